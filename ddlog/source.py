@@ -1,0 +1,45 @@
+"""Source texts and places in them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A named text: a program, a module, a query, a command file."""
+
+    name: str
+    text: str = field(repr=False)
+
+    def line(self, number: int) -> str:
+        """The text of a line, counted from 1, without its end."""
+        lines = self.text.split("\n")
+        return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A stretch of a source. Lines and columns count from 1; the end is exclusive."""
+
+    source: Source
+    line: int
+    column: int
+    end_line: int
+    end_column: int
+
+    def __str__(self) -> str:
+        return f"{self.source.name}:{self.line}:{self.column}"
+
+    def to(self, other: Span) -> Span:
+        """The stretch from the start of this span to the end of the other."""
+        return Span(self.source, self.line, self.column, other.end_line, other.end_column)
+
+    def text(self) -> str:
+        """The source text of the span."""
+        lines = self.source.text.split("\n")[self.line - 1 : self.end_line]
+        if not lines:
+            return ""
+        lines[-1] = lines[-1][: self.end_column - 1]
+        lines[0] = lines[0][self.column - 1 :]
+        return "\n".join(lines)

@@ -1,0 +1,138 @@
+"""The types of the language, as the checker and all later stages see them (aliases expanded)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias
+
+
+@dataclass(frozen=True, slots=True)
+class Bool:
+    """`bool`."""
+
+    def __str__(self) -> str:
+        return "bool"
+
+
+@dataclass(frozen=True, slots=True)
+class BigInt:
+    """`bigint`, also spelt `integer`."""
+
+    def __str__(self) -> str:
+        return "bigint"
+
+
+@dataclass(frozen=True, slots=True)
+class Bit:
+    """`bit<N>`, unsigned."""
+
+    width: int
+
+    def __str__(self) -> str:
+        return f"bit<{self.width}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Signed:
+    """`signed<N>`, two's complement."""
+
+    width: int
+
+    def __str__(self) -> str:
+        return f"signed<{self.width}>"
+
+
+@dataclass(frozen=True, slots=True)
+class Float:
+    """`float` (width 32) and `double` (width 64)."""
+
+    width: int
+
+    def __str__(self) -> str:
+        return "float" if self.width == 32 else "double"
+
+
+@dataclass(frozen=True, slots=True)
+class String:
+    """`string`."""
+
+    def __str__(self) -> str:
+        return "string"
+
+
+@dataclass(frozen=True, slots=True)
+class Tuple:
+    """`(A, B, ...)`; the unit type is the tuple of no items."""
+
+    items: tuple[Type, ...]
+
+    def __str__(self) -> str:
+        return f"({', '.join(map(str, self.items))})"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    """A struct or tagged union declared by a typedef, by its qualified name."""
+
+    name: str
+    args: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name + (f"<{', '.join(map(str, self.args))}>" if self.args else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Opaque:
+    """A type whose values only Python code builds: Vec, Set, Map, Group and other extern types."""
+
+    name: str
+    args: tuple[Type, ...] = ()
+
+    def __str__(self) -> str:
+        return self.name + (f"<{', '.join(map(str, self.args))}>" if self.args else "")
+
+
+@dataclass(frozen=True, slots=True)
+class TypeVar:
+    """`'A`, a parameter of a generic declaration."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"'{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """`function(A, mut B): C`."""
+
+    parameters: tuple[Type, ...]
+    mutable: tuple[bool, ...]
+    result: Type
+
+    def __str__(self) -> str:
+        shown = ", ".join(("mut " if m else "") + str(p) for p, m in zip(self.parameters, self.mutable, strict=True))
+        return f"function({shown}): {self.result}"
+
+
+Type: TypeAlias = Bool | BigInt | Bit | Signed | Float | String | Tuple | User | Opaque | TypeVar | Function
+
+UNIT = Tuple(())
+
+
+@dataclass(frozen=True, slots=True)
+class Constructor:
+    """One alternative of a typedef: its qualified name, its position, its fields."""
+
+    name: str
+    index: int
+    fields: tuple[tuple[str, Type], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TypeDef:
+    """A struct (one constructor) or a tagged union (several), with its type parameters."""
+
+    name: str
+    parameters: tuple[str, ...]
+    constructors: tuple[Constructor, ...]

@@ -1,0 +1,90 @@
+"""How the columns of a Z-set are stored, and the row expressions that circuits carry."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[np.int64]
+
+
+class Kind(Enum):
+    """The representation of a column in an int64 array.
+
+    BOOL: 0 or 1. INT: the integer itself where -2^62 <= v < 2^62, else 2^62 + the id of the value
+    interned in the column's domain (only for wide types). FLOAT: the bit pattern of the double,
+    with one NaN and no negative zero. OBJECT: the id of the value interned in the column's domain.
+    """
+
+    BOOL = "bool"
+    INT = "int"
+    FLOAT = "float"
+    OBJECT = "object"
+
+
+INLINE_LIMIT = 1 << 62  # integers at or beyond it, either side, are interned
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its name, its representation, and its domain, the text of the value's type:
+    two columns hold comparable int64s when their domains are equal."""
+
+    name: str
+    kind: Kind
+    domain: str
+
+
+Schema: TypeAlias = tuple[Column, ...]
+
+
+class Encoder(Protocol):
+    """Turns values of a domain to int64 and back; what array code needs from a runtime."""
+
+    def encode(self, kind: Kind, domain: str, value: Any) -> int:
+        """The int64 of one value."""
+
+    def decode(self, kind: Kind, domain: str, code: int) -> Any:
+        """The value of one int64."""
+
+
+class NotVectorised(Exception):
+    """Raised by array code that cannot treat this batch (a fault, a value out of the inline
+    range): the runtime then runs the scalar function row by row, which finds the faulty row."""
+
+
+@dataclass(frozen=True, slots=True)
+class RowExpr:
+    """A typed expression over the variables of a row.
+
+    `scalar(*values)` takes Python values in the order of `inputs`. `arrays(encoder, *columns)`,
+    when there is one, takes and gives int64 arrays of one length in the representation of Kind
+    (with no inputs it gives an array of length 1); it may raise NotVectorised.
+    Two expressions are equal when their inputs, column and key are: `key` is the expression's
+    structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
+    """
+
+    inputs: tuple[str, ...]
+    column: Column
+    key: Hashable
+    text: str = field(compare=False)
+    place: str = field(compare=False)
+    scalar: Callable[..., Any] = field(compare=False, repr=False)
+    arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
+
+
+class RowFault(Exception):
+    """User code failed on a row: division by zero, index out of range. `rule` is the text of the
+    rule, `place` where the expression stands, `row` the valuation by variable name."""
+
+    def __init__(self, message: str, rule: str, place: str, row: dict[str, Any]) -> None:
+        super().__init__(message)
+        self.message, self.rule, self.place, self.row = message, rule, place, row
+
+
+Rows: TypeAlias = Sequence[tuple[Any, ...]]
