@@ -1,0 +1,195 @@
+"""Unification of types.
+
+An unknown type is a `TypeVar` whose name begins with `?`; a `Substitution` says what is known of it.
+An unknown may be restricted to number types, which is how a literal waits for its context.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import Enum
+
+from .types import BigInt, Bit, Float, Function, Opaque, Signed, Tuple, Type, TypeVar, User
+
+
+class Literal(Enum):
+    """What an unknown type may become: the type of an integer literal or of a float literal."""
+
+    INTEGER = "integer"
+    FLOAT = "float"
+
+    def allows(self, type_: Type) -> bool:
+        """Whether a literal of this sort may have the type."""
+        if self is Literal.FLOAT:
+            return isinstance(type_, Float)
+        return isinstance(type_, Bit | Signed | BigInt | Float)
+
+
+def is_unknown(type_: Type) -> bool:
+    """Whether the type is a unification variable."""
+    return isinstance(type_, TypeVar) and type_.name.startswith("?")
+
+
+def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
+    """The type with every type variable replaced by what `leaf` makes of it."""
+    match type_:
+        case TypeVar():
+            return leaf(type_)
+        case Tuple(items):
+            return Tuple(tuple(rebuild(item, leaf) for item in items)) if items else type_
+        case User(name, args):
+            return User(name, tuple(rebuild(arg, leaf) for arg in args)) if args else type_
+        case Opaque(name, args):
+            return Opaque(name, tuple(rebuild(arg, leaf) for arg in args)) if args else type_
+        case Function(parameters, mutable, result):
+            shown = tuple(rebuild(parameter, leaf) for parameter in parameters)
+            return Function(shown, mutable, rebuild(result, leaf))
+        case _:
+            return type_
+
+
+def substitute(type_: Type, mapping: Mapping[str, Type]) -> Type:
+    """The type with the named type variables replaced."""
+    if not mapping:
+        return type_
+    return rebuild(type_, lambda variable: mapping.get(variable.name, variable))
+
+
+def type_variables(type_: Type) -> tuple[str, ...]:
+    """The names of the type variables of a type, in order of first occurrence."""
+    names: dict[str, None] = {}
+
+    def note(variable: TypeVar) -> Type:
+        names[variable.name] = None
+        return variable
+
+    rebuild(type_, note)
+    return tuple(names)
+
+
+def depth(type_: Type) -> int:
+    """How deeply the type nests: 1 for a type without arguments."""
+    match type_:
+        case Tuple(items):
+            return 1 + max(map(depth, items), default=0)
+        case User(_, args) | Opaque(_, args):
+            return 1 + max(map(depth, args), default=0)
+        case Function(parameters, _, result):
+            return 1 + max(map(depth, (*parameters, result)))
+        case _:
+            return 1
+
+
+class Substitution:
+    """What is known of the unknowns of one function or rule; can go back to an earlier state."""
+
+    def __init__(self) -> None:
+        self._bound: dict[str, Type] = {}
+        self._literal: dict[str, Literal] = {}
+        self._trail: list[tuple[str, Literal | None]] = []
+        self._count = 0
+
+    def fresh(self, literal: Literal | None = None) -> TypeVar:
+        """A new unknown, perhaps that of a literal."""
+        self._count += 1
+        name = f"?{self._count}"
+        if literal is not None:
+            self._literal[name] = literal
+        return TypeVar(name)
+
+    def shallow(self, type_: Type) -> Type:
+        """The type with its outermost unknown resolved as far as known."""
+        while isinstance(type_, TypeVar) and type_.name in self._bound:
+            type_ = self._bound[type_.name]
+        return type_
+
+    def resolve(self, type_: Type) -> Type:
+        """The type with every unknown resolved as far as known."""
+
+        def leaf(variable: TypeVar) -> Type:
+            known = self.shallow(variable)
+            return known if isinstance(known, TypeVar) else rebuild(known, leaf)
+
+        return rebuild(type_, leaf)
+
+    def literal(self, type_: Type) -> Literal | None:
+        """The restriction of an unknown type; None for others."""
+        type_ = self.shallow(type_)
+        return self._literal.get(type_.name) if isinstance(type_, TypeVar) else None
+
+    def show(self, type_: Type) -> str:
+        """The type as people read it: `_` for what is unknown."""
+
+        def leaf(variable: TypeVar) -> Type:
+            if not is_unknown(variable):
+                return variable
+            literal = self._literal.get(variable.name)
+            return Opaque(f"{literal.value} literal" if literal else "_")
+
+        return str(rebuild(self.resolve(type_), leaf))
+
+    def mark(self) -> int:
+        """A state to go back to."""
+        return len(self._trail)
+
+    def undo(self, mark: int) -> None:
+        """Forgets everything learnt since the mark."""
+        while len(self._trail) > mark:
+            name, literal = self._trail.pop()
+            self._bound.pop(name, None)
+            if literal is None:
+                self._literal.pop(name, None)
+            else:
+                self._literal[name] = literal
+
+    def unify(self, left: Type, right: Type) -> bool:
+        """Makes the types equal; False, with nothing learnt, when they cannot be."""
+        mark = self.mark()
+        if self._unify(left, right):
+            return True
+        self.undo(mark)
+        return False
+
+    def restrict(self, type_: Type, literal: Literal) -> bool:
+        """Demands that the type be one that such a literal may have."""
+        type_ = self.shallow(type_)
+        if not isinstance(type_, TypeVar):
+            return literal.allows(type_)
+        if not is_unknown(type_):
+            return False
+        before = self._literal.get(type_.name)
+        if before is not Literal.FLOAT and before is not literal:
+            self._trail.append((type_.name, before))
+            self._literal[type_.name] = literal
+        return True
+
+    def _unify(self, left: Type, right: Type) -> bool:
+        left, right = self.shallow(left), self.shallow(right)
+        if left == right:
+            return True
+        if isinstance(left, TypeVar) and is_unknown(left):
+            return self._bind(left, right)
+        if isinstance(right, TypeVar) and is_unknown(right):
+            return self._bind(right, left)
+        match left, right:
+            case Tuple(a), Tuple(b):
+                return self._unify_all(a, b)
+            case (User(name, a), User(other, b)) | (Opaque(name, a), Opaque(other, b)):
+                return name == other and self._unify_all(a, b)
+            case Function(a, mutable, result), Function(b, others, out):
+                return mutable == others and self._unify_all((*a, result), (*b, out))
+            case _:
+                return False
+
+    def _unify_all(self, left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
+        return len(left) == len(right) and all(self._unify(a, b) for a, b in zip(left, right, strict=True))
+
+    def _bind(self, variable: TypeVar, type_: Type) -> bool:
+        literal = self._literal.get(variable.name)
+        if literal is not None and not self.restrict(type_, literal):
+            return False
+        if not isinstance(type_, TypeVar) and variable.name in type_variables(self.resolve(type_)):
+            return False
+        self._trail.append((variable.name, literal))
+        self._bound[variable.name] = type_
+        return True
