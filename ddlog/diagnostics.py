@@ -1,0 +1,179 @@
+"""Errors and warnings: their form, and the one renderer that prints them.
+
+A kind of error is a frozen dataclass under `Diagnostic`. Its class variables say the words, its
+fields hold the facts; the words may name fields in braces:
+
+    @dataclass(frozen=True, slots=True, kw_only=True)
+    class UnknownRelation(Diagnostic):
+        title: ClassVar[str] = "unknown relation `{name}`"
+        label: ClassVar[str] = "not declared"
+        name: str
+
+    UnknownRelation(span=span, name="Pth", help="did you mean `Path`?")
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Note:
+    """A further remark about an error, perhaps with the other place that it is about."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Diagnostic:
+    """What is wrong, and where. `message`, `marked` and `hint` are the words with the fields filled in."""
+
+    severity: ClassVar[str] = "error"
+    title: ClassVar[str] = ""
+    label: ClassVar[str] = ""
+    suggestion: ClassVar[str] = ""
+
+    span: Span | None = None
+    notes: tuple[Note, ...] = ()
+    help: str = ""
+
+    @property
+    def message(self) -> str:
+        """The title."""
+        return self._fill(self.title)
+
+    @property
+    def marked(self) -> str:
+        """The words beside the carets; empty for none."""
+        return self._fill(self.label)
+
+    @property
+    def hint(self) -> str:
+        """What would be right; empty for none."""
+        return self.help or self._fill(self.suggestion)
+
+    @property
+    def is_error(self) -> bool:
+        return self.severity == "error"
+
+    def _fill(self, words: str) -> str:
+        return words.format_map(_Fields(self)) if "{" in words else words
+
+    def __str__(self) -> str:
+        return render([self])
+
+
+class _Fields(dict[str, object]):
+    """The attributes of a diagnostic as the mapping that `str.format_map` wants."""
+
+    def __init__(self, owner: object) -> None:
+        super().__init__()
+        self._owner = owner
+
+    def __missing__(self, name: str) -> object:
+        return getattr(self._owner, name)
+
+
+class DDlogError(Exception):
+    """One or more errors in what the user gave: a program, facts, a command."""
+
+    def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
+        given = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
+        self.diagnostics: tuple[Diagnostic, ...] = given
+        super().__init__(*given)
+
+    def __str__(self) -> str:
+        return render(self.diagnostics)
+
+
+class InternalError(Exception):
+    """A broken promise between stages of the interpreter: never the user's fault."""
+
+
+_COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "help": "\x1b[1;32m"}
+_RESET = "\x1b[0m"
+_TAB = 4
+
+
+def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """The diagnostics without repetition, sorted by source and place; those without a place first."""
+    return sorted(dict.fromkeys(diagnostics), key=_place)
+
+
+def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
+    """The text that a user reads: every diagnostic with its source line, carets, notes and help."""
+    return "\n".join(_render_one(diagnostic, color) for diagnostic in in_order(diagnostics))
+
+
+def _place(diagnostic: Diagnostic) -> tuple[str, int, int, int, int]:
+    span = diagnostic.span
+    if span is None:
+        return ("", 0, 0, 0, 0)
+    return (span.source.name, span.line, span.column, span.end_line, span.end_column)
+
+
+def _render_one(diagnostic: Diagnostic, color: bool) -> str:
+    where = "" if diagnostic.span is None else f"{diagnostic.span}: "
+    lines = [f"{_tag(diagnostic.severity, color)}: {where}{diagnostic.message}"]
+    if diagnostic.span is not None:
+        lines += _excerpt(diagnostic.span, diagnostic.marked, diagnostic.severity, color)
+    for note in diagnostic.notes:
+        lines += _remark("note", note.text, note.span, color)
+    if diagnostic.hint:
+        lines += _remark("help", diagnostic.hint, None, color)
+    return "\n".join(lines)
+
+
+def _remark(tag: str, text: str, span: Span | None, color: bool) -> list[str]:
+    where = "" if span is None else f"{span}: "
+    lines = [f"  {_tag(tag, color)}: {where}{text}"]
+    if span is not None:
+        lines += ["  " + line for line in _excerpt(span, "", tag, color)]
+    return lines
+
+
+def _tag(word: str, color: bool) -> str:
+    return f"{_COLOURS.get(word, '')}{word}{_RESET}" if color else word
+
+
+def _excerpt(span: Span, label: str, severity: str, color: bool) -> list[str]:
+    """The first line of the span, and carets under the part of the line that belongs to it."""
+    line = span.source.line(span.line)
+    if not line.strip():
+        return []
+    end = span.end_column - 1 if span.end_line == span.line else len(line)
+    before = _shown(line[: span.column - 1], 0)
+    under = _shown(line[span.column - 1 : end], _width(before))
+    carets = "^" * max(1, _width(under))
+    if color:
+        carets = f"{_COLOURS.get(severity, '')}{carets}{_RESET}"
+    marks = " " * _width(before) + carets + (f" {label}" if label else "")
+    return ["    " + _shown(line, 0), "    " + marks]
+
+
+def _shown(text: str, column: int) -> str:
+    """The text with tabs as spaces up to the next stop, when it begins at a display column."""
+    shown = ""
+    for character in text:
+        if character == "\t":
+            shown += " " * (_TAB - (column + _width(shown)) % _TAB)
+        else:
+            shown += character
+    return shown
+
+
+def _width(text: str) -> int:
+    """The number of terminal cells that a text takes."""
+    return len(text) if text.isascii() else sum(map(_cells, text))
+
+
+def _cells(character: str) -> int:
+    if unicodedata.combining(character) or unicodedata.category(character) in ("Mn", "Me", "Cf"):
+        return 0
+    return 2 if unicodedata.east_asian_width(character) in "WF" else 1
