@@ -1,0 +1,78 @@
+"""A reading position in a text: what the readers of values and of command files are written with."""
+
+from __future__ import annotations
+
+import re
+
+_SPACE = re.compile(r"(?:\s+|#[^\n]*)*")
+_PUNCTUATION = re.compile(r"<-|->|[^\w\s]|\w+")
+
+
+class TextFault(Exception):
+    """The text from `start` to `end` is not what it should be."""
+
+    def __init__(self, message: str, start: int, end: int) -> None:
+        super().__init__(message)
+        self.message, self.start, self.end = message, start, end
+
+
+class Unfinished(TextFault):
+    """The text ends in the middle of something: more of it may make it right."""
+
+
+class Cursor:
+    """Steps through `text`. Blanks and `#` comments separate and mean nothing."""
+
+    __slots__ = ("position", "text")
+
+    def __init__(self, text: str, position: int = 0) -> None:
+        self.text = text
+        self.position = position
+
+    def skip(self) -> int:
+        """Passes over blanks and comments; gives the position after them."""
+        match = _SPACE.match(self.text, self.position)
+        assert match is not None
+        self.position = match.end()
+        return self.position
+
+    def at_end(self) -> bool:
+        """Whether only blanks and comments are left."""
+        return self.skip() >= len(self.text)
+
+    def looking_at(self, literal: str) -> bool:
+        """Whether `literal` comes next."""
+        return self.text.startswith(literal, self.skip())
+
+    def accept(self, literal: str) -> bool:
+        """Passes over `literal` if it comes next."""
+        if self.text.startswith(literal, self.skip()):
+            self.position += len(literal)
+            return True
+        return False
+
+    def expect(self, literal: str, after: str = "") -> None:
+        """Passes over `literal`, which must come next."""
+        if not self.accept(literal):
+            raise self.fault(f"expected `{literal}`{' ' + after if after else ''}")
+
+    def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
+        """Passes over what matches `pattern`, if anything here does."""
+        found = pattern.match(self.text, self.skip())
+        if found is not None:
+            self.position = found.end()
+        return found
+
+    def next_piece(self) -> tuple[str, int, int]:
+        """The next word or sign, and its place, without passing over it."""
+        found = _PUNCTUATION.match(self.text, self.skip())
+        if found is None:
+            return "", self.position, self.position
+        return found.group(), found.start(), found.end()
+
+    def fault(self, expected: str) -> TextFault:
+        """A fault at the next piece: `expected …, found …`."""
+        piece, start, end = self.next_piece()
+        if not piece:
+            return Unfinished(f"{expected}, found the end of the text", start, end)
+        return TextFault(f"{expected}, found `{piece}`", start, end)

@@ -1,0 +1,31 @@
+"""A source of which only a part is at hand: a line of a large file, what is unread of a stream."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt(Source):
+    """The text of some lines of a source; `first` is the number of the first of them."""
+
+    first: int = 1
+
+    def line(self, number: int) -> str:
+        """The text of a line of the whole source, if it is in the excerpt."""
+        lines = self.text.split("\n")
+        place = number - self.first
+        return lines[place].rstrip("\r") if 0 <= place < len(lines) else ""
+
+
+def span_in(name: str, text: str, first: int, start: int, end: int) -> Span:
+    """The span from offset `start` to `end` of a text that begins at line `first` of its source."""
+    begin = text.rfind("\n", 0, start) + 1
+    last_begin = text.rfind("\n", 0, max(start, end)) + 1
+    stop = text.find("\n", end)
+    line = first + text.count("\n", 0, begin)
+    shown = text[begin : stop if stop >= 0 else len(text)]
+    last = line + text.count("\n", begin, last_begin)
+    return Span(Excerpt(name, shown, line), line, start - begin + 1, last, max(end, start) - last_begin + 1)

@@ -1,0 +1,312 @@
+"""Arrow: Parquet and Arrow files, large text files, and relations as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from ..core import Column, Relation
+from ..jsonvalue import from_json, to_json
+from ..shapes import collection_of, is_option, shape_of
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
+from .columns import ColumnData, Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
+from .faults import CellFault
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def read_delimited(
+    data: bytes,
+    start: int,
+    separator: str,
+    order: Sequence[int] | None,
+    relation: Relation,
+    typedefs: TypeDefs,
+) -> Columns | None:
+    """The columns of a text from byte `start` on, or None when something in it is not plain: the
+    line-by-line reader then finds what and where. `order` gives the place of each column."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    places = list(order) if order is not None else list(range(len(relation.columns)))
+    names = [str(place) for place in range(len(places))]
+    kinds = {
+        str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
+    }
+    one_string = len(places) == 1 and isinstance(relation.columns[0].type, String)
+    quoted = separator == "," and data.find(b'"', start) >= 0
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            read_options=csv.ReadOptions(column_names=names),
+            parse_options=csv.ParseOptions(
+                delimiter=separator,
+                quote_char='"' if quoted else False,
+                newlines_in_values=quoted,
+                ignore_empty_lines=not (one_string and separator == "\t"),
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=kinds,
+                null_values=[],
+                strings_can_be_null=False,
+                true_values=["true"],
+                false_values=["false"],
+            ),
+        )
+        columns = [
+            _column(table.column(str(place)), column.type, typedefs, as_text=True)
+            for place, column in zip(places, relation.columns, strict=True)
+        ]
+    except (pa.ArrowInvalid, ValueError):
+        return None
+    return Columns(tuple(columns), table.num_rows)
+
+
+def read_table(path: str, kind: str, relation: Relation, typedefs: TypeDefs) -> Columns:
+    """The rows of a Parquet or an Arrow file. Raises CellFault with the number of the row, OSError."""
+    import pyarrow as pa
+
+    try:
+        if kind == "parquet":
+            from pyarrow import parquet
+
+            table = parquet.read_table(path)
+        else:
+            table = _read_ipc(path)
+    except pa.ArrowInvalid as error:
+        raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
+    return columns_of_table(table, relation, typedefs)
+
+
+def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) -> Columns:
+    """The rows of a table whose columns have the names of the relation's, in any order."""
+    names = [column.name for column in relation.columns]
+    unknown = [name for name in table.column_names if name not in names]
+    missing = [name for name in names if name not in table.column_names]
+    if unknown or missing:
+        what = (
+            f"no column `{missing[0]}`"
+            if missing
+            else f"a column `{unknown[0]}` that {relation.name} has not"
+        )
+        raise CellFault(
+            f"the file has {what}; the columns of {relation.name} are {', '.join(names)}", 0, 0, ""
+        )
+    data = tuple(_checked_column(table.column(column.name), column, typedefs) for column in relation.columns)
+    return Columns(data, table.num_rows)
+
+
+def _read_ipc(path: str) -> pa.Table:
+    import pyarrow as pa
+    from pyarrow import ipc
+
+    with pa.memory_map(path) as stored:
+        try:
+            return ipc.open_file(stored).read_all()
+        except pa.ArrowInvalid:
+            stored.seek(0)
+            return ipc.open_stream(stored).read_all()
+
+
+def _text_type(type: Type) -> pa.DataType:
+    """What a text column of the type is read as: composite values as their texts."""
+    import pyarrow as pa
+
+    match type:
+        case Bool():
+            return pa.bool_()
+        case Float():
+            return pa.float64()
+        case Bit(width) if width >= 64:
+            return pa.uint64()
+        case BigInt() | Bit() | Signed():
+            return pa.int64()
+    return pa.dictionary(pa.int32(), pa.string())
+
+
+def _checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs) -> ColumnData:
+    """A column of values; the slow way round when the quick one does not fit, to say which row is wrong."""
+    import pyarrow as pa
+
+    try:
+        if not column.null_count:
+            return _column(column, declared.type, typedefs, as_text=False)
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
+        pass
+    values: list[Any] = []
+    read = cell_reader(declared.type, typedefs)
+    for row, item in enumerate(column.to_pylist(maps_as_pydicts="lossy"), 1):
+        try:
+            values.append(_foreign(item, declared.type, typedefs, read))
+        except ValueError as error:
+            raise CellFault(f"column `{declared.name}`: {error}", row, 0, "") from None
+    return values
+
+
+def _column(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text: bool) -> ColumnData:
+    """A column without nulls as a runtime takes it. Raises ValueError or ArrowInvalid when a value is
+    not of the type."""
+    import pyarrow as pa
+
+    stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
+    match type:
+        case Bool() if pa.types.is_boolean(stored):
+            return np.asarray(column.combine_chunks().cast(pa.uint8())).astype(np.int64)
+        case BigInt() | Bit() | Signed() if pa.types.is_integer(stored):
+            return _integers(column, type)
+        case Float(width) if pa.types.is_floating(stored):
+            floats = np.asarray(column.cast(pa.float64()).combine_chunks())
+            return floats.astype(np.float32).astype(np.float64) if width == 32 else floats
+        case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
+            return _dictionary(column, lambda text: text)
+        case _ if as_text or pa.types.is_string(stored):
+            return _dictionary(column, cell_reader(type, typedefs))
+    raise ValueError(f"expected {type}, found a column of {column.type}")
+
+
+def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
+    import pyarrow as pa
+
+    bounds = integer_bounds(type)
+    assert bounds is not None
+    whole = column.combine_chunks()
+    if pa.types.is_uint64(whole.type):
+        unsigned = np.asarray(whole)
+        if isinstance(type, Bit) and type.width >= 64 and len(unsigned) and int(unsigned.max()) > bounds[1]:
+            return unsigned.tolist()
+    array = np.asarray(whole.cast(pa.int64()))
+    if len(array) and (int(array.min()) < bounds[0] or int(array.max()) > bounds[1]):
+        raise ValueError(f"a number is out of the range of {type}")
+    return array
+
+
+def _dictionary(
+    column: pa.ChunkedArray, convert: Callable[[str], Any]
+) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    import pyarrow as pa
+
+    encoded = column if pa.types.is_dictionary(column.type) else column.dictionary_encode()
+    whole = encoded.unify_dictionaries().combine_chunks()
+    if isinstance(whole, pa.ChunkedArray):
+        whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], encoded.type)
+    return [convert(text) for text in whole.dictionary.to_pylist()], np.asarray(whole.indices)
+
+
+def _foreign(item: Any, type: Type, typedefs: TypeDefs, read: Callable[[str], Any]) -> Any:
+    """A value from another library's plain Python form: text for what has no form of its own."""
+    if item is None and not is_option(type):
+        raise ValueError(f"expected {type}, found null")
+    if isinstance(item, str) and not isinstance(type, String):
+        return read(item)
+    if isinstance(type, BigInt | Bit | Signed) and isinstance(item, float | Decimal) and item % 1 == 0:
+        item = int(item)
+    return from_json(item, type, typedefs)
+
+
+def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:
+    """The Arrow type that values of a type are given as: structs as structs, Option as a nullable
+    value, wide integers as decimals, other unions and recursive types as their record text."""
+    import pyarrow as pa
+
+    match type:
+        case Bool():
+            return pa.bool_()
+        case Signed(width) | Bit(width) if width <= 64:
+            native = next(size for size in (8, 16, 32, 64) if width <= size)
+            return getattr(pa, f"{'int' if isinstance(type, Signed) else 'uint'}{native}")()
+        case BigInt():
+            return pa.decimal128(38, 0)
+        case Signed() | Bit():
+            return pa.decimal256(76, 0)
+        case Float(width):
+            return pa.float32() if width == 32 else pa.float64()
+        case Tuple(items) if items:
+            return pa.struct([(str(i), arrow_type(item, typedefs, within)) for i, item in enumerate(items)])
+        case User(name) if name not in within:
+            return _user_type(type, typedefs, within | {name})
+    collection = collection_of(type)
+    if collection is None:
+        return pa.string()
+    if collection.kind == "Map" and isinstance(collection.element, Tuple):
+        return pa.map_(*(arrow_type(item, typedefs, within) for item in collection.element.items))
+    return pa.list_(arrow_type(collection.element, typedefs, within))
+
+
+def _user_type(type: User, typedefs: TypeDefs, within: frozenset[str]) -> pa.DataType:
+    import pyarrow as pa
+
+    if is_option(type) and not is_option(type.args[0]):
+        return arrow_type(type.args[0], typedefs, within)
+    shape = shape_of(type, typedefs)
+    if shape.is_union or not shape.constructors[0].fields:
+        return pa.string()
+    fields = [(name, arrow_type(of, typedefs, within)) for name, of in shape.constructors[0].fields]
+    return pa.struct(fields)
+
+
+def to_table(
+    relation_columns: Sequence[tuple[str, Type]], data: Sequence[Any], typedefs: TypeDefs
+) -> pa.Table:
+    """Columns of values as an Arrow table."""
+    import pyarrow as pa
+
+    arrays = []
+    for (name, type), column in zip(relation_columns, data, strict=True):
+        target = arrow_type(type, typedefs)
+        try:
+            arrays.append(_array(column, type, target, typedefs))
+        except pa.ArrowInvalid as error:
+            raise ValueError(f"column {name} of type {type} does not fit Arrow's {target}: {error}") from None
+    return pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
+
+
+def _array(column: Any, type: Type, target: pa.DataType, typedefs: TypeDefs) -> pa.Array:
+    import pyarrow as pa
+
+    if isinstance(column, np.ndarray):
+        return pa.array(column.astype(bool) if isinstance(type, Bool) else column).cast(target)
+    if isinstance(type, Bool | Bit | Signed | Float | String):
+        return pa.array(column, type=target)
+    if isinstance(type, BigInt) or pa.types.is_decimal(target):
+        return pa.array([Decimal(value) for value in column], type=target)
+    plain = _plain_form(type, target, typedefs)
+    return pa.array([plain(value) for value in column], type=target)
+
+
+def _plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[[Any], Any]:
+    """What turns a value into the plain Python form that Arrow takes for `target`."""
+    import pyarrow as pa
+
+    if pa.types.is_string(target):
+        return cell_writer(type, typedefs)
+    match type:
+        case Tuple(items):
+            parts = [_plain_form(item, target.field(i).type, typedefs) for i, item in enumerate(items)]
+            return lambda value: {
+                str(i): part(item) for i, (part, item) in enumerate(zip(parts, value, strict=True))
+            }
+        case User() if is_option(type) and not is_option(type.args[0]):
+            inner = _plain_form(type.args[0], target, typedefs)
+            return lambda value: None if value[0] == 0 else inner(value[1])
+        case User():
+            fields = shape_of(type, typedefs).constructors[0].fields
+            named = [(n, _plain_form(of, target.field(n).type, typedefs)) for n, of in fields]
+            return lambda value: {n: part(item) for (n, part), item in zip(named, value, strict=True)}
+    collection = collection_of(type)
+    if collection is None:
+        if pa.types.is_decimal(target):
+            return Decimal
+        return lambda value: to_json(value, type, typedefs)
+    if pa.types.is_map(target) and isinstance(collection.element, Tuple):
+        key, item = collection.element.items
+        of_key, of_item = (
+            _plain_form(key, target.key_type, typedefs),
+            _plain_form(item, target.item_type, typedefs),
+        )
+        return lambda value: [(of_key(k), of_item(v)) for k, v in value]
+    of_element = _plain_form(collection.element, target.value_type, typedefs)
+    return lambda value: [of_element(element) for element in value]

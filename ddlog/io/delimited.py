@@ -1,0 +1,127 @@
+"""Tab- and comma-separated text, read line by line: small files, and the places of errors in large ones.
+
+Tab-separated cells are taken as they stand; comma-separated ones follow RFC 4180. A first line that
+names the columns, in any order, is a header (comma-separated files only).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..core import Relation
+from .faults import CellFault
+
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A row of cells as text: the line it begins on, and where each cell begins."""
+
+    line: int
+    text: str
+    cells: list[str]
+    starts: list[int] | None = field(default=None)
+
+    def column(self, cell: int) -> int:
+        """The column of the line, from 1, at which a cell begins."""
+        if self.starts is not None:
+            return self.starts[min(cell, len(self.starts) - 1)]
+        return 1 + sum(len(each) + 1 for each in self.cells[:cell])
+
+
+def tab_records(text: str, keep_empty: bool) -> Iterator[Record]:
+    """The lines of a tab-separated text; empty ones count only where a cell may be empty."""
+    return _plain_records(text, "\t", keep_empty)
+
+
+def comma_records(text: str) -> Iterator[Record]:
+    """The records of a comma-separated text. Raises CellFault at a quote that does not end."""
+    return _quoted_records(text) if '"' in text else _plain_records(text, ",", False)
+
+
+def _plain_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
+    lines = text.split("\n")
+    if lines and not lines[-1]:
+        lines.pop()
+    for number, line in enumerate(lines, 1):
+        line = line.removesuffix("\r")
+        if line or keep_empty:
+            yield Record(number, line, line.split(separator))
+
+
+def _quoted_records(text: str) -> Iterator[Record]:
+    position, line = 0, 1
+    while position < len(text):
+        end = text.find("\n", position)
+        end = len(text) if end < 0 else end
+        if '"' not in text[position:end]:
+            plain = text[position:end].removesuffix("\r")
+            if plain:
+                yield Record(line, plain, plain.split(","))
+            position, line = end + 1, line + 1
+            continue
+        record, position = _quoted_record(text, position, line)
+        yield record
+        line += text.count("\n", position - 1, position) + sum(cell.count("\n") for cell in record.cells)
+
+
+def _quoted_record(text: str, position: int, line: int) -> tuple[Record, int]:
+    cells: list[str] = []
+    starts: list[int] = []
+    begin = position
+    line_end = text.find("\n", begin)
+    shown = text[begin : line_end if line_end >= 0 else len(text)]
+    while True:
+        starts.append(position - begin + 1)
+        if text.startswith('"', position):
+            quoted = _QUOTED.match(text, position)
+            if quoted is None:
+                raise CellFault("this quoted cell does not end", line, starts[-1], shown)
+            cells.append(quoted.group(1).replace('""', '"'))
+            position = quoted.end()
+        else:
+            stop = position
+            while stop < len(text) and text[stop] not in ",\n":
+                stop += 1
+            cells.append(
+                text[position:stop].removesuffix("\r")
+                if text[stop : stop + 1] != ","
+                else text[position:stop]
+            )
+            position = stop
+        if text.startswith(",", position):
+            position += 1
+            continue
+        if text.startswith("\r\n", position):
+            position += 1
+        if position < len(text) and text[position] != "\n":
+            column = position - begin + 1
+            raise CellFault("expected `,` or the end of the line after a quoted cell", line, column, shown)
+        return Record(line, shown.removesuffix("\r"), cells, starts), position + 1
+
+
+def header_order(record: Record, relation: Relation) -> list[int] | None:
+    """Where each column of the relation stands, if the record is a header; None if it is data.
+
+    A record that names some of the columns and not exactly all of them is a CellFault.
+    """
+    names = [column.name for column in relation.columns]
+    cells = [cell.strip().removeprefix("\ufeff") for cell in record.cells]
+    if sorted(cells) == sorted(names):
+        return [cells.index(name) for name in names]
+    known = [cell for cell in cells if cell in names]
+    if not known or len(known) * 2 < len(names):
+        return None
+    shown = ", ".join(names)
+    for position, cell in enumerate(cells):
+        if cell not in names or cells.index(cell) < position:
+            what = "twice in the header" if cell in names else f"no column of {relation.name}"
+            message = f"`{cell}` is {what}; the columns are {shown}"
+            raise CellFault(message, record.line, record.column(position), record.text)
+    missing = next(name for name in names if name not in cells)
+    raise CellFault(
+        f"the header lacks the column `{missing}` of {relation.name}", record.line, 1, record.text
+    )

@@ -1,0 +1,120 @@
+"""Which file of a directory holds the facts of which relation."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..diagnostics import DDlogError, Diagnostic
+from ..errors import facts as errors
+from ..nearest import nearest
+
+TEXT_FORMATS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json")
+FORMATS = (*TEXT_FORMATS, "parquet", "arrow")
+
+
+@dataclass(frozen=True, slots=True)
+class FactFile:
+    """A file, or one part file of a folder, with rows of a relation."""
+
+    relation: str
+    path: Path
+    format: str
+    compressed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFacts:
+    """The files of a directory, the relations that have none, and the files that were passed over."""
+
+    files: tuple[FactFile, ...]
+    missing: tuple[str, ...]
+    ignored: tuple[Path, ...]
+
+
+def split_name(path: Path) -> tuple[str, str, bool] | None:
+    """The relation's name, the format and whether it is compressed, from a file's name; None when the
+    name's ending is no format's."""
+    name = path.name
+    compressed = name.endswith(".gz")
+    stem, _, ending = name.removesuffix(".gz").rpartition(".")
+    if not stem or ending not in (TEXT_FORMATS if compressed else FORMATS):
+        return None
+    return stem, ending, compressed
+
+
+def find_facts(directory: str | Path, inputs: Collection[str], others: Collection[str] = ()) -> FoundFacts:
+    """The fact files in a directory. Raises DDlogError when a file belongs to no input relation or two
+    to one. `others` are the program's other relations, for the message.
+
+    Files with other endings, hidden ones, and those whose names cannot be meant for a relation (lower
+    case, and near to none of them) are passed over.
+    """
+    folder = Path(directory)
+    problems: list[Diagnostic] = []
+    found: dict[str, list[Path]] = {}
+    ignored: list[Path] = []
+    for path in _entries(folder):
+        name = _relation_name(path, inputs)
+        if name is None:
+            ignored.append(path)
+        elif name in inputs:
+            found.setdefault(name, []).append(path)
+        elif name in others:
+            problems.append(errors.NotAnInputRelation(path=str(path), relation=name))
+        elif _meant_for_a_relation(name, inputs):
+            problems.append(errors.MisnamedFile(path=str(path), relation=name, near=nearest(name, inputs)))
+        else:
+            ignored.append(path)
+    for relation, paths in found.items():
+        if len(paths) > 1:
+            problems.append(errors.SeveralFiles(relation=relation, paths=tuple(map(str, paths))))
+    files = tuple(
+        file for relation, paths in sorted(found.items()) for file in _parts(relation, paths[0], problems)
+    )
+    if problems:
+        raise DDlogError(problems)
+    return FoundFacts(files, tuple(name for name in inputs if name not in found), tuple(ignored))
+
+
+def _entries(folder: Path) -> list[Path]:
+    if not folder.exists():
+        raise DDlogError([errors.NoSuchDirectory(path=str(folder))])
+    if not folder.is_dir():
+        raise DDlogError([errors.NotADirectory(path=str(folder))])
+    try:
+        entries = sorted(folder.iterdir())
+    except OSError as error:
+        raise DDlogError([errors.CannotRead(path=str(folder), reason=error.strerror or str(error))]) from None
+    return [path for path in entries if not path.name.startswith((".", "_"))]
+
+
+def _relation_name(path: Path, inputs: Collection[str]) -> str | None:
+    parts = split_name(path)
+    if parts is not None:
+        return parts[0]
+    return path.name if path.is_dir() else None
+
+
+def _meant_for_a_relation(name: str, inputs: Collection[str]) -> bool:
+    return name[:1].isupper() or nearest(name, inputs) is not None
+
+
+def _parts(relation: str, path: Path, problems: list[Diagnostic]) -> Iterator[FactFile]:
+    named = split_name(path)
+    if not path.is_dir():
+        assert named is not None
+        yield FactFile(relation, path, named[1], named[2])
+        return
+    if named is not None and named[1] != "parquet":
+        problems.append(errors.DirectoryForFile(path=str(path)))
+        return
+    for part in _entries(path):
+        split = split_name(part)
+        if split is None or part.is_dir():
+            problems.append(
+                errors.NotAPartFile(path=str(part), formats=", ".join(f".{each}" for each in FORMATS))
+            )
+        else:
+            yield FactFile(relation, part, split[1], split[2])

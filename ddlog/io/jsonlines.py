@@ -1,0 +1,84 @@
+"""JSON files: a value a line, or one array; each an object by column name or an array by position."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from ..core import Relation
+from ..jsonvalue import fields_from_json, from_json
+from .columns import Columns, TypeDefs, transpose
+from .faults import CellFault, FaultyFile
+from .text import decode
+
+_MOST_FAULTS = 10
+_BLANK = re.compile(r"\s*")
+
+
+def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: bool) -> Columns:
+    """The rows of a JSON text, of which an array in front is a row (`lines`) or holds all rows.
+    Raises FaultyFile."""
+    text = decode(data.removeprefix(b"\xef\xbb\xbf"))
+    rows: list[tuple[Any, ...]] = []
+    faults: list[CellFault] = []
+    try:
+        for position, item in _items(text, lines):
+            try:
+                rows.append(row_from_json(item, relation, typedefs))
+            except ValueError as error:
+                faults.append(_fault(text, position, str(error)))
+                if len(faults) >= _MOST_FAULTS:
+                    break
+    except CellFault as fault:
+        faults.append(fault)
+    if faults:
+        raise FaultyFile(faults)
+    return transpose(rows, len(relation.columns))
+
+
+def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[Any, ...]:
+    """The row that a JSON value stands for. Raises ValueError."""
+    if relation.constructor is None:
+        (column,) = relation.columns
+        if isinstance(item, dict) and list(item) == [column.name]:
+            item = item[column.name]
+        return (from_json(item, column.type, typedefs),)
+    fields = tuple((column.name, column.type) for column in relation.columns)
+    return fields_from_json(item, fields, relation.name, typedefs)
+
+
+def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
+    """The JSON values of a text and where each begins: the lines', or those of the one array."""
+    decoder = json.JSONDecoder()
+    position = _skip(text, 0)
+    array = not lines and text.startswith("[", position)
+    position = _skip(text, position + 1) if array else position
+    while position < len(text) and not (array and text[position] == "]"):
+        try:
+            item, end = decoder.raw_decode(text, position)
+        except (json.JSONDecodeError, RecursionError) as error:
+            at = error.pos if isinstance(error, json.JSONDecodeError) else position
+            raise _fault(
+                text, at, f"this is not JSON: {getattr(error, 'msg', 'it is nested too deeply')}"
+            ) from None
+        yield position, item
+        position = _skip(text, end)
+        if array and text[position : position + 1] == ",":
+            position = _skip(text, position + 1)
+        elif array and text[position : position + 1] != "]":
+            raise _fault(text, position, "expected `,` or `]` in the array of rows")
+
+
+def _skip(text: str, position: int) -> int:
+    found = _BLANK.match(text, position)
+    assert found is not None
+    return found.end()
+
+
+def _fault(text: str, position: int, message: str) -> CellFault:
+    begin = text.rfind("\n", 0, position) + 1
+    end = text.find("\n", position)
+    line = text[begin : end if end >= 0 else len(text)]
+    return CellFault(message, text.count("\n", 0, begin) + 1, position - begin + 1, line)

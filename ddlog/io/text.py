@@ -1,0 +1,122 @@
+"""Tab- and comma-separated files to columns: numbers by a compiled loop, other large files through
+Arrow, small ones and those with errors line by line."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+from ..core import Relation
+from ..types import Bit, Signed, String
+from .columns import Columns, TypeDefs, cell_reader, integer_bounds
+from .delimited import Record, comma_records, header_order, tab_records
+from .faults import CellFault, FaultyFile
+
+LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
+_MOST_FAULTS = 10
+
+
+def read_text(data: bytes, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:
+    """The rows of a delimited text. Raises FaultyFile."""
+    start = 3 if data.startswith(b"\xef\xbb\xbf") else 0
+    if len(data) >= LARGE:
+        quick = _read_large(data, start, separator, relation, typedefs)
+        if quick is not None:
+            return quick
+    return _read_lines(decode(data[start:]), separator, relation, typedefs)
+
+
+def decode(data: bytes) -> str:
+    """UTF-8 bytes as text. Raises FaultyFile with the place of the first byte that is wrong."""
+    try:
+        return data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        begin = data.rfind(b"\n", 0, error.start) + 1
+        end = data.find(b"\n", error.start)
+        line = data[begin : end if end >= 0 else len(data)].decode("utf-8", errors="replace")
+        column = len(data[begin : error.start].decode("utf-8", errors="replace")) + 1
+        number = data.count(b"\n", 0, begin) + 1
+        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
+        raise FaultyFile([CellFault(message, number, column, line)]) from None
+
+
+def _read_large(
+    data: bytes, start: int, separator: str, relation: Relation, typedefs: TypeDefs
+) -> Columns | None:
+    order = None
+    if separator == ",":
+        end = data.find(b"\n", start) + 1 or len(data)
+        first = next(comma_records(decode(data[start:end])), None)
+        try:
+            order = first and header_order(first, relation)
+        except CellFault:
+            return None
+        start = end if order is not None else start
+    bounds = [integer_bounds(column.type) for column in relation.columns]
+    narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
+    if bounds and narrow:
+        from .digits import read_integers
+
+        places = order or list(range(len(bounds)))
+        in_file = [bounds[places.index(place)] for place in range(len(bounds))]
+        columns = read_integers(data, start, separator, [bound for bound in in_file if bound is not None])
+        if columns is not None:
+            return Columns(tuple(columns[place] for place in places), len(columns[0]))
+    from .arrow import read_delimited
+
+    return read_delimited(data, start, separator, order, relation, typedefs)
+
+
+def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:
+    width = len(relation.columns)
+    keep_empty = width == 1 and isinstance(relation.columns[0].type, String)
+    readers = [cell_reader(column.type, typedefs) for column in relation.columns]
+    columns: list[list[object]] = [[] for _ in readers]
+    faults: list[CellFault] = []
+    try:
+        records: Iterator[Record]
+        if separator == "\t":
+            records, order = tab_records(text, keep_empty), list(range(width))
+        else:
+            records, order = _after_header(comma_records(text), relation)
+        for record in records:
+            if len(record.cells) != width:
+                faults.append(_wrong_count(record, relation))
+            else:
+                for place, read, column in zip(order, readers, columns, strict=True):
+                    try:
+                        column.append(read(record.cells[place]))
+                    except ValueError as error:
+                        cell = record.cells[place]
+                        at = record.column(place)
+                        faults.append(CellFault(str(error), record.line, at, record.text, max(1, len(cell))))
+            if len(faults) >= _MOST_FAULTS:
+                break
+    except CellFault as fault:
+        faults.append(fault)
+    if faults:
+        raise FaultyFile(faults)
+    return Columns(tuple(columns), len(columns[0]) if columns else _count(text))
+
+
+def _after_header(records: Iterator[Record], relation: Relation) -> tuple[Iterator[Record], list[int]]:
+    first = next(records, None)
+    if first is None:
+        return iter(()), list(range(len(relation.columns)))
+    order = header_order(first, relation)
+    if order is not None:
+        return records, order
+    return itertools.chain([first], records), list(range(len(relation.columns)))
+
+
+def _wrong_count(record: Record, relation: Relation) -> CellFault:
+    expected, given = len(relation.columns), len(record.cells)
+    names = ", ".join(column.name for column in relation.columns)
+    noun = "column" if expected == 1 else "columns"
+    message = f"expected {expected} {noun} ({names}), found {given}"
+    at = record.column(expected) if given > expected else len(record.text) + 1
+    return CellFault(message, record.line, at, record.text)
+
+
+def _count(text: str) -> int:
+    return sum(1 for line in text.split("\n") if line.strip())

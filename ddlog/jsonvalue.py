@@ -1,0 +1,148 @@
+"""Values as JSON.
+
+A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just
+`"Name"` when it has none; an Option may also be `null` or the bare value. Tuples, Vec and Set are
+arrays. A Map with string keys is an object, any other an array of pairs. Infinities and NaN are strings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+from . import values
+from .shapes import Shape, collection_of, is_option, local_name, shape_of
+from .types import Constructor, Float, String, Tuple, Type, TypeDef, User
+
+TypeDefs = Mapping[str, TypeDef]
+_SPECIAL_FLOATS = ("NaN", "inf", "-inf")
+
+
+def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """The value of `type` that decoded JSON stands for. Raises ValueError."""
+    match type:
+        case Float() if isinstance(data, str) and data in _SPECIAL_FLOATS:
+            return values.check(float(data), type, typedefs)
+        case Tuple():
+            items = _array(data, type)
+            if len(items) != len(type.items):
+                raise ValueError(f"expected {type}, found an array of {len(items)}")
+            return tuple(from_json(item, of, typedefs) for item, of in zip(items, type.items, strict=True))
+        case User():
+            return _user_from_json(data, type, typedefs)
+    collection = collection_of(type)
+    if collection is None:
+        return values.check(data, type, typedefs)
+    if collection.kind == "Map" and isinstance(data, dict):
+        data = [list(pair) for pair in data.items()]
+    return collection.build([from_json(item, collection.element, typedefs) for item in _array(data, type)])
+
+
+def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """What `json.dumps` writes for a value; `from_json` reads it back."""
+    match type:
+        case Float():
+            return value if math.isfinite(value) else values.show(value, type, typedefs)
+        case Tuple():
+            return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
+        case User():
+            return _user_to_json(value, shape_of(type, typedefs), typedefs)
+    collection = collection_of(type)
+    if collection is not None:
+        items = [to_json(item, collection.element, typedefs) for item in value]
+        keyed = collection.kind == "Map" and isinstance(collection.element, Tuple)
+        return dict(items) if keyed and collection.element.items[0] == String() else items  # type: ignore[union-attr]
+    return value if isinstance(value, bool | int | str) else values.show(value, type, typedefs)
+
+
+def _array(data: Any, type: Type) -> list[Any]:
+    if not isinstance(data, list):
+        raise ValueError(f"expected {type}, found {_describe(data)}")
+    return data
+
+
+def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
+    shape = shape_of(type, typedefs)
+    if not shape.is_union:
+        (only,) = shape.constructors
+        if (
+            isinstance(data, dict)
+            and len(data) == 1
+            and next(iter(data)) in (only.name, local_name(only.name))
+        ):
+            inner = next(iter(data.values()))
+            if next(iter(data)) not in dict(only.fields):
+                data = inner
+        return _constructor_from_json(data, shape, only, typedefs)
+    if isinstance(data, str) and (chosen := shape.constructor(data)) is not None and not chosen.fields:
+        return shape.make(chosen)()
+    if isinstance(data, dict) and len(data) == 1:
+        ((name, inner),) = data.items()
+        named = shape.constructor(name)
+        if named is not None:
+            return _constructor_from_json(inner, shape, named, typedefs)
+    if is_option(type):
+        none, some = shape.constructors
+        if data is None:
+            return shape.make(none)()
+        return shape.make(some)(from_json(data, type.args[0], typedefs))
+    known = ", ".join(local_name(each.name) for each in shape.constructors)
+    raise ValueError(f"expected {type}, as an object with one of {known}; found {_describe(data)}")
+
+
+def _constructor_from_json(data: Any, shape: Shape, chosen: Constructor, typedefs: TypeDefs) -> Any:
+    return shape.make(chosen)(*fields_from_json(data, chosen.fields, chosen.name, typedefs))
+
+
+def fields_from_json(
+    data: Any, fields: tuple[tuple[str, Type], ...], name: str, typedefs: TypeDefs
+) -> tuple[Any, ...]:
+    """Typed fields from an object by name, an array by position, or, of one field, the bare value."""
+    if isinstance(data, dict):
+        if unknown := next((key for key in data if key not in dict(fields)), None):
+            raise ValueError(
+                f"{name} has no field {unknown!r}; it has {', '.join(n for n, _ in fields) or 'none'}"
+            )
+        if missing := next((field for field, _ in fields if field not in data), None):
+            raise ValueError(f"{name}: missing field {missing!r}")
+        data = [data[field] for field, _ in fields]
+    elif not isinstance(data, list) and len(fields) == 1:
+        data = [data]
+    if not isinstance(data, list) or len(data) != len(fields):
+        raise ValueError(f"{name}: expected {len(fields)} fields, found {_describe(data)}")
+    return tuple(_field(item, field, of, typedefs) for item, (field, of) in zip(data, fields, strict=True))
+
+
+def _field(data: Any, name: str, type: Type, typedefs: TypeDefs) -> Any:
+    try:
+        return from_json(data, type, typedefs)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _user_to_json(value: Any, shape: Shape, typedefs: TypeDefs) -> Any:
+    if not shape.is_union:
+        (only,) = shape.constructors
+        return _fields_to_json(value, only, typedefs)
+    chosen = shape.constructors[value[0]]
+    name = local_name(chosen.name)
+    return {name: _fields_to_json(value[1:], chosen, typedefs)} if chosen.fields else name
+
+
+def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
+    pairs = zip(fields, constructor.fields, strict=True)
+    return {name: to_json(field, type, typedefs) for field, (name, type) in pairs}
+
+
+def _describe(data: Any) -> str:
+    match data:
+        case None:
+            return "null"
+        case dict():
+            return "an object"
+        case list():
+            return f"an array of {len(data)}"
+        case str():
+            return f'"{data}"'
+    return str(data).lower() if isinstance(data, bool) else str(data)

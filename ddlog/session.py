@@ -1,0 +1,450 @@
+"""Programs and sessions: from a text to relations that are kept up to date.
+
+    program = ddlog.compile("paths.dl")
+    with program.session() as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        changes = session.commit()
+
+A session is a program, a runtime and its state. Changes of the inputs are gathered in a transaction
+and checked as they come; a commit applies them as one epoch and gives the exact changes of the
+output relations. Whatever goes wrong leaves the session at its last commit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from . import values
+from .core import Atom, CheckedProgram, Relation
+from .diagnostics import DDlogError, Diagnostic
+from .engine.circuit import Circuit
+from .engine.runtime import IterationLimit, Runtime, create_runtime
+from .engine.schema import RowFault
+from .errors import usage as errors
+from .inputs import Changes as PendingChanges
+from .inputs import KeyedChanges, MultisetChanges, SetChanges
+from .nearest import nearest
+from .results import Changes, RelationView, Result
+from .rows import Row, row_of
+from .source import Source, Span
+
+if TYPE_CHECKING:
+    from .io.columns import Columns
+
+Progress = Callable[[str, int, int], None]
+
+
+def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) -> Program:
+    """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
+
+    Raises DDlogError with all errors; the program has the warnings.
+    """
+    from .check.program import check_program
+
+    source = read_source(program)
+    checked, diagnostics = check_program(source, tuple(map(str, library_paths)))
+    if checked is None:
+        raise DDlogError(diagnostics)
+    return Program(source, checked, tuple(diagnostics))
+
+
+def read_source(program: str | Path) -> Source:
+    """The source text of a program given as a path or a text. Raises DDlogError."""
+    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
+        return Source("<program>", program)
+    try:
+        return Source(str(program), Path(program).read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise DDlogError([errors.CannotReadProgram(str(program), reason)])
+
+
+class Program:
+    """A checked program: its relations, its circuits, and sessions that run it."""
+
+    def __init__(
+        self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
+    ) -> None:
+        self.source, self.checked, self.warnings = source, checked, warnings
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        """The declared relations by name."""
+        return self.checked.relations
+
+    def names(self, role: str) -> list[str]:
+        """The names of the input, internal or output relations, sorted."""
+        return sorted(relation.name for relation in self.relations.values() if relation.role == role)
+
+    def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
+        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
+        from .engine.incremental import incrementalize
+        from .engine.passes import optimize
+        from .lower import lower
+
+        relational = optimize(lower(self.checked, None if outputs is None else tuple(outputs)))
+        return relational if stage == "relational" else incrementalize(relational)
+
+    def session(
+        self,
+        *,
+        relations: str = "all",
+        max_iterations: int | None = None,
+        engine: str = "inprocess",
+        progress: Progress | None = None,
+    ) -> Session:
+        """A session in its initial state, with the program's own facts.
+
+        `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
+        relations need. `max_iterations` ends a recursion that takes longer with an error.
+        """
+        outputs = None if relations == "outputs" else tuple(self.relations)
+        circuit = self.circuit("incremental", outputs)
+        kept = frozenset(name for name, _ in circuit.relations)
+        return Session(self, create_runtime(circuit, engine, nan=values.NAN), kept, max_iterations, progress)
+
+
+class Session:
+    """A running program. Use it as a context manager, or call `close`.
+
+    A transaction begins with the first change and ends with `commit` or `rollback`; reading shows
+    the state of the last commit.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        runtime: Runtime,
+        kept: frozenset[str],
+        max_iterations: int | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        self.program = program
+        self._kept = kept
+        self.max_iterations = max_iterations
+        self.progress = progress
+        self._runtime = runtime
+        self._typedefs = program.checked.typedefs
+        self._inputs: dict[str, PendingChanges] = {}
+        self._touched: set[str] = set()
+        self._subscribers: list[tuple[str, Callable[[list[tuple[Any, int]]], None]]] = []
+        self._started = False
+        self._closed = False
+
+    def __enter__(self) -> Session:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the session; what was not committed is lost."""
+        if not self._closed:
+            self.rollback()
+            self._closed = True
+
+    # ------------------------------------------------------------ changes
+
+    def insert(self, relation: str, *rows: Any) -> None:
+        """Adds rows to an input relation."""
+        with self._changing(relation) as (declared, changes):
+            changes.insert(self._rows(declared, rows))
+
+    def delete(self, relation: str, *rows: Any) -> None:
+        """Removes rows from an input relation."""
+        with self._changing(relation) as (declared, changes):
+            changes.delete(self._rows(declared, rows))
+
+    def upsert(self, relation: str, *rows: Any) -> None:
+        """Adds rows to a relation with a primary key, in the place of those with their keys."""
+        with self._changing(relation) as (declared, changes):
+            _keyed(declared, changes).upsert(self._rows(declared, rows))
+
+    def delete_key(self, relation: str, *keys: Any) -> None:
+        """Removes the rows with the given primary keys."""
+        with self._changing(relation) as (declared, changes):
+            for key in keys:
+                _keyed(declared, changes).delete_key(self._key(declared, key))
+
+    def modify(self, relation: str, key: Any, change: Mapping[str, Any] | Callable[[Row], Row]) -> None:
+        """Changes the row with a primary key: new values by column name, or a function of the row."""
+        with self._changing(relation) as (declared, changes):
+            _keyed(declared, changes).modify(self._key(declared, key), self._row_change(declared, change))
+
+    def clear(self, relation: str) -> None:
+        """Removes every row of an input relation."""
+        with self._changing(relation) as (_, changes):
+            changes.clear()
+
+    def load(
+        self, directory: str | Path, *, note: Callable[[str], None] | None = None, static: bool = False
+    ) -> Changes:
+        """Reads the fact files of a directory and commits them, as one epoch with the program's facts
+        if nothing came before. `note` is told of relations without a file. With `static` no later
+        change is possible and nothing is kept for one."""
+        from .io.files import find_facts
+        from .io.read import read_facts
+
+        self._check_open()
+        if self._touched:
+            raise DDlogError([errors.InTransaction()])
+        inputs = self.program.names("input")
+        found = find_facts(directory, inputs, set(self.program.relations) - set(inputs))
+        for text in _notes(found.missing, found.ignored) if note else ():
+            note(text)  # type: ignore[misc]
+        try:
+            for file in found.files:
+                declared = self.program.relations[file.relation]
+                if self.progress is not None:
+                    self.progress(f"reading {file.path.name}", 0, 0)
+                columns = read_facts(file, declared, self._typedefs)
+                batch = self._runtime.batch_from_columns(file.relation, columns.data)
+                self._pending(declared).load(batch, lambda c=columns: _rows_of_columns(c))  # type: ignore[misc]
+        except BaseException:
+            self.rollback()
+            raise
+        return self._commit(static)
+
+    def commit(self, *, static: bool = False) -> Changes:
+        """Applies the transaction as one epoch and gives the changes of the output relations.
+
+        On an error, an interrupt or the iteration limit the transaction is gone and the session is
+        at its last commit.
+        """
+        self._check_open()
+        if not self._started and not static:
+            self._start()
+        return self._commit(static)
+
+    def rollback(self) -> None:
+        """Forgets the transaction."""
+        for name in self._touched:
+            self._inputs[name].settle(False)
+        self._touched.clear()
+
+    def mark(self) -> Mapping[str, int]:
+        """A point of the transaction, for `undo`."""
+        return {name: self._inputs[name].mark() for name in self._touched}
+
+    def undo(self, mark: Mapping[str, int]) -> None:
+        """Takes the transaction back to a point."""
+        for name in self._touched:
+            self._inputs[name].undo(mark.get(name, 0))
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether there are changes that are not committed."""
+        return bool(self._touched)
+
+    # ------------------------------------------------------------ reading
+
+    def __getitem__(self, relation: str) -> RelationView:
+        declared = self._readable(relation)
+        return RelationView(
+            declared, self._runtime.rows(relation), lambda v: self._contains(declared, v), self._typedefs
+        )
+
+    def size(self, relation: str) -> int:
+        """The number of rows of a relation."""
+        self._readable(relation)
+        return self._runtime.size(relation)
+
+    def query(self, text: str, *, name: str = "<query>") -> Result:
+        """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over any
+        relation as of the last commit. Raises DDlogError."""
+        from .check.program import check_query
+        from .lower import lower_query
+
+        self._check_open()
+        rule, variables = check_query(self.program.checked, Source(name, text))
+        for clause in rule.body:
+            if isinstance(clause, Atom):
+                self._readable(clause.relation)
+        circuit = lower_query(self.program.checked, rule, variables)
+        self._start()
+        with self._faults():
+            stored = self._runtime.query(circuit)
+        return Result([(each, rule.variables[each]) for each in variables], stored, self._typedefs)
+
+    def subscribe(
+        self, relation: str, receive: Callable[[list[tuple[Any, int]]], None]
+    ) -> Callable[[], None]:
+        """Calls `receive` after each commit that changes an output relation, with its changed rows and
+        their weights. Gives a function that ends this."""
+        declared = self._declared(relation)
+        if declared.role != "output":
+            raise DDlogError([errors.NotAnOutput(relation, tuple(self.program.names("output")))])
+        entry = (relation, receive)
+        self._subscribers.append(entry)
+        return lambda: self._subscribers.remove(entry) if entry in self._subscribers else None
+
+    # ------------------------------------------------------------ the machinery
+
+    def _start(self) -> None:
+        """Puts the program's own facts in the state, if that was not done."""
+        if not self._started:
+            self._run({}, False)
+
+    def _commit(self, static: bool) -> Changes:
+        try:
+            batches = {name: self._inputs[name].batches() for name in self._touched}
+            deltas = self._run(batches, static)
+        except BaseException:
+            self.rollback()
+            raise
+        for name in self._touched:
+            self._inputs[name].settle(True)
+        self._touched.clear()
+        changes = Changes(deltas, self.program.relations, self._typedefs)
+        for relation, receive in list(self._subscribers):
+            if relation in changes:
+                receive(changes[relation])
+        return changes
+
+    def _run(self, batches: Mapping[str, Any], static: bool) -> Any:
+        with self._faults():
+            deltas = self._runtime.commit(
+                batches, static=static, max_iterations=self.max_iterations, progress=self.progress
+            )
+        self._started = True
+        return deltas
+
+    @contextmanager
+    def _faults(self) -> Iterator[None]:
+        """Makes diagnostics of what a runtime raises."""
+        try:
+            yield
+        except RowFault as fault:
+            raise DDlogError([self._fault(fault)]) from None
+        except IterationLimit as limit:
+            raise DDlogError([errors.IterationLimitReached(limit.limit, limit.relations)]) from None
+
+    def _fault(self, fault: RowFault) -> errors.FaultInRule:
+        row = ", ".join(
+            f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$")
+        )
+        span = None
+        name, *place = fault.place.rsplit(":", 2)
+        if name == self.program.source.name and len(place) == 2 and all(part.isdigit() for part in place):
+            line, column = map(int, place)
+            span = Span(self.program.source, line, column, line, column + 1)
+        return errors.FaultInRule(fault.message, fault.rule, fault.place, row, span=span)
+
+    @contextmanager
+    def _changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
+        """The pending changes of an input relation; an error takes back what was done inside."""
+        self._check_open()
+        declared = self._declared(name)
+        if declared.role != "input":
+            raise DDlogError([errors.NotAnInput(name, declared.role, tuple(self.program.names("input")))])
+        self._start()
+        changes = self._pending(declared)
+        mark = changes.mark()
+        try:
+            yield declared, changes
+        except BaseException:
+            changes.undo(mark)
+            raise
+
+    def _pending(self, declared: Relation) -> PendingChanges:
+        name = declared.name
+        if name not in self._inputs:
+            self._inputs[name] = self._new_input(declared)
+        self._touched.add(name)
+        return self._inputs[name]
+
+    def _new_input(self, declared: Relation) -> PendingChanges:
+        if declared.kind == "multiset":
+            return MultisetChanges(declared, self._runtime)
+        if declared.key is None:
+            return SetChanges(declared, self._runtime)
+        return KeyedChanges(declared, self._runtime, self._key_function(declared), self._show_key(declared))
+
+    def _key_function(self, declared: Relation) -> Callable[[Row], Any]:
+        from .codegen.scalar import compile_function_table
+
+        assert declared.key is not None
+        key = compile_function_table(self.program.checked)[declared.key.key]
+        return lambda row: key(*row)
+
+    def _show_key(self, declared: Relation) -> Callable[[Any], str]:
+        assert declared.key is not None
+        of = declared.key.result
+        return lambda key: values.show(key, of, self._typedefs)
+
+    def _key(self, declared: Relation, key: Any) -> Any:
+        if declared.key is None:
+            raise DDlogError([errors.NoPrimaryKey(declared.name)])
+        try:
+            return values.check(key, declared.key.result, self._typedefs)
+        except ValueError as error:
+            raise DDlogError([errors.BadKey(declared.name, str(error))]) from None
+
+    def _row_change(
+        self, declared: Relation, change: Mapping[str, Any] | Callable[[Row], Row]
+    ) -> Callable[[Row], Row]:
+        if not isinstance(change, Mapping):
+            return change
+        names = [column.name for column in declared.columns]
+        return lambda row: row_of({**dict(zip(names, row, strict=True)), **change}, declared, self._typedefs)
+
+    def _rows(self, declared: Relation, rows: Iterable[Any]) -> list[Row]:
+        return [row_of(row, declared, self._typedefs) for row in rows]
+
+    def _contains(self, declared: Relation, value: Any) -> bool:
+        try:
+            row = row_of(value, declared, self._typedefs)
+        except DDlogError:
+            return False
+        return self._runtime.contains(declared.name, [row])[0]
+
+    def _declared(self, name: str) -> Relation:
+        declared = self.program.relations.get(name)
+        if declared is None:
+            raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
+        return declared
+
+    def _readable(self, name: str) -> Relation:
+        self._check_open()
+        declared = self._declared(name)
+        if name not in self._kept:
+            raise DDlogError([errors.NotKept(name)])
+        self._start()
+        return declared
+
+    def _check_open(self) -> None:
+        if self._closed:
+            raise DDlogError([errors.SessionClosed()])
+
+
+def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
+    if not isinstance(changes, KeyedChanges):
+        raise DDlogError([errors.NoPrimaryKey(declared.name)])
+    return changes
+
+
+def _rows_of_columns(columns: Columns) -> Iterator[Row]:
+    """The rows of columns read from a file, as Python values."""
+    plain: list[Iterable[Any]] = []
+    for column in columns.data:
+        if isinstance(column, tuple):
+            dictionary, codes = column
+            plain.append([dictionary[code] for code in codes.tolist()])
+        else:
+            plain.append(column if isinstance(column, list) else column.tolist())
+    return zip(*plain, strict=True)
+
+
+def _notes(missing: Iterable[str], ignored: Iterable[Path]) -> Iterator[str]:
+    for name in missing:
+        yield f"no file for the input relation {name}: it is empty"
+    for path in ignored:
+        yield f"{path} is not read: its name is no relation's"
