@@ -392,9 +392,10 @@ class Aggregate:
 
 
 Expr: TypeAlias = (
-    Name | Wildcard | VarDecl | BoolLit | IntLit | FloatLit | StringLit | Interpolated | Interned | VectorLit
-    | MapLit | TupleExpr | Struct | Closure | Unary | Binary | Assign | Typed | Cast | Slice | GetField | GetItem
-    | Call | MethodCall | Try | Block | If | Match | For | Break | Continue | Return | Binding | FlatMap | Aggregate
+    Name | Wildcard | VarDecl | BoolLit | IntLit | FloatLit | StringLit | Interpolated | Interned
+    | VectorLit | MapLit | TupleExpr | Struct | Closure | Unary | Binary | Assign | Typed | Cast | Slice
+    | GetField | GetItem | Call | MethodCall | Try | Block | If | Match | For | Break | Continue | Return
+    | Binding | FlatMap | Aggregate
 )  # fmt: skip
 
 # ---------------------------------------------------------------------- rules
