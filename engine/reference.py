@@ -1,0 +1,114 @@
+"""The meaning of circuits, written to be read beside dbsp-spec and never optimised: the oracle.
+
+Values are dicts from rows to weights. Inside a fixpoint the value of a node at iteration i is the
+sum of its stream up to i, so an Import is held, a Variable is the iteration before, and a Trace
+or a Delay is of the epoch before at the *same* iteration: integrating over iterations, applying an
+operator lifted over epochs, and differentiating again is that operator with nested time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from . import circuit as c
+from . import zset
+from .operators.group import delta_group, group
+from .operators.join import delta_join, join
+from .zset import Row, Zset
+
+Memory = dict[c.NodeId, Zset]
+
+
+def evaluate(circuit: c.Circuit, inputs: Mapping[str, Mapping[Row, int]]) -> dict[str, Zset]:
+    """The outputs of a relational circuit by name, for the given contents of its inputs."""
+    return Evaluation(circuit).step(inputs)
+
+
+class Evaluation:
+    """A circuit over streams, evaluated one epoch after another.
+
+    The inputs of a relational circuit are whole relations; those of an incremental one, and its
+    outputs, are changes, and then a Constant is a change of the first epoch only.
+    """
+
+    def __init__(self, circuit: c.Circuit, incremental: bool = False) -> None:
+        self._circuit = circuit
+        self._incremental = incremental
+        self._memories: list[Memory] = [{}]  # by iteration; the last stands for all later ones
+        self._bodies: dict[c.NodeId, Evaluation] = {}
+        self._epoch = 0
+
+    def step(self, inputs: Mapping[str, Mapping[Row, int]]) -> dict[str, Zset]:
+        """The outputs of the next epoch by name; an input not given is empty."""
+        values, memory = self._values(inputs, {}, self._memories[0])
+        self._memories, self._epoch = [memory], self._epoch + 1
+        return {n.relation: values[i] for i, n in enumerate(self._circuit.nodes) if isinstance(n, c.Output)}
+
+    def _fixpoint(self, node: c.Fixpoint, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
+        """The limits of the relations in this epoch: iterates until neither they nor memories change."""
+        relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
+        memories: list[Memory] = []
+        while True:
+            before = self._memories[min(len(memories), len(self._memories) - 1)]
+            values, memory = self._values(relations, outside, before)
+            memories.append(memory)
+            previous, relations = relations, {relation: values[result] for relation, result in node.results}
+            if relations == previous and len(memories) >= len(self._memories):
+                self._memories, self._epoch = memories, self._epoch + 1
+                return relations
+
+    def _values(
+        self, relations: Mapping[str, Mapping[Row, int]], outside: Mapping[c.NodeId, Any], before: Memory
+    ) -> tuple[dict[c.NodeId, Any], Memory]:
+        values: dict[c.NodeId, Any] = {}
+        after: Memory = {}
+        for i, node in enumerate(self._circuit.nodes):
+            values[i] = self._value(node, i, values, relations, outside, before.get(i, {}))
+        for i, node in enumerate(self._circuit.nodes):
+            if isinstance(node, c.Delay | c.Differentiate):
+                after[i] = values[node.source]
+            elif isinstance(node, c.Integrate | c.Trace):
+                after[i] = zset.add(before.get(i, {}), values[node.source])
+        return values, after
+
+    def _value(
+        self, node: c.Node, i: c.NodeId, values: Mapping[c.NodeId, Any], relations: Mapping[str, Mapping[Row, int]],
+        outside: Mapping[c.NodeId, Any], before: Zset,
+    ) -> Any:  # fmt: skip
+        match node:
+            case c.Input(relation) | c.Variable(relation):
+                return dict(relations.get(relation, {}))
+            case c.Constant(rows):
+                return {} if self._incremental and self._epoch else zset.zset((row, 1) for row in rows)
+            case c.Import(source):
+                return outside[source]
+            case c.Sum(operands):
+                return zset.add(*(values[s] for s in operands))
+            case c.Negate(source):
+                return zset.negate(values[source])
+            case c.Join(terms, steps, output):
+                return join(terms, [values[t.source] for t in terms], steps, output)
+            case c.Distinct(source):
+                return zset.distinct(values[source])
+            case c.Group(source, keys, aggregates):
+                return group(values[source], keys, aggregates)
+            case c.Delay() | c.Trace():
+                return before
+            case c.Integrate(source):
+                return zset.add(before, values[source])
+            case c.Differentiate(source):
+                return zset.subtract(values[source], before)
+            case c.Fixpoint(body):
+                return self._bodies.setdefault(i, Evaluation(body, self._incremental))._fixpoint(node, values)
+            case c.Result(fixpoint, relation):
+                return values[fixpoint][relation]
+            case c.Output(_, source):
+                return values[source]
+            case c.DeltaJoin(terms, traces, steps, output):
+                changes = [values[t.source] for t in terms]
+                return delta_join(terms, [values[t] for t in traces], changes, steps, output)
+            case c.DeltaDistinct(source, trace):
+                return zset.sign_change(values[trace], values[source])
+            case c.DeltaGroup(source, trace, keys, aggregates):
+                return delta_group(values[trace], values[source], keys, aggregates)
