@@ -8,7 +8,7 @@ Variables of a row are named, so a node's schema is its list of columns by name.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from .schema import RowExpr, Schema
@@ -333,3 +333,28 @@ def sources(node: Node) -> tuple[NodeId, ...]:
             return (node.fixpoint,)
         case _:
             return (node.source,)
+
+
+def with_sources(node: Node, new: Callable[[NodeId], NodeId]) -> Node:
+    """The node reading `new(s)` wherever it reads the node s (an Import, in the circuit outside)."""
+    match node:
+        case Input() | Constant() | Variable() | Import():
+            return node
+        case Sum():
+            return replace(node, sources=tuple(new(s) for s in node.sources))
+        case Join():
+            return replace(node, terms=tuple(replace(t, source=new(t.source)) for t in node.terms))
+        case DeltaJoin():
+            terms = tuple(replace(t, source=new(t.source)) for t in node.terms)
+            return replace(node, terms=terms, traces=tuple(new(t) for t in node.traces))
+        case DeltaDistinct() | DeltaGroup():
+            return replace(node, source=new(node.source), trace=new(node.trace))
+        case Fixpoint():
+            body = tuple(
+                replace(n, node=new(n.node)) if isinstance(n, Import) else n for n in node.body.nodes
+            )
+            return replace(node, body=replace(node.body, nodes=body))
+        case Result():
+            return replace(node, fixpoint=new(node.fixpoint))
+        case _:
+            return replace(node, source=new(node.source))

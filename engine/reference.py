@@ -73,9 +73,14 @@ class Evaluation:
         return values, after
 
     def _value(
-        self, node: c.Node, i: c.NodeId, values: Mapping[c.NodeId, Any], relations: Mapping[str, Mapping[Row, int]],
-        outside: Mapping[c.NodeId, Any], before: Zset,
-    ) -> Any:  # fmt: skip
+        self,
+        node: c.Node,
+        i: c.NodeId,
+        values: Mapping[c.NodeId, Any],
+        relations: Mapping[str, Mapping[Row, int]],
+        outside: Mapping[c.NodeId, Any],
+        before: Zset,
+    ) -> Any:
         match node:
             case c.Input(relation) | c.Variable(relation):
                 return dict(relations.get(relation, {}))

@@ -1,0 +1,54 @@
+"""Dead code: a node that no output, and no relation kept for queries, depends on is dropped."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..circuit import Circuit, Fixpoint, Import, Node, NodeId, Output, Result, sources, with_sources
+
+
+def remove_dead_code(circuit: Circuit) -> Circuit:
+    """The circuit without the nodes that neither an Output nor a relation needs.
+
+    Of a fixpoint the whole body stays that its live results need; results that nothing reads go.
+    """
+    kept = tuple(node for _, node in circuit.relations)
+    roots = {i for i, node in enumerate(circuit.nodes) if isinstance(node, Output)} | set(kept)
+    nodes = list(circuit.nodes)
+    live = set(roots)
+    for i in reversed(range(len(nodes))):
+        if i in live:
+            node = nodes[i]
+            if isinstance(node, Fixpoint):
+                read = {
+                    n.relation
+                    for j, n in enumerate(nodes)
+                    if isinstance(n, Result) and n.fixpoint == i and j in live
+                }
+                node = nodes[i] = _live_fixpoint(node, read)
+            live.update(sources(node))
+    return keep_nodes(Circuit(tuple(nodes), circuit.relations), live)
+
+
+def keep_nodes(circuit: Circuit, live: set[NodeId]) -> Circuit:
+    """The circuit with the nodes of `live` only, renumbered; they read each other alone."""
+    order = [i for i in range(len(circuit.nodes)) if i in live]
+    new = {old: position for position, old in enumerate(order)}
+    nodes: tuple[Node, ...] = tuple(with_sources(circuit.nodes[i], new.__getitem__) for i in order)
+    return Circuit(nodes, tuple((relation, new[node]) for relation, node in circuit.relations))
+
+
+def _live_fixpoint(fixpoint: Fixpoint, read: set[str]) -> Fixpoint:
+    """The fixpoint with the results that are read, and those that these depend on in the body."""
+    nodes, by_name = fixpoint.body.nodes, dict(fixpoint.results)
+    pending, live = [by_name[relation] for relation in sorted(read)], set[NodeId]()
+    while pending:
+        i = pending.pop()
+        if i not in live:
+            live.add(i)
+            node = nodes[i]
+            variable = getattr(node, "relation", None)
+            pending += [by_name[variable]] if variable in by_name else []
+            pending += [] if isinstance(node, Import) else sources(node)
+    body = keep_nodes(Circuit(nodes, tuple((r, n) for r, n in fixpoint.results if n in live)), live)
+    return replace(fixpoint, body=replace(body, relations=()), results=body.relations)

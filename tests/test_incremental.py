@@ -1,0 +1,78 @@
+"""Q^Δ by its definition: the integral of what an incremental circuit gives is the circuit on the
+integral of its inputs, after every epoch; likewise for each step of the rewriting."""
+
+from __future__ import annotations
+
+from ddlog.engine import circuit as c
+from ddlog.engine import zset
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.incremental import incrementalize, incrementalize_steps
+from ddlog.engine.reference import Evaluation, evaluate
+from ddlog.engine.zset import Zset
+from hypothesis import HealthCheck, given, settings
+
+from .random_circuits import INPUTS, Changes, apply, circuits, schema, streams
+
+thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+
+
+def snapshots(epochs: list[Changes]) -> list[dict[str, Zset]]:
+    """The contents of the inputs after each epoch."""
+    contents: dict[str, Zset] = {name: {} for name in INPUTS}
+    result = []
+    for changes in epochs:
+        apply(contents, changes)
+        result.append({name: dict(rows) for name, rows in contents.items()})
+    return result
+
+
+def differences(stream: list[dict[str, Zset]]) -> list[dict[str, Zset]]:
+    """D of a stream of named Z-sets."""
+    before = [{name: {} for name in stream[0]}, *stream]
+    return [{n: zset.subtract(now[n], old[n]) for n in now} for old, now in zip(before, stream, strict=False)]
+
+
+@thorough
+@given(circuits(), streams())
+def test_every_step_of_the_rewriting_has_the_same_changes(circuit: Circuit, epochs: list[Changes]) -> None:
+    inputs = snapshots(epochs)
+    expected = differences([evaluate(circuit, contents) for contents in inputs])
+    for name, step in incrementalize_steps(circuit):
+        evaluation = Evaluation(step, incremental=name == "incremental")
+        if name == "relational":
+            assert differences([evaluation.step(contents) for contents in inputs]) == expected
+        else:
+            assert [evaluation.step(change) for change in differences(inputs)] == expected, name
+
+
+def test_what_is_linear_stays_and_what_is_not_gets_one_trace_for_each_source() -> None:
+    columns = schema(2)
+    edge = c.Input("Edge", columns)
+    swap = c.Join((c.Term(0, ("x", "y")),), (), ("y", "x"), columns)
+    path = c.Join((c.Term(0, ("x", "y")), c.Term(0, ("y", "z"))), (), ("x", "z"), columns)
+    circuit = Circuit(
+        (edge, swap, path, c.Sum((1, 2), columns), c.Distinct(3, columns), c.Output("P", 4, columns))
+    )
+    names = [type(node).__name__ for node in incrementalize(circuit).nodes]
+    assert names == ["Input", "Join", "Trace", "DeltaJoin", "Sum", "Trace", "DeltaDistinct", "Output"]
+
+
+def test_a_deleted_edge_of_a_cycle_takes_its_paths_along() -> None:
+    columns = schema(2)
+    body = Circuit(
+        (
+            c.Import(0, columns),
+            c.Variable("Path", columns),
+            c.Join((c.Term(1, ("x", "y")), c.Term(0, ("y", "z"))), (), ("x", "z"), columns),
+            c.Sum((0, 2), columns),
+            c.Distinct(3, columns),
+        )
+    )
+    fixpoint = c.Fixpoint(body, (("Path", 4),))
+    nodes = (c.Input("Edge", columns), fixpoint, c.Result(1, "Path", columns), c.Output("Path", 2, columns))
+    evaluation = Evaluation(incrementalize(Circuit(nodes)), incremental=True)
+    first = evaluation.step({"Edge": zset.of_rows([(0, 1), (1, 0), (1, 2)])})
+    assert set(first["Path"]) == {(0, 0), (0, 1), (0, 2), (1, 0), (1, 1), (1, 2)}
+    second = evaluation.step({"Edge": {(1, 0): -1}})
+    assert second["Path"] == {(0, 0): -1, (1, 0): -1, (1, 1): -1}
+    assert evaluation.step({"Edge": {(1, 0): 1}})["Path"] == zset.negate(second["Path"])
