@@ -1,0 +1,83 @@
+"""Batches: immutable columns of rows with weights, and times inside a recursion."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..schema import Array
+from .table import RowTable
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`length` rows of int64 columns. `weights` None: all 1. `times` None: all outside a recursion
+    (or, inside it, of before its first iteration)."""
+
+    columns: tuple[Array, ...]
+    length: int
+    weights: Array | None = None
+    times: Array | None = None
+
+    def weight_array(self) -> Array:
+        """The weights, spelt out."""
+        return np.ones(self.length, np.int64) if self.weights is None else self.weights
+
+    def take(self, rows: Array) -> Batch:
+        """The rows at these positions."""
+        return Batch(
+            tuple(c[rows] for c in self.columns),
+            len(rows),
+            None if self.weights is None else self.weights[rows],
+            None if self.times is None else self.times[rows],
+        )
+
+    def slice(self, start: int, stop: int) -> Batch:
+        """The rows start .. stop."""
+        stop = min(stop, self.length)
+        return Batch(
+            tuple(c[start:stop] for c in self.columns),
+            stop - start,
+            None if self.weights is None else self.weights[start:stop],
+            None if self.times is None else self.times[start:stop],
+        )
+
+    def negated(self) -> Batch:
+        """The same rows with opposite weights."""
+        return Batch(self.columns, self.length, -self.weight_array(), self.times)
+
+    def positive(self) -> bool:
+        """Whether no weight is negative."""
+        return self.weights is None or not self.length or int(self.weights.min()) >= 0
+
+
+def concat(batches: Sequence[Batch], arity: int) -> Batch:
+    """The sum of batches, not consolidated."""
+    batches = [b for b in batches if b.length]
+    if len(batches) == 1:
+        return batches[0]
+    if not batches:
+        return Batch(tuple(np.empty(0, np.int64) for _ in range(arity)), 0)
+    weights = None
+    if any(b.weights is not None for b in batches):
+        weights = np.concatenate([b.weight_array() for b in batches])
+    times = None
+    if any(b.times is not None for b in batches):
+        times = np.concatenate([np.full(b.length, -1) if b.times is None else b.times for b in batches])
+    columns = tuple(np.concatenate([b.columns[k] for b in batches]) for k in range(arity))
+    return Batch(columns, sum(b.length for b in batches), weights, times)
+
+
+def consolidate(batch: Batch) -> Batch:
+    """The batch with one row for each distinct row and no zero weights. Times are dropped."""
+    if batch.length <= 1 and (batch.weights is None or bool((batch.weights != 0).all())):
+        return Batch(batch.columns, batch.length, batch.weights)
+    table = RowTable(len(batch.columns))
+    ids = table.insert(batch.columns, batch.length)
+    totals = np.zeros(table.size, np.int64)
+    np.add.at(totals, ids, batch.weight_array())
+    kept = np.flatnonzero(totals)
+    weights = totals[kept]
+    return Batch(table.columns_at(kept), len(kept), None if bool((weights == 1).all()) else weights)

@@ -1,0 +1,287 @@
+"""Groups: one row for each key, kept up by touching only the keys that change (DESIGN, section 6).
+
+Counts, sums and averages come from exact accumulators; min and max read the key's rows from its
+arrangement; any other function is given the whole group in sorted order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Protocol
+
+import numpy as np
+
+from ..circuit import Aggregate, DeltaGroup
+from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
+from . import kernels
+from .batch import Batch
+from .interner import Values, decode_rows
+from .views import Readable
+from .table import RowTable, grown
+
+_SCALE = 1074  # every double is an integer over 2^1074
+_LOW = 0xFFFFFFFF
+
+
+class Accumulator(Protocol):
+    """Keeps one aggregate for every group."""
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        """Adds weighted rows of the source to their groups."""
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        """The aggregate of each of these groups, none of which is empty, as column codes."""
+
+
+class _Count:
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        """Nothing to keep: the grouping counts rows itself."""
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        return counts
+
+
+class _IntegerSum:
+    """Exact sums in two limbs of 32 bits of the value each; interned integers apart."""
+
+    def __init__(self, position: int, column: Column, out: Column, one: Aggregate, values: Values) -> None:
+        self.position, self.column, self.out, self.one, self.values = position, column, out, one, values
+        self.low: Array = np.zeros(16, np.int64)
+        self.high: Array = np.zeros(16, np.int64)
+        self.huge: dict[int, int] = {}
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        top = int(groups.max()) + 1
+        self.low, self.high = grown(self.low, top, 0), grown(self.high, top, 0)
+        codes = batch.columns[self.position]
+        if int(codes.max()) >= INLINE_LIMIT:
+            for at in np.flatnonzero(codes >= INLINE_LIMIT).tolist():
+                value = self.values.decode_column(self.column, codes[at : at + 1])[0]
+                group = int(groups[at])
+                self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
+            codes = np.where(codes >= INLINE_LIMIT, 0, codes)
+        kernels.accumulate(self.low, groups, codes & _LOW, weights)
+        kernels.accumulate(self.high, groups, codes >> 32, weights)
+
+    def totals(self, groups: Array) -> list[int]:
+        """The exact sums."""
+        low, high = self.low[groups].tolist(), self.high[groups].tolist()
+        sums = [(h << 32) + lo for h, lo in zip(high, low, strict=True)]
+        if self.huge:
+            sums = [s + self.huge.get(g, 0) for s, g in zip(sums, groups.tolist(), strict=True)]
+        return sums
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        sums: list[Any] = self.totals(groups)
+        if self.one.function == "avg":
+            sums = [s / n for s, n in zip(sums, counts.tolist(), strict=True)]
+        elif self.one.wrap is not None:
+            sums = [self.one.wrap(s) for s in sums]
+        return self.values.encode_column(self.out, sums, len(sums))
+
+
+class _FloatSum:
+    """Exact sums of doubles, as integers over 2^1074, rounded once when read."""
+
+    def __init__(self, position: int, column: Column, out: Column, one: Aggregate, values: Values) -> None:
+        self.position, self.column, self.out, self.one, self.values = position, column, out, one, values
+        self.sums: dict[int, tuple[int, int, int, int]] = {}  # finite part, NaNs, +inf, -inf
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        doubles = batch.columns[self.position].view(np.float64).tolist()
+        for group, value, weight in zip(groups.tolist(), doubles, weights.tolist(), strict=True):
+            finite, nans, plus, minus = self.sums.get(group, (0, 0, 0, 0))
+            if value != value:
+                nans += weight
+            elif value in (float("inf"), float("-inf")):
+                plus, minus = plus + weight * (value > 0), minus + weight * (value < 0)
+            else:
+                top, bottom = value.as_integer_ratio()
+                finite += weight * ((top << _SCALE) // bottom)
+            self.sums[group] = (finite, nans, plus, minus)
+
+    def _total(self, group: int, divisor: int) -> float:
+        finite, nans, plus, minus = self.sums[group]
+        if nans or (plus and minus):
+            return float("nan")
+        if plus or minus:
+            return float("inf") if plus else float("-inf")
+        try:
+            return finite / (divisor << _SCALE)
+        except OverflowError:
+            return float("inf") if finite > 0 else float("-inf")
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        divisors = counts.tolist() if self.one.function == "avg" else [1] * len(groups)
+        sums: list[float] = [self._total(g, n) for g, n in zip(groups.tolist(), divisors, strict=True)]
+        if self.out.domain == "float":
+            sums = [float(np.float32(s)) for s in sums]
+        return self.values.encode_column(self.out, sums, len(sums))
+
+
+class _Extreme:
+    """The least or greatest value of a column, read from the arrangement by key."""
+
+    def __init__(self, position: int, column: Column, greatest: bool, members: _Members, values: Values) -> None:
+        self.position, self.column, self.members, self.values = position, column, members, values
+        self.greatest = greatest
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        """Nothing to keep: the rows are in the arrangement."""
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        rows, starts = self.members.of(groups)
+        codes = self.members.store.table.column_at(rows, self.position)
+        keys = self.values.order_keys(self.column, codes)
+        best = (np.maximum if self.greatest else np.minimum).reduceat(keys, starts)
+        sizes = np.diff(np.append(starts, len(rows)))
+        hits = np.flatnonzero(keys == np.repeat(best, sizes))
+        _, first = np.unique(np.repeat(np.arange(len(groups)), sizes)[hits], return_index=True)
+        return codes[hits[first]]
+
+
+class _Whole:
+    """Any function of the whole group."""
+
+    def __init__(self, one: Aggregate, out: Column, members: _Members, values: Values, rule: str) -> None:
+        self.one, self.out, self.members, self.values, self.rule = one, out, members, values, rule
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        """Nothing to keep: the rows are in the arrangement."""
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        rows, starts = self.members.of(groups)
+        table, schema = self.members.store.table, self.members.store.schema
+        columns = [table.column_at(rows, k) for k in self.one.columns]
+        listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
+        keys = self.members.key_rows(groups)
+        ends = [*starts.tolist()[1:], len(rows)]
+        made = []
+        assert self.one.make is not None
+        for key, start, end in zip(keys, starts.tolist(), ends, strict=True):
+            group = sorted(set(listed[start:end]))
+            try:
+                made.append(self.one.make(key, group))
+            except Exception as fault:
+                message = str(fault) or type(fault).__name__
+                raise RowFault(message, self.rule, self.one.place, {"key": key}) from fault
+        return self.values.encode_column(self.out, made, len(made))
+
+
+class _Members:
+    """The rows of groups, from the source's arrangement by key."""
+
+    def __init__(self, store: Readable, keys: RowTable, arity: int, values: Values) -> None:
+        self.store, self.keys, self.arity, self.values = store, keys, arity, values
+
+    def of(self, groups: Array) -> tuple[Array, Array]:
+        """The row ids of the groups, group after group, and where each group starts."""
+        index = self.store.index(tuple(range(self.arity)))
+        found = index.groups(self.keys.columns_at(groups), len(groups))
+        left, rows = index.expand(found, index.matches(found))
+        return rows, np.searchsorted(left, np.arange(len(groups)))
+
+    def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
+        """The key values of the groups."""
+        schema = self.store.schema[: self.arity]
+        return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
+
+
+def reads_members(node: DeltaGroup) -> bool:
+    """Whether some aggregate needs the rows of a group, so that the source must be arranged by key."""
+    return any(a.function in ("min", "max", "group") for a in node.aggregates)
+
+
+class Grouping:
+    """The state of one Group node."""
+
+    def __init__(self, node: DeltaGroup, source: Schema, store: Readable | None, values: Values) -> None:
+        self.node = node
+        self.arity = node.keys
+        self.keys = RowTable(node.keys)
+        self.counts: Array = np.zeros(16, np.int64)
+        self._mark: Array = np.zeros(16, np.int8)
+        members = None if store is None else _Members(store, self.keys, node.keys, values)
+        outs = node.schema[node.keys :]
+        self.accumulators = [
+            _accumulator(one, source, out, members, values, node.text)
+            for one, out in zip(node.aggregates, outs, strict=True)
+        ]
+        self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
+        self._undo: list[Callable[[], None]] = []
+
+    def change(self, delta: Batch) -> Batch:
+        """The change of the result for a change of the source (already applied to its store)."""
+        weights = delta.weight_array()
+        groups = self.keys.insert(delta.columns[: self.arity], delta.length)
+        self.counts = grown(self.counts, self.keys.size, 0)
+        self._mark = grown(self._mark, self.keys.size, 0)
+        self.results = [grown(r, self.keys.size, 0) for r in self.results]
+        touched = kernels.first_seen(groups, self._mark)
+        before = self.counts[touched]
+        old = [r[touched] for r in self.results]
+        self._undo.append(lambda: self._restore(groups, delta, weights, touched, old))
+        np.add.at(self.counts, groups, weights)
+        for accumulator in self.accumulators:
+            accumulator.add(groups, delta, weights)
+        now = self.counts[touched]
+        alive = now > 0
+        new = []
+        for accumulator, held in zip(self.accumulators, self.results, strict=True):
+            column = np.zeros(len(touched), np.int64)
+            if alive.any():
+                column[alive] = accumulator.result(touched[alive], now[alive])
+            held[touched] = column
+            new.append(column)
+        changed = np.zeros(len(touched), np.bool_)
+        for a, b in zip(old, new, strict=True):
+            changed |= a != b
+        minus = (before > 0) & (changed | ~alive)
+        plus = alive & (changed | (before <= 0))
+        return self._rows(touched, old, minus, new, plus)
+
+    def _rows(self, touched: Array, old: list[Array], minus: Array, new: list[Array], plus: Array) -> Batch:
+        gone, come = np.flatnonzero(minus), np.flatnonzero(plus)
+        groups = np.concatenate([touched[gone], touched[come]])
+        columns = list(self.keys.columns_at(groups))
+        columns += [np.concatenate([a[gone], b[come]]) for a, b in zip(old, new, strict=True)]
+        signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
+        return Batch(tuple(columns), len(groups), signs)
+
+    def _restore(self, groups: Array, delta: Batch, weights: Array, touched: Array, old: list[Array]) -> None:
+        np.add.at(self.counts, groups, -weights)
+        for accumulator in self.accumulators:
+            accumulator.add(groups, delta, -weights)
+        for held, column in zip(self.results, old, strict=True):
+            held[touched] = column
+
+    def commit(self) -> None:
+        """Ends an epoch: its changes stay."""
+        self._undo.clear()
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        while self._undo:
+            self._undo.pop()()
+
+
+def _accumulator(
+    one: Aggregate, source: Schema, out: Column, members: _Members | None, values: Values, rule: str
+) -> Accumulator:
+    match one.function:
+        case "count":
+            return _Count()
+        case "sum" | "avg":
+            position = one.columns[0]
+            column = source[position]
+            kind = _FloatSum if column.kind is Kind.FLOAT else _IntegerSum
+            return kind(position, column, out, one, values)
+        case "min" | "max":
+            assert members is not None
+            position = one.columns[0]
+            return _Extreme(position, source[position], one.function == "max", members, values)
+        case "group":
+            assert members is not None
+            return _Whole(one, out, members, values, rule)
+        case other:
+            raise ValueError(f"unknown aggregate {other}")

@@ -1,0 +1,132 @@
+"""Indexes: the row ids of a table by the values of some columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..schema import Array
+from . import kernels
+from .table import RowTable, grown
+
+_NOWHERE: Array = np.empty(0, np.int64)
+
+
+class Index:
+    """For each key, a stretch of row ids in one slab, with room to grow.
+
+    Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
+    recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
+    newest first, which `Overlay` numbers.
+    """
+
+    def __init__(self, table: RowTable, positions: tuple[int, ...], rows: Array) -> None:
+        self.table = table
+        self.positions = positions
+        self.keys = RowTable(len(positions))
+        self._place = _NOWHERE
+        self._chain: Array = np.empty(0, np.int64)
+        self._next: Array = np.empty(0, np.int64)
+        self._build(rows)
+
+    def _key_columns(self, rows: Array) -> list[Array]:
+        return [self.table.column_at(rows, p) for p in self.positions]
+
+    def _build(self, rows: Array) -> None:
+        groups = self.keys.insert(self._key_columns(rows), len(rows))
+        self._count: Array = np.bincount(groups, minlength=self.keys.size).astype(np.int64)
+        self._room: Array = self._count.copy()
+        self._first: Array = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._count)])[:-1]
+        self._slab: Array = np.empty(len(rows), np.int64)
+        self._end = len(rows)
+        self.size = len(rows)
+        kernels.scatter(groups, rows, self._first.copy(), self._slab, _NOWHERE)
+
+    @property
+    def fanout(self) -> float:
+        """The mean number of rows a key."""
+        return self.size / max(1, self.keys.size)
+
+    # ------------------------------------------------------------- lookups
+
+    def groups(self, columns: Sequence[Array], length: int) -> Array:
+        """The group of each key, -1 for a key never seen."""
+        return self.keys.find(columns, length)
+
+    def matches(self, groups: Array) -> int:
+        """How many rows the groups have together."""
+        return int(kernels.total_matches(groups, self._count))
+
+    def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
+        """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
+        if below is None:
+            return kernels.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
+        return kernels.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------- changes
+
+    def _groups_of(self, rows: Array) -> Array:
+        groups = self.keys.insert(self._key_columns(rows), len(rows))
+        if self.keys.size > len(self._count):
+            self._first = grown(self._first, self.keys.size, 0)
+            self._count = grown(self._count, self.keys.size, 0)
+            self._room = grown(self._room, self.keys.size, 0)
+        return groups
+
+    def insert(self, rows: Array) -> None:
+        """Adds row ids."""
+        if len(rows) > 1024 and len(rows) > self.size:
+            self._rebuild(rows)
+            return
+        groups = self._groups_of(rows)
+        self._track()
+        at = 0
+        while True:
+            at, self._end = kernels.link(
+                groups, rows, self._first, self._count, self._room, self._slab, self._end, self._place, at
+            )
+            if at == len(rows):
+                break
+            self._slab = grown(self._slab, self._end + max(1024, int(self._room.max()) * 2 + 8))
+        self.size += len(rows)
+
+    def remove(self, rows: Array) -> None:
+        """Takes row ids out."""
+        if not len(self._place):
+            self._place = np.zeros(max(16, self.table.size), np.int64)
+            kernels.locate(self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place)
+        self._track()
+        kernels.unlink(self._groups_of(rows), rows, self._first, self._count, self._slab, self._place)
+        self.size -= len(rows)
+
+    def _track(self) -> None:
+        if len(self._place):
+            self._place = grown(self._place, self.table.size, 0)
+
+    def _rebuild(self, more: Array) -> None:
+        groups = np.arange(min(self.keys.size, len(self._count)))
+        _, held = self.expand(groups, self.size)
+        self._place = _NOWHERE
+        self._build(np.concatenate([held, more]))
+
+    # ------------------------------------------------------------- overlay
+
+    def chain(self, rows: Array, start: int) -> None:
+        """Puts overlay entries start, start + 1, ... (of these rows) at the head of their keys' chains."""
+        groups = self._groups_of(rows)
+        self._chain = grown(self._chain, self.keys.size, -1)
+        self._next = grown(self._next, start + len(rows))
+        kernels.chain_overlay(groups, self._chain, self._next, start)
+
+    def overlay_matches(self, groups: Array, mark: int) -> tuple[Array, Array]:
+        """Every (position in `groups`, overlay entry below `mark`)."""
+        if len(self._chain) < self.keys.size:
+            self._chain = grown(self._chain, self.keys.size, -1)
+        return kernels.expand_overlay(groups, self._chain, self._next, mark)  # type: ignore[no-any-return]
+
+    def clear_chains(self, rows: Array) -> None:
+        """Empties the chains of these rows' keys."""
+        if len(self._chain):
+            groups = self.keys.find(self._key_columns(rows), len(rows))
+            self._chain[groups[groups >= 0]] = -1

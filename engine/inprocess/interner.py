@@ -1,0 +1,164 @@
+"""Interning: values that are not a machine word become dense ids, one numbering a domain."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..schema import INLINE_LIMIT, Array, Column, Kind
+
+_FLOAT = struct.Struct("<d")
+_WORD = struct.Struct("<q")
+NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
+
+
+class Interner:
+    """The values of one domain by id, and back."""
+
+    __slots__ = ("ids", "values")
+
+    def __init__(self) -> None:
+        self.ids: dict[Any, int] = {}
+        self.values: list[Any] = []
+
+    def id(self, value: Any) -> int:
+        """The id of a value, a new one the first time."""
+        found = self.ids.get(value)
+        if found is None:
+            found = self.ids[value] = len(self.values)
+            self.values.append(value)
+        return found
+
+
+def float_bits(value: float) -> int:
+    """The bit pattern of a double, with one NaN and no negative zero."""
+    if value != value or value == 0.0:
+        return NAN_BITS if value != value or value else 0
+    return int(_WORD.unpack(_FLOAT.pack(value))[0])
+
+
+class Values:
+    """All interned values of a runtime; an `Encoder` for columns of every kind.
+
+    `nan` is the value that stands for NaN in rows, so that decoded rows compare as the language says.
+    """
+
+    def __init__(self, nan: float = float("nan")) -> None:
+        self._domains: dict[str, Interner] = {}
+        self._nan = nan
+
+    def domain(self, name: str) -> Interner:
+        """The interner of a domain."""
+        found = self._domains.get(name)
+        if found is None:
+            found = self._domains[name] = Interner()
+        return found
+
+    def encode(self, kind: Kind, domain: str, value: Any) -> int:
+        """The int64 of one value."""
+        if kind is Kind.OBJECT:
+            return self.domain(domain).id(value)
+        if kind is Kind.FLOAT:
+            if value != value:
+                self._nan = value
+            return float_bits(value)
+        if kind is Kind.BOOL:
+            return 1 if value else 0
+        if -INLINE_LIMIT <= value < INLINE_LIMIT:
+            return int(value)
+        return INLINE_LIMIT + self.domain(domain).id(value)
+
+    def decode(self, kind: Kind, domain: str, code: int) -> Any:
+        """The value of one int64."""
+        return self.decode_column(Column("", kind, domain), np.array([code], np.int64))[0]
+
+    def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
+        """The int64s of a column of values."""
+        kind = column.kind
+        if kind is Kind.OBJECT:
+            one = self.domain(column.domain).id
+            return np.fromiter(map(one, values), np.int64, length)
+        if kind is Kind.INT:
+            listed = values if isinstance(values, list) else list(values)
+            try:
+                out = np.array(listed, np.int64) if listed else np.empty(0, np.int64)
+            except OverflowError:
+                pass
+            else:
+                if not length or (int(out.min()) >= -INLINE_LIMIT and int(out.max()) < INLINE_LIMIT):
+                    return out
+            values = listed
+        return np.fromiter((self.encode(kind, column.domain, v) for v in values), np.int64, length)
+
+    def decode_column(self, column: Column, codes: Array) -> list[Any]:
+        """The values of a column of int64s."""
+        kind = column.kind
+        if kind is Kind.OBJECT:
+            values = self.domain(column.domain).values
+            return [values[i] for i in codes.tolist()]
+        if kind is Kind.BOOL:
+            return [bool(v) for v in codes.tolist()]
+        if kind is Kind.FLOAT:
+            return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
+        plain = codes.tolist()
+        if plain and int(codes.max()) >= INLINE_LIMIT:
+            values = self.domain(column.domain).values
+            return [values[v - INLINE_LIMIT] if v >= INLINE_LIMIT else v for v in plain]
+        return plain  # type: ignore[no-any-return]
+
+    def encode_input(self, column: Column, data: Any) -> Array:
+        """A column given as an array, a list of values, or a pair (dictionary, codes)."""
+        if isinstance(data, tuple):
+            dictionary, codes = data
+            return self.encode_column(column, dictionary, len(dictionary))[codes]
+        if isinstance(data, np.ndarray) and column.kind is not Kind.OBJECT:
+            return self._encode_array(column, data)
+        listed = data.tolist() if isinstance(data, np.ndarray) else list(data)
+        return self.encode_column(column, listed, len(listed))
+
+    def _encode_array(self, column: Column, data: np.ndarray[Any, Any]) -> Array:
+        if column.kind is Kind.FLOAT:
+            doubles = np.array(data, np.float64)
+            doubles[doubles == 0.0] = 0.0
+            codes = doubles.view(np.int64)
+            codes[np.isnan(doubles)] = NAN_BITS
+            return codes
+        if data.dtype == np.uint64 or data.dtype == object:
+            return self.encode_column(column, data.tolist(), len(data))
+        codes = np.ascontiguousarray(data, np.int64)
+        if codes.size and (int(codes.min()) < -INLINE_LIMIT or int(codes.max()) >= INLINE_LIMIT):
+            return self.encode_column(column, codes.tolist(), len(codes))
+        return codes
+
+    def order_keys(self, column: Column, codes: Array) -> Array:
+        """Int64s that sort as the values of the column do."""
+        if column.kind is Kind.FLOAT:
+            keys = np.where(codes < 0, codes ^ np.int64(0x7FFFFFFFFFFFFFFF), codes)
+            keys[codes == NAN_BITS] = np.iinfo(np.int64).max
+            return keys
+        wide = column.kind is Kind.INT and codes.size and int(codes.max()) >= INLINE_LIMIT
+        if column.kind is Kind.OBJECT or wide:
+            unique, inverse = np.unique(codes, return_inverse=True)
+            values = self.decode_column(column, unique)
+            rank = np.empty(len(unique), np.int64)
+            rank[np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)] = np.arange(len(values))
+            return rank[inverse]
+        return codes
+
+
+def decode_rows(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> list[tuple[Any, ...]]:
+    """Rows of Python values from columns."""
+    if not schema:
+        return [()] * length
+    return list(zip(*(values.decode_column(c, a) for c, a in zip(schema, columns, strict=True)), strict=True))
+
+
+def order_of(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> Array:
+    """The permutation that sorts rows by value, first column first."""
+    if not schema:
+        return np.arange(length, dtype=np.int64)
+    keys = [values.order_keys(c, a) for c, a in zip(schema, columns, strict=True)]
+    return np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")

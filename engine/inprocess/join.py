@@ -1,0 +1,224 @@
+"""Delta joins: valuations grown from the rows of one term, look-up by look-up (DESIGN, section 6)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
+from ..schema import Array, Column, RowFault
+from .batch import Batch
+from .steps import Evaluator, Variables
+from .views import View
+
+CHUNK = 1 << 18  # rows that one pass of a plan starts from
+FALLIBLE_CHUNK = 1 << 16  # the same for a plan with steps, whose results wait until none has faulted
+MOST = 1 << 22  # rows that one look-up may give before its left side is halved
+
+
+@dataclass(slots=True)
+class _Valuation:
+    """Rows of variables under construction."""
+
+    variables: Variables
+    length: int
+    weights: Array | None
+    times: Array | None
+
+    def take(self, rows: Array, keep: frozenset[str]) -> _Valuation:
+        return _Valuation(
+            {v: (c, a[rows]) for v, (c, a) in self.variables.items() if v in keep},
+            len(rows),
+            None if self.weights is None else self.weights[rows],
+            None if self.times is None else self.times[rows],
+        )
+
+    def slice(self, start: int, stop: int) -> _Valuation:
+        return _Valuation(
+            {v: (c, a[start:stop]) for v, (c, a) in self.variables.items()},
+            min(stop, self.length) - start,
+            None if self.weights is None else self.weights[start:stop],
+            None if self.times is None else self.times[start:stop],
+        )
+
+
+class Joiner:
+    """Runs one join: keeps its plans, and the steps that it learnt to run late."""
+
+    def __init__(
+        self, node: Join | DeltaJoin, schemas: Sequence[Sequence[Column]], evaluator: Evaluator
+    ) -> None:
+        self.node = node
+        self.schemas = schemas
+        self.evaluator = evaluator
+        self._late: set[int] = set()
+        self._plans: dict[int | None, tuple[tuple[int, ...], tuple[PlanStep, ...]]] = {}
+
+    def run(self, start: int | None, batch: Batch | None, views: Sequence[View | None]) -> Iterator[Batch]:
+        """The join of a batch in place of term `start` with what the views show of the other terms.
+
+        `start` None: no term is replaced and the valuation starts empty. A negated start enters with
+        the sign reversed. Gives batches of the output columns, not consolidated.
+        """
+        first = self._first(start, batch)
+        size = FALLIBLE_CHUNK if self.node.steps else CHUNK
+        for at in range(0, first.length, size):
+            chunk = first.slice(at, at + size) if first.length > size else first
+            if not self.node.steps:
+                yield from self._grow(self._plan(start, views), 0, chunk, views)
+                continue
+            while True:
+                late = len(self._late)
+                try:
+                    # A fault may come from a row that the rest of the body excludes: the
+                    # step is put off to the end, and if it faults there too the fault is real.
+                    done = list(self._grow(self._plan(start, views), 0, chunk, views))
+                    break
+                except RowFault:
+                    if len(self._late) == late:
+                        raise
+            yield from done
+
+    def first_look_up(self, views: Sequence[View | None]) -> LookUp | None:
+        """The first look-up of the plan that starts from nothing."""
+        return next((s for s in self._plan(None, views) if isinstance(s, LookUp)), None)
+
+    def _first(self, start: int | None, batch: Batch | None) -> _Valuation:
+        if start is None or batch is None:
+            return _Valuation({}, 1, None, None)
+        term = self.node.terms[start]
+        weights = -batch.weight_array() if term.negated else batch.weights
+        valuation = _Valuation({}, batch.length, weights, batch.times)
+        agree: Array | None = None
+        for column, name, described in zip(batch.columns, term.columns, self.schemas[start], strict=True):
+            if name is None:
+                continue
+            if name in valuation.variables:
+                same = valuation.variables[name][1] == column
+                agree = same if agree is None else agree & same
+            else:
+                valuation.variables[name] = (described, column)
+        if agree is not None:
+            valuation = valuation.take(np.flatnonzero(agree), frozenset(valuation.variables))
+        return valuation
+
+    def _plan(self, start: int | None, views: Sequence[View | None]) -> tuple[PlanStep, ...]:
+        sizes = (len(self._late), *(0 if view is None else view.size.bit_length() for view in views))
+        held = self._plans.get(start)
+        if held is not None and held[0] == sizes:
+            return held[1]
+
+        def fanout(term: int, positions: tuple[int, ...]) -> float:
+            view = views[term]
+            return 0.0 if view is None else view.fanout(positions)
+
+        node = self.node
+        made = plan(node.terms, node.steps, node.output, start, fanout, self._late)
+        self._plans[start] = (sizes, made)
+        return made
+
+    def _grow(
+        self, steps: tuple[PlanStep, ...], at: int, rows: _Valuation, views: Sequence[View | None]
+    ) -> Iterator[Batch]:
+        for number in range(at, len(steps)):
+            if rows.length == 0:
+                return
+            step = steps[number]
+            if isinstance(step, RunStep):
+                try:
+                    rows = self._step(step, rows)
+                except RowFault:
+                    self._late.add(step.number)
+                    raise
+            elif isinstance(step, Exclude):
+                view = views[step.term]
+                assert view is not None
+                there = view.presence([rows.variables[v][1] for v in step.keys], rows.length)
+                rows = rows.take(np.flatnonzero(there == 0), step.keep)
+            else:
+                view = views[step.term]
+                assert view is not None
+                keys = [rows.variables[v][1] for v in step.keys]
+                groups, total = view.groups(step.positions, keys, rows.length)
+                if total > MOST and rows.length > 1:
+                    half = rows.length // 2
+                    yield from self._grow(steps, number, rows.slice(0, half), views)
+                    yield from self._grow(steps, number, rows.slice(half, rows.length), views)
+                    return
+                if total == 0:
+                    return
+                rows = self._joined(step, rows, view.expand(step.positions, groups, total))
+        if rows.length:
+            columns = tuple(rows.variables[v][1] for v in self.node.output)
+            yield Batch(columns, rows.length, rows.weights, rows.times)
+
+    def _joined(self, step: LookUp, rows: _Valuation, parts: list) -> _Valuation:  # type: ignore[type-arg]
+        schema = self.schemas[step.term]
+        found = []
+        for part in parts:
+            left, right = part.left, part.rows
+            weights, times = part.weights, part.times
+            for a, b in step.equal:
+                same = np.flatnonzero(part.table.column_at(right, a) == part.table.column_at(right, b))
+                left, right = left[same], right[same]
+                weights = None if weights is None else weights[same]
+                times = None if times is None else times[same]
+            out = rows.take(left, step.keep)
+            for position, name in step.binds:
+                if name in step.keep:
+                    out.variables[name] = (schema[position], part.table.column_at(right, position))
+            if weights is not None:
+                out.weights = weights if out.weights is None else out.weights * weights
+            if times is not None:
+                out.times = times if out.times is None else np.maximum(out.times, times)
+            found.append(out)
+        return found[0] if len(found) == 1 else _append([f for f in found if f.length] or found[:1])
+
+    def _step(self, planned: RunStep, rows: _Valuation) -> _Valuation:
+        step, rule = planned.step, self.node.text
+        evaluate = self.evaluator
+        if isinstance(step, Guard):
+            true = evaluate.condition(step.condition, rows.variables, rows.length, rule)
+            return rows.take(np.flatnonzero(true), planned.keep)
+        if isinstance(step, Inspect):
+            evaluate.column(step.value, rows.variables, rows.length, rule)
+            return rows
+        if isinstance(step, Let):
+            column = evaluate.column(step.value, rows.variables, rows.length, rule)
+            if planned.check:
+                return rows.take(np.flatnonzero(rows.variables[step.name][1] == column), planned.keep)
+            kept = {v: c for v, c in rows.variables.items() if v in planned.keep}
+            if step.name in planned.keep:
+                kept[step.name] = (step.value.column, column)
+            return _Valuation(kept, rows.length, rows.weights, rows.times)
+        return self._unnest(step, planned, rows)
+
+    def _unnest(self, step: Unnest, planned: RunStep, rows: _Valuation) -> _Valuation:
+        left, elements = self.evaluator.elements(step.value, rows.variables, rows.length, self.node.text)
+        if planned.check:
+            same = np.flatnonzero(rows.variables[step.name][1][left] == elements)
+            return rows.take(left[same], planned.keep)
+        out = rows.take(left, planned.keep)
+        if step.name in planned.keep:
+            out.variables[step.name] = (step.value.column, elements)
+        return out
+
+
+def _append(found: list[_Valuation]) -> _Valuation:
+    if len(found) == 1:
+        return found[0]
+    length = sum(f.length for f in found)
+    weights = times = None
+    if any(f.weights is not None for f in found):
+        weights = np.concatenate([np.ones(f.length, np.int64) if f.weights is None else f.weights for f in found])
+    if any(f.times is not None for f in found):
+        times = np.concatenate([np.full(f.length, -1) if f.times is None else f.times for f in found])
+    variables = {
+        v: (c, np.concatenate([f.variables[v][1] for f in found])) for v, (c, _) in found[0].variables.items()
+    }
+    return _Valuation(variables, length, weights, times)
+
+

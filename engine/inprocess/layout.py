@@ -1,0 +1,85 @@
+"""Layouts: how the columns of a row are packed into one word of at most 62 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..schema import Array
+from . import kernels
+
+WORD = 62  # bits of a packed word; words are never negative
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """Where a column stands in the word: its values are offset .. offset + 2^width - 1."""
+
+    offset: int
+    width: int
+    shift: int
+
+    @property
+    def mask(self) -> int:
+        """The bits of the field, unshifted."""
+        return (1 << self.width) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A field for each column of a row."""
+
+    fields: tuple[Field, ...]
+
+    def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
+        """The words of the rows, and how many columns' values did not fit (those words are -1)."""
+        words = np.zeros(length, np.int64)
+        misfits = 0
+        for field, column in zip(self.fields, columns, strict=True):
+            misfits += kernels.pack(words, column, field.offset, field.width, field.shift)
+        return words, misfits
+
+    def column(self, words: Array, position: int) -> Array:
+        """One column of packed words."""
+        field = self.fields[position]
+        return kernels.unpack(words, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+
+    def column_at(self, words: Array, rows: Array, position: int) -> Array:
+        """One column of the words at the given row ids."""
+        field = self.fields[position]
+        return kernels.unpack_at(words, rows, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """The least and greatest value that each column can hold."""
+        return [(f.offset, f.offset + f.mask) for f in self.fields]
+
+
+def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
+    """A layout for columns with these least and greatest values; None where 62 bits are too few.
+
+    Bits to spare are shared out, so that values may outgrow the range without a repack.
+    """
+    needed = [max(1, (high - low).bit_length()) for low, high in ranges]
+    spare = WORD - sum(needed)
+    if spare < 0:
+        return None
+    fields = []
+    shift = 0
+    for position, ((low, high), bits) in enumerate(zip(ranges, needed, strict=True)):
+        share = spare // (len(ranges) - position)
+        spare -= share
+        width = bits + share
+        if low >= 0 and high < (1 << width):
+            offset = 0
+        else:
+            offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 62))
+        fields.append(Field(offset, width, shift))
+        shift += width
+    return Layout(tuple(fields))
+
+
+def bounds(column: Array) -> tuple[int, int]:
+    """The least and greatest value of a column that is not empty."""
+    return int(column.min()), int(column.max())

@@ -1,0 +1,80 @@
+"""Which changes of the inputs may make a recursion's relations shrink."""
+
+from __future__ import annotations
+
+from ..circuit import (
+    Circuit,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Group,
+    Import,
+    Input,
+    Join,
+    Negate,
+    Result,
+    sources,
+)
+
+Signs = frozenset[tuple[str, int]]
+"""Input relations with the sign of the change that makes something shrink: (relation, +1 or -1)."""
+
+
+def shrinking_inputs(circuit: Circuit, fixpoint: int) -> Signs:
+    """The input changes that may take something away from what the fixpoint derives.
+
+    A deletion travels with its sign through positive terms, turns round in negated terms and
+    Negate, and a group changes in both directions.
+    """
+    memo: dict[int, Signs] = {}
+
+    def of(at: int) -> Signs:
+        if at not in memo:
+            memo[at] = _shrinks(circuit, at, of)
+        return memo[at]
+
+    return of(fixpoint)
+
+
+def _flip(signs: Signs) -> Signs:
+    return frozenset((name, -sign) for name, sign in signs)
+
+
+def _shrinks(circuit: Circuit, at: int, of) -> Signs:  # type: ignore[no-untyped-def]
+    node = circuit.nodes[at]
+    match node:
+        case Input():
+            return frozenset({(node.relation, -1)})
+        case Negate():
+            return _flip(of(node.source))
+        case Group() | DeltaGroup():
+            signs = of(node.source)
+            return signs | _flip(signs)
+        case Join() | DeltaJoin():
+            out: Signs = frozenset()
+            for term in node.terms:
+                out |= _flip(of(term.source)) if term.negated else of(term.source)
+            return out
+        case Fixpoint():
+            return _body(node, of)
+        case Result():
+            return of(node.fixpoint)
+        case _:
+            found: Signs = frozenset()
+            for source in sources(node):
+                found |= of(source)
+            return found
+
+
+def _body(node: Fixpoint, of) -> Signs:  # type: ignore[no-untyped-def]
+    """Of a fixpoint's body: as a circuit, with the imports in place of inputs."""
+    out: Signs = frozenset()
+    for inner in node.body.nodes:
+        if isinstance(inner, Import):
+            out |= of(inner.node)
+        if isinstance(inner, Join | DeltaJoin):
+            for term in inner.terms:
+                source = node.body.nodes[term.source]
+                if term.negated and isinstance(source, Import):
+                    out |= _flip(of(source.node))
+    return out

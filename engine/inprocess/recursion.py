@@ -1,0 +1,372 @@
+"""Fixpoints: nested time over the rules of mutually recursive relations (DESIGN, section 6).
+
+Without history an epoch is semi-naive evaluation on growing sets. The first epoch in which something
+may shrink builds the history from the sets and their births, and from then on every epoch runs the
+incremental algorithm of (epoch, iteration) times.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from ..circuit import Circuit, Constant, DeltaDistinct, DeltaJoin, Distinct, Fixpoint, Import, Join, Sum, Term, Variable
+from ..schema import Array
+from .batch import Batch
+from .join import Joiner
+from .recursive import HistoryView, RecursiveRelation, SetView
+from .steps import Evaluator
+from .views import Readable, BeforeView, EmptyView, StoreView, View
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A relation from outside: its store, whether weights count, and its change in this epoch."""
+
+    store: Readable
+    weighted: bool
+    change: Batch | None
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One summand of a recursive relation. `sources[k]` is term k's import (a node outside) or
+    variable (a relation of the recursion)."""
+
+    head: str
+    node: Join | DeltaJoin
+    sources: tuple[int | str, ...]
+    joiner: Joiner
+
+
+def rules_of(fixpoint: Fixpoint, evaluator: Evaluator) -> tuple[list[Rule], list[tuple[str, Constant]]]:
+    """The rules of a fixpoint's body, and its facts."""
+    body = fixpoint.body
+    rules: list[Rule] = []
+    facts: list[tuple[str, Constant]] = []
+    for head, result in fixpoint.results:
+        for leaf in _leaves(body, result):
+            node = body.nodes[leaf]
+            if isinstance(node, Constant):
+                facts.append((head, node))
+                continue
+            if not isinstance(node, Join | DeltaJoin):
+                names = tuple(column.name for column in node.schema)
+                node = Join((Term(leaf, names),), (), names, node.schema, node.text)
+            sources = tuple(_source(body, term.source) for term in node.terms)
+            schemas = [body.nodes[term.source].schema for term in node.terms]
+            rules.append(Rule(head, node, sources, Joiner(node, schemas, evaluator)))
+    return rules, facts
+
+
+def _leaves(body: Circuit, at: int) -> list[int]:
+    node = body.nodes[at]
+    if isinstance(node, Distinct | DeltaDistinct):
+        return _leaves(body, node.source)
+    if isinstance(node, Sum):
+        return [leaf for source in node.sources for leaf in _leaves(body, source)]
+    return [at]
+
+
+def _source(body: Circuit, at: int) -> int | str:
+    node = body.nodes[at]
+    if isinstance(node, Import):
+        return node.node
+    if isinstance(node, Variable):
+        return node.relation
+    raise ValueError(f"a rule of a recursion reads {type(node).__name__}, not an import or a variable")
+
+
+class Recursion:
+    """The state of one Fixpoint node, and one epoch of it at a time: `begin`, then `iterate` until
+    it gives None, then `finish`; or `rollback`."""
+
+    def __init__(self, fixpoint: Fixpoint, evaluator: Evaluator) -> None:
+        self.fixpoint = fixpoint
+        self.rules, self.facts = rules_of(fixpoint, evaluator)
+        self.evaluator = evaluator
+        schemas = {head: fixpoint.body.nodes[node].schema for head, node in fixpoint.results}
+        self.relations = {head: RecursiveRelation(schema) for head, schema in schemas.items()}
+        self.history = False
+        self._births_known = True  # the sets' order of arrival is that of one run from empty relations
+        self._steps: dict[str, list[int]] = {head: [] for head in schemas}
+        self._epochs = 0
+        self._runs = 0  # counts begun epochs, rolled back or not
+        self._imports: Mapping[int, Imported] = {}
+        self._start: dict[str, int] = {}
+        self._low: dict[str, int] = {}
+
+    # ------------------------------------------------------------- one epoch
+
+    def begin(self, imports: Mapping[int, Imported]) -> None:
+        """Takes the epoch's changes from outside, all of them at the first iteration."""
+        self._imports = imports
+        self._epochs += 1
+        self._runs += 1
+        if self.history:
+            self._seed_history()
+        else:
+            self._start = {head: r.table.size for head, r in self.relations.items()}
+            if self._epochs > 1 and any(i.change is not None for i in imports.values()):
+                self._births_known = False
+            self._seed_sets()
+
+    def next_iteration(self) -> int | None:
+        """The least iteration at which something is pending, None at the fixpoint."""
+        if self.history:
+            return min((t for r in self.relations.values() for t in r.pending), default=None)
+        if all(self._low[head] == r.table.size for head, r in self.relations.items()):
+            return None
+        return len(next(iter(self._steps.values()))) if self._births_known else self._rounds
+
+    def iterate(self, time: int) -> None:
+        """One iteration: the changes of the relations at `time`, and what follows from them."""
+        if self.history:
+            self._iterate_history(time)
+        else:
+            self._iterate_sets()
+
+    def rows(self) -> int:
+        """The number of rows so far, for progress."""
+        return sum(r.table.size for r in self.relations.values())
+
+    def finish(self) -> dict[str, Batch]:
+        """The net changes of the relations in this epoch."""
+        out = {}
+        for head, relation in self.relations.items():
+            if not self.history:
+                start = self._start[head]
+                relation.arrange(relation.table.size)
+                out[head] = Batch(relation.table.columns(start), relation.table.size - start)
+                continue
+            change = relation.settle()
+            columns = relation.table.columns_at(change.rows)
+            out[head] = Batch(columns, len(change.rows), change.weights)
+        return out
+
+    def rollback(self) -> None:
+        """Takes back the running epoch."""
+        for head, relation in self.relations.items():
+            if self.history:
+                relation.rollback()
+            elif head in self._start:
+                relation.truncate(self._start[head])
+                if self._epochs <= 1:
+                    self._steps[head].clear()
+        self._imports = {}
+        self._epochs -= 1
+
+    # ------------------------------------------------------------- sets
+
+    def _seed_sets(self) -> None:
+        self._rounds = 0
+        self._low = {head: r.table.size for head, r in self.relations.items()}
+        if self._epochs == 1:
+            for head, node in self.facts:
+                self._add(head, self._constant(node))
+        for rule in self.rules:
+            for start, views in self._import_starts(rule):
+                for batch in rule.joiner.run(start, self._change(rule, start), views):
+                    self._add(rule.head, batch)
+
+    def _iterate_sets(self) -> None:
+        low = dict(self._low)
+        high = {head: r.table.size for head, r in self.relations.items()}
+        self._rounds += 1
+        for head, relation in self.relations.items():
+            if self._births_known:
+                self._steps[head].append(high[head])
+            relation.arrange(high[head])
+        self._low = high
+        for rule in self.rules:
+            for start, source in enumerate(rule.sources):
+                if not isinstance(source, str) or low[source] == high[source]:
+                    continue
+                views: list[View | None] = []
+                for k, other in enumerate(rule.sources):
+                    if k == start:
+                        views.append(None)
+                    elif isinstance(other, str):
+                        limit = high[other] if k < start else low[other]
+                        views.append(SetView(self.relations[other], limit) if limit else EmptyView())
+                    else:
+                        views.append(self._now(other))
+                relation = self.relations[source]
+                if any(isinstance(view, EmptyView) for view in views):
+                    continue
+                for at in range(low[source], high[source], 1 << 20):
+                    stop = min(at + (1 << 20), high[source])
+                    delta = Batch(relation.table.columns(at, stop), stop - at)
+                    for batch in rule.joiner.run(start, delta, views):
+                        self._add(rule.head, batch)
+
+    def _add(self, head: str, batch: Batch) -> None:
+        """Adds derived rows to a growing set."""
+        self.relations[head].table.insert_new(batch.columns, batch.length)
+
+    def _constant(self, node: Constant) -> Batch:
+        columns = list(zip(*node.rows, strict=True)) if node.rows and node.schema else [()] * len(node.schema)
+        encode = self.evaluator.values.encode_column
+        arrays = tuple(encode(c, list(v), len(node.rows)) for c, v in zip(node.schema, columns, strict=True))
+        return Batch(arrays, len(node.rows))
+
+    # ------------------------------------------------------------- history
+
+    def build_history(self, imports: Mapping[int, Imported]) -> None:
+        """From growing sets to histories. `imports` shows the outside as it is, with no changes."""
+        if self.history:
+            return
+        if not self._births_known:
+            self._rerun(imports)
+        births = {}
+        for head, relation in self.relations.items():
+            steps = np.array(self._steps[head], np.int64)
+            births[head] = np.searchsorted(steps, np.arange(relation.table.size), side="right").astype(np.int64)
+            relation.arrange(relation.table.size)
+        for head, relation in self.relations.items():
+            relation.start_history(births[head])
+        self._imports = imports
+        for head, node in self.facts:
+            self.relations[head].count(self._constant(node))
+        for rule in self.rules:
+            self._count(rule, births)
+        self.history = True
+        self._steps = {}
+        self._imports = {}
+
+    def _rerun(self, imports: Mapping[int, Imported]) -> None:
+        """Evaluates from empty relations, so that the order of arrival is that of births."""
+        for relation in self.relations.values():
+            relation.truncate(0)
+        self._steps = {head: [] for head in self.relations}
+        self._births_known = True
+        epochs, self._epochs = self._epochs, 0
+        self.begin({n: Imported(i.store, i.weighted, i.store.batch()) for n, i in imports.items()})
+        while (time := self.next_iteration()) is not None:
+            self.iterate(time)
+        self.finish()
+        self._epochs = epochs
+
+    def _count(self, rule: Rule, births: Mapping[str, Array]) -> None:
+        """Counts all derivations of a rule at their times."""
+        views: list[View] = []
+        for source in rule.sources:
+            if isinstance(source, str):
+                relation = self.relations[source]
+                views.append(SetView(relation, relation.table.size, births[source]))
+            else:
+                views.append(self._now(source))
+        positive = [k for k, term in enumerate(rule.node.terms) if not term.negated]
+        if not positive:
+            for batch in rule.joiner.run(None, None, views):
+                self.relations[rule.head].count(batch)
+            return
+        start = max(positive, key=lambda k: views[k].size)
+        source = rule.sources[start]
+        others: list[View | None] = [None if k == start else view for k, view in enumerate(views)]
+        if isinstance(source, str):
+            table = self.relations[source].table
+            for at in range(0, table.size, 1 << 20):
+                stop = min(at + (1 << 20), table.size)
+                rows = Batch(table.columns(at, stop), stop - at, None, births[source][at:stop])
+                for batch in rule.joiner.run(start, rows, others):
+                    self.relations[rule.head].count(batch)
+        else:
+            for batch in rule.joiner.run(start, self._imports[source].store.batch(), others):
+                self.relations[rule.head].count(batch)
+
+    def _seed_history(self) -> None:
+        for rule in self.rules:
+            for start, views in self._import_starts(rule):
+                for batch in rule.joiner.run(start, self._change(rule, start), views):
+                    self.relations[rule.head].derive(batch)
+
+    def _iterate_history(self, time: int) -> None:
+        marks = {head: r.overlay for head, r in self.relations.items()}
+        changes = {head: r.step(time, self._runs) for head, r in self.relations.items()}
+        for rule in self.rules:
+            for start, source in enumerate(rule.sources):
+                change = changes.get(source) if isinstance(source, str) else None
+                if change is None:
+                    continue
+                assert isinstance(source, str)
+                views: list[View | None] = []
+                for k, other in enumerate(rule.sources):
+                    if k == start:
+                        views.append(None)
+                    elif isinstance(other, str):
+                        relation = self.relations[other]
+                        views.append(HistoryView(relation, relation.overlay if k < start else marks[other]))
+                    else:
+                        views.append(self._now(other))
+                table = self.relations[source].table
+                times = np.full(len(change.rows), time, np.int64)
+                delta = Batch(table.columns_at(change.rows), len(change.rows), change.weights, times)
+                for batch in rule.joiner.run(start, delta, views):
+                    self.relations[rule.head].derive(batch)
+
+    # ------------------------------------------------------------- shared
+
+    def _now(self, source: int) -> View:
+        imported = self._imports[source]
+        return StoreView(imported.store, imported.weighted)
+
+    def _change(self, rule: Rule, start: int | None) -> Batch | None:
+        source = None if start is None else rule.sources[start]
+        return self._imports[source].change if isinstance(source, int) else None
+
+    def _import_starts(self, rule: Rule) -> list[tuple[int | None, Sequence[View | None]]]:
+        """The terms whose relations changed outside, each with the versions that it sees: the terms
+        before it in the order changed, those after it not. Negated terms come first in the order,
+        then small changes before large ones. A body without positive terms holds once, from the
+        first epoch on."""
+        if self._epochs == 1 and all(term.negated for term in rule.node.terms):
+            return [(None, [self._now(s) for s in rule.sources if isinstance(s, int)])]
+        changed: list[int] = []
+        for k, source in enumerate(rule.sources):
+            if isinstance(source, int):
+                change = self._imports[source].change
+                if change is not None and change.length:
+                    changed.append(k)
+
+        def order(k: int) -> tuple[bool, int]:
+            source = rule.sources[k]
+            change = self._imports[source].change if isinstance(source, int) else None
+            return (not rule.node.terms[k].negated, change.length if change is not None else 0)
+
+        changed.sort(key=order)
+        starts: list[tuple[int | None, Sequence[View | None]]] = []
+        for at, start in enumerate(changed):
+            views: list[View | None] = []
+            for k, source in enumerate(rule.sources):
+                if k == start:
+                    views.append(None)
+                elif isinstance(source, str):
+                    views.append(self._variable(source))
+                else:
+                    views.append(self._before(source) if k in changed[at + 1 :] else self._now(source))
+            empty = any(
+                isinstance(view, EmptyView) and not term.negated
+                for view, term in zip(views, rule.node.terms, strict=True)
+            )
+            if not empty:
+                starts.append((start, views))
+        return starts
+
+    def _variable(self, name: str) -> View:
+        relation = self.relations[name]
+        if self.history:
+            return HistoryView(relation, 0)
+        limit = self._start[name]
+        return SetView(relation, limit) if limit else EmptyView()
+
+    def _before(self, source: int) -> View:
+        imported = self._imports[source]
+        assert imported.change is not None
+        if self._epochs == 1:
+            return EmptyView()
+        if not self.history:
+            return StoreView(imported.store, imported.weighted)  # deriving a row twice does no harm to a set
+        return BeforeView(imported.store, imported.weighted, imported.change)

@@ -1,0 +1,465 @@
+"""The in-process runtime: the state of a circuit in columns, and its epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..circuit import (
+    Circuit,
+    Constant,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Distinct,
+    Fixpoint,
+    Group,
+    Import,
+    Input,
+    Join,
+    Negate,
+    Output,
+    Result,
+    Sum,
+    Trace,
+)
+from ..incremental import incrementalize
+from ..runtime import Progress
+from ..schedule import Epoch
+from ..schema import Array, Schema
+from .batch import Batch, concat, consolidate
+from .grouping import Grouping, reads_members
+from .index import Index
+from .interner import Values, decode_rows, order_of
+from .join import Joiner
+from .polarity import shrinking_inputs
+from .recursion import Imported, Recursion
+from .steps import Evaluator
+from .store import Store
+from .views import BeforeView, EmptyView, Readable, StoreView, View
+
+
+class Rows:
+    """Rows of Python values in value order, decoded when first read."""
+
+    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
+        self.schema = schema
+        self._values = values
+        self._batch = batch
+        self._ordered: Batch | None = None
+
+    def _in_order(self) -> Batch:
+        if self._ordered is None:
+            batch = self._batch
+            order = order_of(self._values, self.schema, batch.columns, batch.length)
+            self._ordered = batch.take(order)
+        return self._ordered
+
+    @property
+    def weights(self) -> list[int] | None:
+        """The weight of each row; None: all 1."""
+        ordered = self._in_order()
+        return None if ordered.weights is None else ordered.weights.tolist()
+
+    def columns(self) -> list[list[Any]]:
+        """The values column by column."""
+        ordered = self._in_order()
+        return [self._values.decode_column(c, a) for c, a in zip(self.schema, ordered.columns, strict=True)]
+
+    def codes(self) -> tuple[Array, ...]:
+        """The columns as int64 arrays, in value order."""
+        return self._in_order().columns
+
+    def __len__(self) -> int:
+        return self._batch.length
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        ordered = self._in_order()
+        return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
+
+
+class Change:
+    """The consolidated change of a relation in one epoch, decoded when first read."""
+
+    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
+        self._rows = Rows(values, schema, consolidate(batch))
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows that changed, in value order."""
+        return list(self._rows)
+
+    @property
+    def weights(self) -> list[int]:
+        """The change of each row's weight."""
+        weights = self._rows.weights
+        return [1] * len(self._rows) if weights is None else weights
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class InProcess:
+    """The state of one circuit of changes. See `engine.runtime.Runtime`."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        nan: float = float("nan"),
+        values: Values | None = None,
+        given: Mapping[str, Readable] | None = None,
+    ) -> None:
+        """`values` and `given`, the stores of input relations, are another runtime's, for a query."""
+        self.circuit = circuit
+        self.values = Values(nan) if values is None else values
+        self._given = given or {}
+        self._evaluator = Evaluator(self.values)
+        outputs = {n.relation: at for at, n in enumerate(circuit.nodes) if isinstance(n, Output)}
+        self._relations = outputs | dict(circuit.relations)
+        self._inputs = {n.relation: (k, n) for k, n in enumerate(circuit.nodes) if isinstance(n, Input)}
+        self._stores: dict[int, Readable] = {}
+        self._joiners: dict[int, Joiner] = {}
+        self._groups: dict[int, Grouping] = {}
+        self._recursions: dict[int, Recursion] = {}
+        self._shrinking = {
+            at: shrinking_inputs(circuit, at) for at, n in enumerate(circuit.nodes) if isinstance(n, Fixpoint)
+        }
+        self._epochs = 0
+        self._static = False
+        self._pending: Mapping[str, Sequence[tuple[Batch, int]]] = {}
+        self._begun: list[int] = []
+        self._prepare()
+
+    # ------------------------------------------------------------- building
+
+    def _prepare(self) -> None:
+        nodes = self.circuit.nodes
+        for at, node in enumerate(nodes):
+            if isinstance(node, Fixpoint):
+                self._recursions[at] = Recursion(node, self._evaluator)
+        for at in sorted(self._kept()):
+            node = nodes[at]
+            if isinstance(node, Result):
+                self._stores[at] = self._recursions[node.fixpoint].relations[node.relation]
+            elif isinstance(node, Input) and node.relation in self._given:
+                self._stores[at] = self._given[node.relation]
+            elif not isinstance(node, Fixpoint | Output | Trace):
+                self._stores[at] = Store(node.schema)
+        for at, node in enumerate(nodes):
+            if isinstance(node, Join | DeltaJoin):
+                schemas = [nodes[term.source].schema for term in node.terms]
+                self._joiners[at] = Joiner(node, schemas, self._evaluator)
+            elif isinstance(node, DeltaGroup):
+                store = self._stores[node.source] if reads_members(node) else None
+                self._groups[at] = Grouping(node, nodes[node.source].schema, store, self.values)
+
+    def _kept(self) -> set[int]:
+        """The nodes whose integrals some operator or reader needs."""
+        kept = {self._real(node) for _, node in self.circuit.relations}
+        for at, node in enumerate(self.circuit.nodes):
+            match node:
+                case Input() | DeltaDistinct():
+                    kept.add(at)
+                case DeltaJoin():
+                    kept.update(term.source for term in node.terms)
+                case DeltaGroup() if reads_members(node):
+                    kept.add(node.source)
+                case Fixpoint():
+                    kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
+                case Output():
+                    kept.add(self._real(node.source))
+        return kept
+
+    def _real(self, at: int) -> int:
+        """The node that an Output shows."""
+        node = self.circuit.nodes[at]
+        return self._real(node.source) if isinstance(node, Output) else at
+
+    def _weighted(self, at: int) -> bool:
+        """Whether a node's rows may have weights other than 1."""
+        node = self.circuit.nodes[at]
+        if isinstance(node, Input):
+            return node.multiset
+        return not isinstance(node, Distinct | DeltaDistinct | Result | Group | DeltaGroup)
+
+    # ------------------------------------------------------------- reading
+
+    def _store(self, relation: str) -> tuple[int, Readable]:
+        at = self._real(self._relations[relation])
+        return at, self._stores[at]
+
+    def _schema(self, relation: str) -> Schema:
+        return self.circuit.nodes[self._relations[relation]].schema
+
+    def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
+        listed = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+        if not schema:
+            return Batch((), len(rows))
+        encode = self.values.encode_column
+        columns = tuple(encode(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
+        return Batch(columns, len(rows))
+
+    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
+        """Rows as a batch for `commit`."""
+        return self._encode(self._input_schema(relation), rows)
+
+    def _input_schema(self, relation: str) -> Schema:
+        return self._inputs[relation][1].schema if relation in self._inputs else self._schema(relation)
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
+        """Columns as a batch for `commit`."""
+        schema = self._input_schema(relation)
+        arrays = tuple(self.values.encode_input(c, d) for c, d in zip(schema, columns, strict=True))
+        return Batch(arrays, len(arrays[0]) if arrays else 0)
+
+    def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
+        """Which rows the relation holds."""
+        _, store = self._store(relation)
+        batch = self._encode(store.schema, rows)
+        return [w != 0 for w in store.weight_of(batch.columns, batch.length).tolist()]
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+        """The rows with these values in the columns at these positions."""
+        _, store = self._store(relation)
+        positions = tuple(sorted(values))
+        keys = [self.values.encode_column(store.schema[p], [values[p]], 1) for p in positions]
+        view = StoreView(store, False)
+        groups, total = view.groups(positions, keys, 1)
+        (part,) = view.expand(positions, groups, total)
+        columns = store.table.columns_at(part.rows)
+        batch = Batch(columns, len(part.rows))
+        return list(Rows(self.values, store.schema, batch))
+
+    def rows(self, relation: str) -> Rows:
+        """The contents of a relation."""
+        _, store = self._store(relation)
+        return Rows(self.values, store.schema, store.batch())
+
+    def size(self, relation: str) -> int:
+        """The number of rows of a relation."""
+        return self._store(relation)[1].present
+
+    def query(self, circuit: Circuit) -> Rows:
+        """Evaluates a circuit without recursion on the contents of this runtime's relations."""
+        given = {n.relation: self._store(n.relation)[1] for n in circuit.nodes if isinstance(n, Input)}
+        nested = _Query(incrementalize(circuit), values=self.values, given=given)
+        return nested.answer()
+
+    # ------------------------------------------------------------- epochs
+
+    def commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        *,
+        static: bool = False,
+        max_iterations: int | None = None,
+        progress: Progress | None = None,
+    ) -> dict[str, Change]:
+        """Runs one epoch."""
+        self._static = static
+        self._pending = changes
+        self._begun.clear()
+        if not static:
+            self._build_histories(changes)
+        self._epochs += 1
+        try:
+            outputs = Epoch(self.circuit, self, max_iterations, progress).run()
+        except BaseException:
+            self._rollback()
+            raise
+        for store in self._stores.values():
+            if isinstance(store, Store):
+                store.commit()
+        for group in self._groups.values():
+            group.commit()
+        schemas = {n.relation: n.schema for n in self.circuit.nodes if isinstance(n, Output)}
+        return {
+            name: Change(self.values, schemas[name], _some(batch, schemas[name]))
+            for name, batch in outputs.items()
+        }
+
+    def _rollback(self) -> None:
+        for group in self._groups.values():
+            group.rollback()
+        for store in self._stores.values():
+            if isinstance(store, Store):
+                store.rollback()
+        for at in self._begun:
+            self._recursions[at].rollback()
+        self._begun.clear()
+        self._epochs -= 1
+
+    def _build_histories(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
+        """Before something may shrink in a recursion that has only grown."""
+        signs = {(name, sign) for name, parts in changes.items() for batch, sign in parts if batch.length}
+        for at, recursion in self._recursions.items():
+            if recursion.history or not self._epochs or signs.isdisjoint(self._shrinking[at]):
+                continue
+            node = recursion.fixpoint
+            recursion.build_history(
+                {
+                    n.node: Imported(self._stores[n.node], self._weighted(n.node), None)
+                    for n in node.body.nodes
+                    if isinstance(n, Import)
+                }
+            )
+
+    # ------------------------------------------------------------- operators
+
+    def input(self, at: int, node: Input) -> Batch | None:
+        """The legal part of the change of an input."""
+        changes = [(batch, sign) for batch, sign in self._pending.get(node.relation, ()) if batch.length]
+        store = self._stores[at]
+        if not changes:
+            return None
+        assert isinstance(store, Store)
+        if not node.multiset:
+            return store.set_rows(changes)
+        parts = [batch if sign > 0 else batch.negated() for batch, sign in changes]
+        return store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
+
+    def constant(self, at: int, node: Constant) -> Batch | None:
+        """The facts, in the first epoch."""
+        return self._encode(node.schema, node.rows) if self._epochs == 1 else None
+
+    def sum(self, at: int, node: Sum, changes: Sequence[Batch | None]) -> Batch | None:
+        """The sum of changes."""
+        some = [change for change in changes if change is not None]
+        return concat(some, len(node.schema)) if some else None
+
+    def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
+        """The change with its weights negated."""
+        return None if change is None else change.negated()
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        """The change of a join, term by term: negated terms first in the order, then small changes
+        before large ones, so that the largest change meets the others' changes."""
+        joiner = self._joiners[at]
+        found: list[Batch] = []
+        if self._epochs == 1 and all(term.negated for term in node.terms):
+            now = [StoreView(self._stores[t.source], self._weighted(t.source)) for t in node.terms]
+            found.extend(joiner.run(None, None, now))
+            return concat(found, len(node.schema)) if found else None
+        lengths = [0 if change is None else change.length for change in changes]
+        changed = [k for k, length in enumerate(lengths) if length]
+        changed.sort(key=lambda k: (not node.terms[k].negated, lengths[k]))
+        for order, start in enumerate(changed):
+            later = changed[order + 1 :]
+            if self._epochs == 1 and any(not node.terms[k].negated for k in later):
+                continue  # in the first epoch the terms after it are empty
+            views: list[View | None] = []
+            for k, term in enumerate(node.terms):
+                change = changes[k]
+                if k == start:
+                    views.append(None)
+                elif k in later and change is not None:
+                    views.append(self._before(term.source, change))
+                else:
+                    views.append(StoreView(self._stores[term.source], self._weighted(term.source)))
+            found.extend(joiner.run(start, changes[start], views))
+        return concat(found, len(node.schema)) if found else None
+
+    def _before(self, source: int, change: Batch) -> View:
+        if self._epochs == 1:
+            return EmptyView()
+        return BeforeView(self._stores[source], self._weighted(source), change)
+
+    def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
+        """The change of presence."""
+        if change is None or not change.length:
+            return None
+        store = self._stores[at]
+        assert isinstance(store, Store)
+        if self._static:
+            if not change.positive():
+                change = consolidate(change)
+                assert change.weights is None or change.positive()
+            return store.add_present(Batch(change.columns, change.length))
+        return store.add_counted(change, as_set=True)
+
+    def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
+        """The change of the groups."""
+        if change is None or not change.length:
+            return None
+        return self._groups[at].change(change)
+
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Recursion:
+        """Begins an epoch of a fixpoint."""
+        recursion = self._recursions[at]
+        recursion.begin(
+            {
+                source: Imported(self._stores[source], self._weighted(source), change)
+                for source, change in changes.items()
+            }
+        )
+        self._begun.append(at)
+        return recursion
+
+    def keep(self, at: int, change: Batch | None) -> None:
+        """Takes a change into the node's store, unless an operator has done so."""
+        node = self.circuit.nodes[at]
+        store = self._stores.get(at)
+        if change is None or not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct):
+            return
+        if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:
+            store.add_present(change)
+        else:
+            store.add_counted(change, as_set=False)
+
+
+class _QueryView(StoreView):
+    """A store as it is; an arrangement that it lacks is built for the query alone."""
+
+    def __init__(self, store: Readable, weighted: bool) -> None:
+        super().__init__(store, weighted)
+        self._built: dict[tuple[int, ...], Index] = {}
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement by these columns."""
+        if positions in self.store.indexes:
+            return self.store.indexes[positions]
+        if positions not in self._built:
+            self._built[positions] = Index(self.store.table, positions, self.store.rows())
+        return self._built[positions]
+
+
+class _Query(InProcess):
+    """A query: one static epoch in which the inputs' contents are the changes and the state at once."""
+
+    def answer(self) -> Rows:
+        """The rows of the circuit's output."""
+        self._static = True
+        self._epochs = 1
+        (out,) = Epoch(self.circuit, self, None, None).run().values()
+        node = next(n for n in self.circuit.nodes if isinstance(n, Output))
+        return Rows(self.values, node.schema, consolidate(_some(out, node.schema)))
+
+    def input(self, at: int, node: Input) -> Batch | None:
+        """The contents of the relation."""
+        return self._stores[at].batch()
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        """The join of the terms' contents: from the constants where an arrangement serves them, else
+        from all rows of the term that would be looked up first."""
+        if any(term.source not in self._stores for term in node.terms):
+            return super().join(at, node, changes)
+        joiner = self._joiners[at]
+        views = [_QueryView(self._stores[t.source], self._weighted(t.source)) for t in node.terms]
+        first = joiner.first_look_up(views)
+        start = None
+        if first is not None:
+            store = self._stores[node.terms[first.term].source]
+            if len(first.positions) < len(store.schema) and first.positions not in store.indexes:
+                start = first.term
+        change = None if start is None else self._stores[node.terms[start].source].batch()
+        others: list[View | None] = [None if k == start else view for k, view in enumerate(views)]
+        found = list(joiner.run(start, change, others))
+        return concat(found, len(node.schema)) if found else None
+
+
+def _some(batch: Batch | None, schema: Schema) -> Batch:
+    return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0) if batch is None else batch
+
+

@@ -1,0 +1,90 @@
+"""Row steps over columns: array code where an expression has it, its scalar function otherwise."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ..schema import Array, Column, NotVectorised, RowExpr, RowFault
+from .interner import Values
+from .table import RowTable
+
+Variables = dict[str, tuple[Column, Array]]
+
+_REPEATS = 64  # rows from which looking for equal inputs pays
+
+
+class Evaluator:
+    """Evaluates row expressions over columns of variables."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+
+    def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
+        """The expression's value on each row. Raises RowFault where user code fails."""
+        arrays = [variables[name][1] for name in expr.inputs]
+        if expr.arrays is not None:
+            try:
+                out = expr.arrays(self.values, *arrays)
+                return out if len(out) == length else np.broadcast_to(out, (length,))
+            except NotVectorised:
+                pass
+        unique, inverse = self._unique(expr, arrays, length)
+        if inverse is None:
+            results = self._scalar(expr, variables, unique, length, rule)
+            return self.values.encode_column(expr.column, results, len(results))
+        results = self._scalar(expr, variables, unique, len(unique[0]) if unique else 1, rule)
+        return self.values.encode_column(expr.column, results, len(results))[inverse]
+
+    def condition(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
+        """Where the expression is true, as an array of bools."""
+        return self.column(expr, variables, length, rule) != 0
+
+    def elements(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> tuple[Array, Array]:
+        """Every (position, element) of the expression's collection on each row."""
+        arrays = [variables[name][1] for name in expr.inputs]
+        unique, inverse = self._unique(expr, arrays, length)
+        count = length if inverse is None else (len(unique[0]) if unique else 1)
+        lists = self._scalar(expr, variables, unique, count, rule, tuple)
+        sizes = np.fromiter(map(len, lists), np.int64, count)
+        flat = self.values.encode_column(
+            expr.column, [element for one in lists for element in one], int(sizes.sum())
+        )
+        if inverse is None:
+            return np.repeat(np.arange(length), sizes), flat
+        starts = np.cumsum(sizes) - sizes
+        left = np.repeat(np.arange(length), sizes[inverse])
+        ends = np.cumsum(sizes[inverse])
+        within = np.arange(len(left)) - np.repeat(ends - sizes[inverse], sizes[inverse])
+        return left, flat[np.repeat(starts[inverse], sizes[inverse]) + within]
+
+    def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
+        """The distinct input rows and the position among them of each row, where that saves calls."""
+        if not arrays:
+            return [], np.zeros(length, np.int64)
+        if length < _REPEATS:
+            return arrays, None
+        table = RowTable(len(arrays))
+        inverse = table.insert(arrays, length)
+        return list(table.columns()), inverse
+
+    def _scalar(
+        self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str, wrap: Any = None
+    ) -> list[Any]:
+        decode = self.values.decode_column
+        columns = [decode(variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)]
+        function = expr.scalar
+        results: list[Any] = []
+        append = results.append
+        rows = zip(*columns, strict=True) if columns else [()] * length
+        row: tuple[Any, ...] = ()
+        try:
+            for row in rows:
+                append(function(*row) if wrap is None else wrap(function(*row)))
+        except Exception as fault:
+            valuation = dict(zip(expr.inputs, row, strict=True))
+            raise RowFault(str(fault) or type(fault).__name__, rule, expr.place, valuation) from fault
+        return results
+
+

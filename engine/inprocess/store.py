@@ -1,0 +1,203 @@
+"""Stores: the contents of a relation outside a recursion, with its arrangements.
+
+A store is the integral of a stream of changes: rows with weights, and an index for each set of
+columns that some join looks rows up by. All changes are additive, so that a rollback adds the
+opposite changes in reverse order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..schema import Array, Schema
+from . import kernels
+from .batch import Batch
+from .index import Index
+from .table import RowTable, grown
+
+_FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
+
+
+class Store:
+    """Rows and weights. While nothing was ever deleted and only presence matters, the weights are
+    left out: every row of the table has weight 1."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.table = RowTable(len(schema))
+        self.weights: Array | None = None
+        self.present = 0
+        self.indexes: dict[tuple[int, ...], Index] = {}
+        self._undo: list[tuple[Array, Array] | int] = []
+
+    # ------------------------------------------------------------- reading
+
+    def rows(self) -> Array:
+        """The ids of the rows present."""
+        if self.weights is None:
+            return np.arange(self.table.size, dtype=np.int64)
+        return np.flatnonzero(self.weights[: self.table.size])
+
+    def batch(self) -> Batch:
+        """The contents, with their weights."""
+        if self.weights is None:
+            return Batch(self.table.columns(), self.table.size)
+        rows = self.rows()
+        weights = self.weights[rows]
+        plain = bool((weights == 1).all())
+        return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """The weight of each row, 0 for a row that is not there."""
+        rows = self.table.find(columns, length)
+        if self.weights is None:
+            return (rows >= 0).astype(np.int64)
+        if not self.table.size:
+            return np.zeros(length, np.int64)
+        return np.where(rows >= 0, self.weights[rows], 0)
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement by these columns, built when first asked for."""
+        found = self.indexes.get(positions)
+        if found is None:
+            found = self.indexes[positions] = Index(self.table, positions, self.rows())
+        return found
+
+    # ------------------------------------------------------------- changes
+
+    def add_present(self, batch: Batch) -> Batch:
+        """Adds rows of positive weight to a set of which only presence matters; returns the new ones."""
+        if self.weights is not None:
+            return self.add_counted(batch, as_set=True)
+        before = self.table.size
+        self.table.insert_new(batch.columns, batch.length)
+        self._undo.append(before)
+        self.present = self.table.size
+        if self.indexes and self.table.size > before:
+            fresh = np.arange(before, self.table.size, dtype=np.int64)
+            for index in self.indexes.values():
+                index.insert(fresh)
+        return Batch(self.table.columns(before), self.table.size - before)
+
+    def add_counted(self, batch: Batch, as_set: bool) -> Batch:
+        """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
+        rows = self.table.insert(batch.columns, batch.length)
+        touched, signs = self._add(rows, batch.weight_array())
+        if not as_set:
+            return batch
+        return Batch(
+            self.table.columns_at(touched), len(touched), None if bool((signs == 1).all()) else signs
+        )
+
+    def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
+        """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.
+
+        Inserting what is there and deleting what is not change nothing.
+        """
+        if self.weights is None and all(sign > 0 for _, sign in changes):
+            parts = [self.add_present(batch) for batch, _ in changes]
+            if len(parts) == 1:
+                return parts[0]
+            start = self.table.size - sum(part.length for part in parts)
+            return Batch(self.table.columns(start), self.table.size - start)
+        all_rows, all_before = [], []
+        for batch, sign in changes:
+            rows = np.unique(self.table.insert(batch.columns, batch.length))
+            self._materialise()
+            assert self.weights is not None
+            rows = rows[self.weights[rows] == (0 if sign > 0 else 1)]
+            change = np.full(len(rows), sign, np.int64)
+            touched, before = self._add_rows(rows, change)
+            all_rows.append(touched)
+            all_before.append(before)
+        touched, signs = self._net(np.concatenate(all_rows), np.concatenate(all_before))
+        return Batch(
+            self.table.columns_at(touched), len(touched), None if bool((signs == 1).all()) else signs
+        )
+
+    def _materialise(self) -> None:
+        """Gives every row of the table a place for its weight."""
+        if self.weights is None:
+            self.weights = np.zeros(max(16, self.table.size), np.int64)
+            self.weights[: self.present] = 1
+        self.weights = grown(self.weights, self.table.size, 0)
+
+    def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
+        assert self.weights is not None
+        touched, before = kernels.add_weights(self.weights, rows, change)
+        self._undo.append((rows, change))
+        return touched, before
+
+    def _add(self, rows: Array, change: Array) -> tuple[Array, Array]:
+        self._materialise()
+        return self._net(*self._add_rows(rows, change))
+
+    def _net(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        """The net changes of presence, applied to the indexes."""
+        assert self.weights is not None
+        if len(touched) > 1:
+            scratch = np.zeros(self.table.size, np.int8) if len(touched) * 8 > self.table.size else None
+            if scratch is None:
+                _, first = np.unique(touched, return_index=True)
+                touched, before = touched[first], before[first]
+                changed = (before > 0) != (self.weights[touched] > 0)
+                touched = touched[changed]
+                signs = np.where(self.weights[touched] > 0, 1, -1)
+            else:
+                touched, signs = kernels.net_presence(self.weights, touched, before, scratch)
+        else:
+            signs = np.where(self.weights[touched] > 0, 1, -1)
+        self.present += int(signs.sum())
+        gone, come = touched[signs < 0], touched[signs > 0]
+        for index in self.indexes.values():
+            if len(gone):
+                index.remove(gone)
+            if len(come):
+                index.insert(come)
+        return touched, signs
+
+    # ------------------------------------------------------------- epochs
+
+    def commit(self) -> None:
+        """Ends an epoch: its changes stay."""
+        self._undo.clear()
+        if self.weights is not None and self.table.size > _FEW_GHOSTS + 2 * self.present:
+            self._compact()
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        while self._undo:
+            entry = self._undo.pop()
+            if isinstance(entry, int):
+                self.table.truncate(entry)
+                self.present = entry
+                if self.weights is not None:
+                    self.weights[entry:] = 0
+                self.indexes.clear()
+            else:
+                rows, change = entry
+                assert self.weights is not None
+                self._net(*kernels.add_weights(self.weights, rows, -change))
+
+    def _compact(self) -> None:
+        """Forgets the rows of weight 0."""
+        contents = self.batch()
+        self.table = RowTable(len(self.schema))
+        rows = self.table.insert(contents.columns, contents.length)
+        weights = np.zeros(max(16, self.table.size), np.int64)
+        weights[rows] = contents.weight_array()
+        self.weights = weights
+        self.indexes.clear()
+
+
+def store_of(schema: Schema, batch: Batch) -> Store:
+    """A store that holds just this batch; negative weights allowed."""
+    store = Store(schema)
+    if batch.length:
+        rows = store.table.insert(batch.columns, batch.length)
+        store.weights = np.zeros(max(16, store.table.size), np.int64)
+        np.add.at(store.weights, rows, batch.weight_array())
+        store.present = int(np.count_nonzero(store.weights))
+    return store

@@ -1,0 +1,200 @@
+"""Row tables: the distinct rows ever seen of a relation or a key, numbered from 0 as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..schema import Array
+from . import kernels
+from .layout import Layout, bounds, fit
+
+_FIRST_BITS = 6
+_FULL = 0.66  # slots are doubled beyond this load
+
+
+def grown(array: Array, needed: int, fill: int | None = None) -> Array:
+    """The array, or a longer copy of it with room for `needed` items; the rest is `fill`."""
+    if needed <= array.shape[0]:
+        return array
+    size = max(needed, array.shape[0] + (array.shape[0] >> 1), 16)
+    longer = np.empty((size, *array.shape[1:]), array.dtype)
+    longer[: array.shape[0]] = array
+    if fill is not None:
+        longer[array.shape[0] :] = fill
+    return longer
+
+
+class RowTable:
+    """Assigns dense ids to distinct rows of int64 columns.
+
+    Rows are packed in one word each while the columns' ranges allow it, and are otherwise kept as
+    they are. Ids are given in order of arrival and stay: a table only grows, but for `truncate`.
+    """
+
+    def __init__(self, arity: int) -> None:
+        self.arity = arity
+        self.size = 0
+        self._layout: Layout | None = fit([(0, 0)] * arity) if arity else Layout(())
+        self._untouched = True
+        self._words: Array = np.empty(16, np.int64)
+        self._wide: Array = np.empty((0, arity), np.int64)
+        self._bits = _FIRST_BITS
+        self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
+        self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
+
+    # ------------------------------------------------------------- reading
+
+    def column(self, position: int, start: int = 0, stop: int | None = None) -> Array:
+        """One column of the rows start .. stop, in order of id."""
+        stop = self.size if stop is None else stop
+        if self._layout is None:
+            return self._wide[start:stop, position]
+        return self._layout.column(self._words[start:stop], position)
+
+    def column_at(self, rows: Array, position: int) -> Array:
+        """One column of the rows with these ids."""
+        if self._layout is None:
+            return self._wide[rows, position]
+        return self._layout.column_at(self._words, rows, position)
+
+    def columns(self, start: int = 0, stop: int | None = None) -> tuple[Array, ...]:
+        """All columns of the rows start .. stop."""
+        return tuple(self.column(k, start, stop) for k in range(self.arity))
+
+    def columns_at(self, rows: Array) -> tuple[Array, ...]:
+        """All columns of the rows with these ids."""
+        return tuple(self.column_at(rows, k) for k in range(self.arity))
+
+    def find(self, columns: Sequence[Array], length: int) -> Array:
+        """The ids of rows; -1 for a row that the table does not hold."""
+        if self.size == 0:
+            return np.full(length, -1, np.int64)
+        if self._layout is None:
+            return kernels.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
+        words, _ = self._layout.pack(columns, length)
+        return kernels.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------- inserting
+
+    def insert(self, columns: Sequence[Array], length: int) -> Array:
+        """The ids of rows, new ones for rows not seen before."""
+        out = np.empty(length, np.int64)
+        if length == 0:
+            return out
+        words = self._fit(columns, length)
+        at = 0
+        if words is None:
+            wide = _stack(columns, length)
+            while True:
+                room = self._room(length - at)
+                self._wide = grown(self._wide, self.size + min(room, length - at))
+                at, self.size = kernels.number_new_rows(
+                    self._slots, self._bits, wide, self._wide, self.size, out, at, min(room, length - at)
+                )
+                if at == length:
+                    return out
+        ids = self._numbered()
+        while True:
+            room = min(self._room(length - at), length - at)
+            if self._ids is not ids:
+                ids = self._numbered()
+            self._words = grown(self._words, self.size + room)
+            at, self.size = kernels.number_new_words(
+                self._slots, ids, self._bits, words, self._words, self.size, out, at, room
+            )
+            if at == length:
+                return out
+
+    def insert_new(self, columns: Sequence[Array], length: int) -> None:
+        """Adds the rows that the table does not hold yet: they get the next ids, in order."""
+        if length == 0:
+            return
+        words = self._fit(columns, length)
+        if words is None or self._ids is not None:
+            self.insert(columns, length)
+            return
+        at = 0
+        while at < length:
+            room = min(self._room(length - at), length - at)
+            self._words = grown(self._words, self.size + room)
+            at, found = kernels.insert_words(
+                self._slots, self._bits, words, self._words[self.size :], at, room
+            )
+            self.size += found
+
+    def truncate(self, size: int) -> None:
+        """Forgets the rows with ids from `size` on."""
+        if size < self.size:
+            self.size = size
+            self._rehash(self._bits)
+
+    # ------------------------------------------------------------- layout and slots
+
+    def _fit(self, columns: Sequence[Array], length: int) -> Array | None:
+        """The packed words of new rows, after making the layout wide enough; None for wide rows."""
+        if self._layout is None:
+            return None
+        if not self._untouched or not self.arity:
+            words, misfits = self._layout.pack(columns, length)
+            if not misfits:
+                return words
+        self._widen([bounds(column) for column in columns])
+        return None if self._layout is None else self._layout.pack(columns, length)[0]
+
+    def _widen(self, ranges: list[tuple[int, int]]) -> None:
+        old = self._layout
+        assert old is not None
+        if self.size:
+            held = [bounds(self.column(k)) for k in range(self.arity)]
+            ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, held, strict=True)]
+        columns = self.columns()
+        self._layout = fit(ranges)
+        self._untouched = False
+        if self._layout is not None:
+            self._words[: self.size] = self._layout.pack(columns, self.size)[0]
+        else:
+            self._wide = _stack(columns, self.size) if self.size else np.empty((16, self.arity), np.int64)
+            self._words = np.empty(0, np.int64)
+        self._rehash(self._bits)
+
+    def _room(self, wanted: int) -> int:
+        """How many rows may still come before the slots are too full; grows them first if none may.
+
+        `wanted` is the greatest number that may come: growth is by four while that is far more.
+        """
+        room = int(len(self._slots) * _FULL) - self.size
+        if room < min(wanted, 16):
+            bits = self._bits + 1
+            while int((1 << bits) * _FULL) < self.size + 16 or ((1 << (bits + 2)) * _FULL < self.size + wanted):
+                bits += 1
+            self._rehash(bits)
+            room = int(len(self._slots) * _FULL) - self.size
+        return room
+
+    def _rehash(self, bits: int) -> None:
+        self._bits = bits
+        self._slots = np.full(1 << bits, -1, np.int64)
+        if self._layout is None:
+            kernels.rehash_rows(self._slots, bits, self._wide, self.size)
+            self._ids = None
+        else:
+            kernels.rehash_words(self._slots, bits, self._words, self.size)
+            if self._ids is not None:
+                self._ids = None
+                self._numbered()
+
+    def _numbered(self) -> Array:
+        """The ids at the slots, built on first demand."""
+        if self._ids is None:
+            self._ids = np.empty(len(self._slots), np.int32)
+            kernels.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
+        return self._ids
+
+
+def _stack(columns: Sequence[Array], length: int) -> Array:
+    wide = np.empty((length, len(columns)), np.int64)
+    for k, column in enumerate(columns):
+        wide[:, k] = column
+    return wide

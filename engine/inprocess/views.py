@@ -1,0 +1,179 @@
+"""Views: what a join's look-ups see of a relation, at one version of its contents."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+import numpy as np
+
+from ..schema import Array, Schema
+from .batch import Batch
+from .index import Index
+from .store import store_of
+from .table import RowTable
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Matches: for each, the position of the left row and the id of a row of `table`.
+    Weights None: all 1; times None: all of before the recursion."""
+
+    left: Array
+    rows: Array
+    table: RowTable
+    weights: Array | None = None
+    times: Array | None = None
+
+
+Groups: TypeAlias = tuple[Array, ...]
+
+
+class View(Protocol):
+    """One version of a relation's contents."""
+
+    @property
+    def size(self) -> int:
+        """The number of rows, about."""
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        """The expected number of rows that agree on the columns at these positions."""
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        """Where the matches of each key are, and how many there are in all."""
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        """The matches."""
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        """1 for each full row that is there, else 0 (the weight, in a multiset)."""
+
+
+def expected(size: int, indexes: dict[tuple[int, ...], Index], positions: tuple[int, ...], arity: int) -> float:
+    """The fan-out of a look-up: measured where there is an index, else guessed."""
+    index = indexes.get(positions)
+    if index is not None:
+        return index.fanout
+    if not positions:
+        return float(size)
+    return float(max(size, 1) ** (1 - len(positions) / (arity + 0.5)))
+
+
+class Readable(Protocol):
+    """What look-ups need of a relation's contents."""
+
+    schema: Schema
+    table: RowTable
+    weights: Array | None
+    indexes: dict[tuple[int, ...], Index]
+
+    @property
+    def present(self) -> int:
+        """The number of rows present."""
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement by these columns."""
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """The weight of each row."""
+
+    def batch(self) -> Batch:
+        """The contents."""
+
+    def rows(self) -> Array:
+        """The ids of the rows present."""
+
+
+class StoreView:
+    """A store as it is now."""
+
+    def __init__(self, store: Readable, weighted: bool) -> None:
+        self.store = store
+        self.weighted = weighted
+
+    @property
+    def size(self) -> int:
+        return self.store.present
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement by these columns."""
+        return self.store.index(positions)
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        return expected(self.store.present, self.store.indexes, positions, len(self.store.schema))
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        if len(positions) == len(self.store.schema) and positions:
+            rows = self.store.table.find(keys, length)
+            if self.store.weights is not None and self.store.table.size:
+                rows = np.where((rows >= 0) & (self.store.weights[rows] != 0), rows, -1)
+            return (rows,), length
+        index = self.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        if len(positions) == len(self.store.schema) and positions:
+            left = np.flatnonzero(groups[0] >= 0)
+            rows = groups[0][left]
+        else:
+            left, rows = self.index(positions).expand(groups[0], total)
+        weights = None
+        if self.weighted and self.store.weights is not None:
+            weights = self.store.weights[rows]
+        return [Part(left, rows, self.store.table, weights)]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        found = self.store.weight_of(keys, length)
+        return found if self.weighted else (found > 0).astype(np.int64)
+
+
+class BeforeView:
+    """A store as it was before this epoch's change of it: its contents minus the change."""
+
+    def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
+        self.now = StoreView(store, weighted)
+        self.change = StoreView(store_of(store.schema, change), True)
+
+    @property
+    def size(self) -> int:
+        return self.now.size
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        return self.now.fanout(positions)
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        now, total = self.now.groups(positions, keys, length)
+        change, more = self.change.groups(positions, keys, length)
+        return (*now, *change, np.array([total, more])), total + more
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        now, change, totals = groups
+        parts = self.now.expand(positions, (now,), int(totals[0]))
+        for part in self.change.expand(positions, (change,), int(totals[1])):
+            assert part.weights is not None or not len(part.rows)
+            weights = -part.weights if part.weights is not None else None
+            parts.append(Part(part.left, part.rows, part.table, weights))
+        return parts
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        return self.now.presence(keys, length) - self.change.presence(keys, length)
+
+
+class EmptyView:
+    """Nothing."""
+
+    size = 0
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        return 0.0
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        return (), 0
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        return []
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        return np.zeros(length, np.int64)

@@ -1,0 +1,181 @@
+"""Join orders: which term to look up next, and when to run each row step.
+
+A plan starts from the rows of one term (or from the empty valuation) and is greedy: steps as soon as
+their inputs are bound; tests (negated terms, terms whose columns are all bound) before look-ups;
+then the look-up with the smallest expected fan-out. It is chosen at run time, from statistics.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from .circuit import Guard, Inspect, Let, Step, Term, Unnest
+
+
+@dataclass(frozen=True, slots=True)
+class RunStep:
+    """Runs a row step. `check`: the name it binds is bound already, so it tests for equality.
+    `keep` names the variables that are read later."""
+
+    step: Step
+    number: int
+    check: bool
+    keep: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class LookUp:
+    """Joins a term by the columns at `positions`, which are bound to `keys`; `binds` gives the new
+    variables' columns, `equal` pairs of columns that must agree."""
+
+    term: int
+    positions: tuple[int, ...]
+    keys: tuple[str, ...]
+    binds: tuple[tuple[int, str], ...]
+    equal: tuple[tuple[int, int], ...]
+    keep: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
+class Exclude:
+    """Keeps the rows for which a negated term, all of whose columns are bound, has no row."""
+
+    term: int
+    keys: tuple[str, ...]
+    keep: frozenset[str] = frozenset()
+
+
+PlanStep: TypeAlias = RunStep | LookUp | Exclude
+Fanout: TypeAlias = Callable[[int, tuple[int, ...]], float]
+"""The expected number of rows of a term that agree on the columns at these positions."""
+
+
+def plan(
+    terms: tuple[Term, ...],
+    steps: tuple[Step, ...],
+    output: tuple[str, ...],
+    start: int | None,
+    fanout: Fanout,
+    late: Collection[int] = (),
+) -> tuple[PlanStep, ...]:
+    """The order of look-ups and steps from term `start`'s rows (None: from one empty valuation).
+
+    Steps whose numbers are in `late` run when all else is done: a step that faulted on rows that the
+    rest of the body would have excluded.
+    """
+    bound: set[str] = set() if start is None else {v for v in terms[start].columns if v is not None}
+    waiting = [k for k in range(len(terms)) if k != start]
+    undone = list(range(len(steps)))
+    done: list[PlanStep] = []
+    while True:
+        _run_ready(steps, undone, bound, done, late if waiting or set(undone) - set(late) else ())
+        if not waiting:
+            if not undone:
+                return _with_keeps(tuple(done), steps, output)
+            if not late:
+                raise ValueError("a step reads a variable that nothing binds")
+            late = ()
+            continue
+        term = _next_term(terms, waiting, bound, fanout)
+        waiting.remove(term)
+        done.append(_term_step(term, terms[term], bound))
+        bound.update(v for v in terms[term].columns if v is not None)
+
+
+def _run_ready(
+    steps: tuple[Step, ...], undone: list[int], bound: set[str], done: list[PlanStep], late: Collection[int]
+) -> None:
+    progress = True
+    while progress:
+        progress = False
+        for number in list(undone):
+            step = steps[number]
+            if number in late or not bound.issuperset(inputs(step)):
+                continue
+            name = binds(step)
+            done.append(RunStep(step, number, name is not None and name in bound))
+            if name is not None:
+                bound.add(name)
+            undone.remove(number)
+            progress = True
+
+
+def _next_term(terms: tuple[Term, ...], waiting: list[int], bound: set[str], fanout: Fanout) -> int:
+    best, best_cost = -1, float("inf")
+    for number in waiting:
+        term = terms[number]
+        missing = [v for v in term.columns if v is None or v not in bound]
+        if term.negated:
+            if not missing:
+                return number
+            continue
+        if not missing:
+            return number
+        positions = _positions(term, bound)
+        cost = fanout(number, positions)
+        if not positions:
+            cost += 1e12  # a product comes after every join
+        if cost < best_cost:
+            best, best_cost = number, cost
+    if best < 0:
+        raise ValueError("a negated term has a variable that no other term binds")
+    return best
+
+
+def _positions(term: Term, bound: Collection[str]) -> tuple[int, ...]:
+    return tuple(k for k, v in enumerate(term.columns) if v is not None and v in bound)
+
+
+def _term_step(number: int, term: Term, bound: Collection[str]) -> PlanStep:
+    if term.negated:
+        return Exclude(number, tuple(v for v in term.columns if v is not None))
+    positions = _positions(term, bound)
+    new: dict[str, int] = {}
+    equal: list[tuple[int, int]] = []
+    for k, variable in enumerate(term.columns):
+        if variable is None or variable in bound:
+            continue
+        if variable in new:
+            equal.append((new[variable], k))
+        else:
+            new[variable] = k
+    keys = tuple(v for v in (term.columns[k] for k in positions) if v is not None)
+    return LookUp(number, positions, keys, tuple((k, v) for v, k in new.items()), tuple(equal))
+
+
+def inputs(step: Step) -> tuple[str, ...]:
+    """The variables that a step reads."""
+    match step:
+        case Guard():
+            return step.condition.inputs
+        case Let() | Unnest() | Inspect():
+            return step.value.inputs
+
+
+def binds(step: Step) -> str | None:
+    """The variable that a step binds, if it does."""
+    return step.name if isinstance(step, Let | Unnest) else None
+
+
+def _with_keeps(done: tuple[PlanStep, ...], steps: tuple[Step, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:
+    """Notes at each plan step which variables are read after it."""
+    needed = set(output)
+    kept: list[PlanStep] = []
+    for one in reversed(done):
+        kept.append(replace(one, keep=frozenset(needed)))
+        match one:
+            case RunStep():
+                name = binds(one.step)
+                if name is not None and not one.check:
+                    needed.discard(name)
+                if name is not None and one.check:
+                    needed.add(name)
+                needed.update(inputs(one.step))
+            case LookUp():
+                needed.difference_update(v for _, v in one.binds)
+                needed.update(one.keys)
+            case Exclude():
+                needed.update(one.keys)
+    return tuple(reversed(kept))

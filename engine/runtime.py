@@ -1,0 +1,112 @@
+"""What a session needs of a runtime, and the choice of one.
+
+A runtime holds the state of one circuit and runs it epoch by epoch. How it does so is its own
+business; `schedule` drives the operators of any runtime in the same order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any, Protocol, TypeAlias
+
+from .circuit import Circuit
+from .schema import Schema
+
+Batch: TypeAlias = Any  # a runtime's own columnar rows
+Progress: TypeAlias = Callable[[str, int, int], None]
+"""Called with the phase (a relation's name), the iteration and the rows so far."""
+
+
+class IterationLimit(Exception):
+    """A recursion needed more iterations than allowed; the epoch was rolled back."""
+
+    def __init__(self, limit: int, relations: Sequence[str]) -> None:
+        super().__init__(f"no fixpoint after {limit} iterations of {', '.join(relations)}")
+        self.limit, self.relations = limit, tuple(relations)
+
+
+class RowSet(Protocol):
+    """Rows of Python values in value order, with weights where the relation is a multiset."""
+
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def weights(self) -> list[int] | None:
+        """The weight of each row; None: all 1."""
+
+    def columns(self) -> list[list[Any]]:
+        """The values column by column."""
+
+    def __len__(self) -> int: ...
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]: ...
+
+
+class Delta(Protocol):
+    """The change of one relation in one epoch, consolidated, in value order."""
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows that changed."""
+
+    @property
+    def weights(self) -> list[int]:
+        """The change of each row's weight; never 0."""
+
+    def __len__(self) -> int: ...
+
+
+class Runtime(Protocol):
+    """One circuit's state. Relations are named; rows are tuples of values."""
+
+    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
+        """Rows as a batch for `commit`."""
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
+        """Columns as a batch: for each an int64 or float64 array, a list of values, or a pair
+        (dictionary of values, array of positions in it)."""
+
+    def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
+        """Which rows the relation holds since the last commit."""
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+        """The rows with these values in the columns at these positions."""
+
+    def rows(self, relation: str) -> RowSet:
+        """The contents of a relation. Raises KeyError for one that the circuit does not keep."""
+
+    def size(self, relation: str) -> int:
+        """The number of rows of a relation."""
+
+    def commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        *,
+        static: bool = False,
+        max_iterations: int | None = None,
+        progress: Progress | None = None,
+    ) -> dict[str, Delta]:
+        """Runs one epoch. Each change is a batch and a weight, +1 or -1, applied in order; in a set
+        an insert of what is there and a delete of what is not do nothing. `static`: no other commit
+        follows, so that no history is needed. Returns the change of every output.
+
+        Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before.
+        """
+
+    def query(self, circuit: Circuit) -> RowSet:
+        """Evaluates a circuit without recursion whose inputs are relations of this runtime, on their
+        contents; gives its one output."""
+
+
+def create_runtime(circuit: Circuit, name: str = "inprocess", *, nan: float = float("nan")) -> Runtime:
+    """A runtime for a circuit (of changes, from `incrementalize`). Raises ValueError for a name that is no runtime.
+
+    `nan` is the value that stands for NaN in rows.
+    """
+    if name == "inprocess":
+        from .inprocess.runtime import InProcess
+
+        return InProcess(circuit, nan)
+    raise ValueError(f"no runtime is called {name!r}; there is: inprocess")

@@ -1,0 +1,141 @@
+"""One epoch of an incremental circuit, whatever the runtime: which operator runs when.
+
+The schedule walks the circuit once, and iterates the body of each fixpoint. It never looks into a
+batch: operators take and give whole batches of changes, and only a recursion is asked, once an
+iteration, whether something is pending.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Generic, Protocol, TypeVar
+
+from .circuit import (
+    Circuit,
+    Constant,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Input,
+    Join,
+    Negate,
+    Output,
+    Result,
+    Sum,
+    Trace,
+)
+from .runtime import IterationLimit, Progress
+
+B = TypeVar("B")
+
+
+class Nested(Protocol[B]):
+    """One epoch of a fixpoint."""
+
+    def next_iteration(self) -> int | None:
+        """The least iteration with pending work; None at the fixpoint. Asked once an iteration."""
+
+    def iterate(self, time: int) -> None:
+        """The changes of the recursive relations at an iteration, and what follows from them later."""
+
+    def rows(self) -> int:
+        """Rows so far, for progress."""
+
+    def finish(self) -> Mapping[str, B]:
+        """The net change of each relation."""
+
+
+class Operators(Protocol[B]):
+    """The incremental operators of a runtime; `at` is the node's position in the circuit. A batch
+    is a change; each operator brings its own state up to date."""
+
+    def input(self, at: int, node: Input) -> B:
+        """The epoch's change of an input relation."""
+
+    def constant(self, at: int, node: Constant) -> B:
+        """The facts, in the first epoch; nothing after it."""
+
+    def sum(self, at: int, node: Sum, changes: Sequence[B]) -> B:
+        """The sum of changes."""
+
+    def negate(self, at: int, node: Negate, change: B) -> B:
+        """The change with its weights negated."""
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[B]) -> B:
+        """The change of a join for a change of each term."""
+
+    def distinct(self, at: int, node: DeltaDistinct, change: B) -> B:
+        """The change of presence."""
+
+    def group(self, at: int, node: DeltaGroup, change: B) -> B:
+        """The change of the groups."""
+
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, B]) -> Nested[B]:
+        """Begins an epoch of a fixpoint, given the changes of the nodes that it imports."""
+
+    def keep(self, at: int, change: B) -> None:
+        """The change of a node is known: state that holds the node's integral takes it in."""
+
+
+class Epoch(Generic[B]):
+    """The changes of all nodes in one epoch."""
+
+    def __init__(
+        self, circuit: Circuit, operators: Operators[B], limit: int | None, progress: Progress | None
+    ) -> None:
+        self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
+        self.changes: dict[int, B] = {}
+        self._results: dict[int, Mapping[str, B]] = {}
+
+    def run(self) -> dict[str, B]:
+        """The changes of the outputs. Raises IterationLimit; what operators raise passes through."""
+        outputs: dict[str, B] = {}
+        for at, node in enumerate(self.circuit.nodes):
+            if isinstance(node, Fixpoint):
+                self._results[at] = self._fixpoint(at, node)
+            elif not isinstance(node, Trace):
+                change = self._change(at, node)
+                self.changes[at] = change
+                self.operators.keep(at, change)
+                if isinstance(node, Output):
+                    outputs[node.relation] = change
+        return outputs
+
+    def _change(self, at: int, node: object) -> B:
+        operators, changes = self.operators, self.changes
+        match node:
+            case Input():
+                return operators.input(at, node)
+            case Constant():
+                return operators.constant(at, node)
+            case Sum():
+                return operators.sum(at, node, [changes[s] for s in node.sources])
+            case Negate():
+                return operators.negate(at, node, changes[node.source])
+            case Join() | DeltaJoin():
+                return operators.join(at, node, [changes[term.source] for term in node.terms])
+            case DeltaDistinct():
+                return operators.distinct(at, node, changes[node.source])
+            case DeltaGroup():
+                return operators.group(at, node, changes[node.source])
+            case Result():
+                return self._results[node.fixpoint][node.relation]
+            case Output():
+                return changes[node.source]
+            case _:
+                raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
+
+    def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
+        imports = {n.node: self.changes[n.node] for n in node.body.nodes if hasattr(n, "node")}
+        nested = self.operators.recursion(at, node, imports)
+        relations = [name for name, _ in node.results]
+        count = 0
+        while (time := nested.next_iteration()) is not None:
+            if self.limit is not None and count >= self.limit:
+                raise IterationLimit(self.limit, relations)
+            if self.progress is not None:
+                self.progress(", ".join(relations), time, nested.rows())
+            nested.iterate(time)
+            count += 1
+        return nested.finish()

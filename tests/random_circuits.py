@@ -1,0 +1,219 @@
+"""Random circuits over small integers, and random streams of changes, for tests against the oracle.
+
+Three strata over the inputs A(x, y), B(x, y), C(x) and the multiset M(x): a plain relation P, the mutually recursive
+R and S, and outputs on top with negation and groups. Every construct that is not linear occurs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hypothesis import strategies as st
+
+from ddlog.engine.circuit import (
+    Aggregate,
+    Circuit,
+    Constant,
+    Distinct,
+    Fixpoint,
+    Group,
+    Guard,
+    Import,
+    Input,
+    Join,
+    Let,
+    Node,
+    Output,
+    Result,
+    Step,
+    Sum,
+    Term,
+    Unnest,
+    Variable,
+)
+from ddlog.engine.schema import Column, Kind, RowExpr
+
+INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}
+VARIABLES = ["x", "y", "z", "w"]
+SMALL = 4  # values are 0 .. SMALL - 1, so that rows meet
+
+
+def int_column(name: str) -> Column:
+    """A column of plain integers."""
+    return Column(name, Kind.INT, "bigint")
+
+
+def schema(arity: int) -> tuple[Column, ...]:
+    """A schema of integer columns."""
+    return tuple(int_column(f"c{k}") for k in range(arity))
+
+
+def less(a: str, b: str) -> RowExpr:
+    """a < b, with array code."""
+    arrays = lambda _, u, v: (u < v).astype("int64")  # noqa: E731
+    return RowExpr((a, b), Column("", Kind.BOOL, "bool"), f"{a}<{b}", f"{a} < {b}", "t.dl:1:1", lambda u, v: u < v, arrays)
+
+
+def next_value(a: str) -> RowExpr:
+    """(a + 1) mod SMALL, without array code."""
+    return RowExpr((a,), int_column(""), f"{a}+1", f"{a} + 1", "t.dl:1:1", lambda u: (u + 1) % SMALL)
+
+
+def below(a: str) -> RowExpr:
+    """The collection 0 .. a-1, with 0 twice."""
+    return RowExpr((a,), int_column(""), f"below {a}", f"below({a})", "t.dl:1:1", lambda u: (0, *range(u)))
+
+
+def constant(value: int) -> RowExpr:
+    """A literal."""
+    return RowExpr((), int_column(""), value, str(value), "t.dl:1:1", lambda: value)
+
+
+@dataclass
+class Builder:
+    """Nodes under construction."""
+
+    nodes: list[Node] = field(default_factory=list)
+
+    def add(self, node: Node) -> int:
+        """Appends a node."""
+        self.nodes.append(node)
+        return len(self.nodes) - 1
+
+
+@st.composite
+def rule(draw: Any, positive: dict[str, tuple[int, int]], negative: dict[str, tuple[int, int]], arity: int) -> Join:
+    """A join over relations given as name: (node, arity)."""
+    terms = []
+    bound: list[str] = []
+    for _ in range(draw(st.integers(1, 3))):
+        node, width = positive[draw(st.sampled_from(sorted(positive)))]
+        columns = tuple(draw(st.sampled_from([*VARIABLES, *VARIABLES, None])) for _ in range(width))
+        terms.append(Term(node, columns))
+        bound += [c for c in columns if c is not None and c not in bound]
+    steps: list[Step] = []
+    if not bound:
+        steps.append(Let("x", constant(1)))
+        bound.append("x")
+    extra = draw(st.sampled_from(["", "", "guard", "let", "constant", "unnest", "check"]))
+    some = st.sampled_from(bound)
+    if extra == "guard":
+        steps.append(Guard(less(draw(some), draw(some))))
+    elif extra == "let":
+        steps.append(Let("n", next_value(draw(some))))
+        bound.append("n")
+    elif extra == "check":
+        steps.append(Let(draw(some), next_value(draw(some))))
+    elif extra == "constant":
+        steps.append(Let(draw(some), constant(draw(st.integers(0, SMALL - 1)))))
+    elif extra == "unnest":
+        steps.append(Unnest("n", below(draw(some))))
+        bound.append("n")
+    if negative and draw(st.booleans()):
+        node, width = negative[draw(st.sampled_from(sorted(negative)))]
+        terms.append(Term(node, tuple(draw(st.sampled_from(bound)) for _ in range(width)), negated=True))
+    output = tuple(draw(st.sampled_from(bound)) for _ in range(arity))
+    return Join(tuple(terms), tuple(steps), output, schema(arity), "rule")
+
+
+@st.composite
+def circuits(draw: Any) -> Circuit:
+    """A circuit of three strata."""
+    top = Builder()
+    known: dict[str, tuple[int, int]] = {}
+    for name, arity in INPUTS.items():
+        known[name] = (top.add(Input(name, schema(arity), multiset=name == "M")), arity)
+    sets = {k: v for k, v in known.items() if k != "M"}
+
+    def relation(build: Builder, joins: list[Join], arity: int) -> int:
+        parts = [build.add(j) for j in joins]
+        return build.add(Distinct(build.add(Sum(tuple(parts), schema(arity))), schema(arity)))
+
+    joins = [draw(rule(known, sets, 2)) for _ in range(draw(st.integers(1, 2)))]
+    sets["P"] = known["P"] = (relation(top, joins, 2), 2)
+
+    body = Builder()
+    inner = {k: (body.add(Import(n, schema(a))), a) for k, (n, a) in known.items()}
+    lower = {k: v for k, v in inner.items() if k != "M"}
+    both = dict(inner)
+    both["R"] = (body.add(Variable("R", schema(2))), 2)
+    both["S"] = (body.add(Variable("S", schema(1))), 1)
+    results = []
+    for name, arity in (("R", 2), ("S", 1)):
+        joins = [draw(rule(inner, lower, arity))]
+        joins += [draw(rule(both, lower, arity)) for _ in range(draw(st.integers(1, 2)))]
+        parts = [body.add(j) for j in joins]
+        if draw(st.integers(0, 3)) == 0:
+            parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
+        total = body.add(Sum(tuple(parts), schema(arity)))
+        results.append((name, body.add(Distinct(total, schema(arity)))))
+    fix = top.add(Fixpoint(Circuit(tuple(body.nodes)), tuple(results)))
+    for name, arity in (("R", 2), ("S", 1)):
+        sets[name] = known[name] = (top.add(Result(fix, name, schema(arity))), arity)
+
+    outputs = {"P": 2, "R": 2, "S": 1}
+    joins = [draw(rule(known, sets, 2)) for _ in range(draw(st.integers(1, 2)))]
+    known["Q"] = (relation(top, joins, 2), 2)
+    outputs["Q"] = 2
+    source = known[draw(st.sampled_from(["Q", "P", "R"]))][0]
+    aggregates = (
+        Aggregate("count", ()),
+        Aggregate("sum", (1,), wrap=lambda v: v % 5, key="mod 5"),
+        Aggregate("min", (1,)),
+        Aggregate("max", (1,)),
+        Aggregate("group", (1,), make=lambda key, values: (key, tuple(values)), key="whole"),
+        Aggregate("avg", (1,)),
+    )
+    columns = (
+        *schema(1),
+        int_column("n"),
+        int_column("s"),
+        int_column("lo"),
+        int_column("hi"),
+        Column("g", Kind.OBJECT, "group"),
+        Column("avg", Kind.FLOAT, "double"),
+    )
+    group = top.add(Group(source, 1, aggregates, columns))
+    top.add(Output("G", group, columns))
+    for name, arity in outputs.items():
+        top.add(Output(name, known[name][0], schema(arity)))
+    relations = tuple((n, v[0]) for n, v in known.items())
+    return Circuit(tuple(top.nodes), relations)
+
+
+Changes = dict[str, list[tuple[tuple[int, ...], int]]]
+
+
+@st.composite
+def streams(draw: Any) -> list[Changes]:
+    """A few epochs of changes that are legal for multisets; sets take any."""
+    counts: dict[tuple[int, ...], int] = {}
+    epochs = []
+    for _ in range(draw(st.integers(1, 6))):
+        epoch: Changes = {}
+        for name, arity in INPUTS.items():
+            rows = st.tuples(*[st.integers(0, SMALL - 1)] * arity)
+            signed = draw(st.lists(st.tuples(rows, st.sampled_from([1, 1, -1])), max_size=5))
+            if name == "M":
+                legal = []
+                for row, sign in signed:
+                    if counts.get(row, 0) + sign >= 0:
+                        counts[row] = counts.get(row, 0) + sign
+                        legal.append((row, sign))
+                signed = legal
+            epoch[name] = signed
+        epochs.append(epoch)
+    return epochs
+
+
+def apply(contents: dict[str, dict[tuple[int, ...], int]], changes: Changes) -> None:
+    """Applies changes to input contents as a session would."""
+    for name, signed in changes.items():
+        relation = contents[name]
+        for row, sign in signed:
+            weight = relation.get(row, 0) + sign if name == "M" else int(sign > 0)
+            if weight:
+                relation[row] = weight
+            else:
+                relation.pop(row, None)

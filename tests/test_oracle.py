@@ -1,0 +1,94 @@
+"""The in-process runtime against the definition: every change of every output in every epoch."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.passes import optimize
+from ddlog.engine.reference import evaluate
+from ddlog.engine.runtime import Runtime, create_runtime
+
+from .random_circuits import INPUTS, Changes, apply, circuits, streams
+
+thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+
+
+def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:
+    """Commits one epoch; the changes of the outputs as Z-sets."""
+    batches = {
+        name: [(runtime.batch(name, [row]), sign) for row, sign in signed] for name, signed in changes.items()
+    }
+    deltas = runtime.commit(batches, max_iterations=100)
+    return {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
+
+
+def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]:
+    """new - old, as Z-sets."""
+    out = {row: new.get(row, 0) - old.get(row, 0) for row in {**new, **old}}
+    return {row: weight for row, weight in out.items() if weight}
+
+
+@thorough
+@given(circuits(), streams(), st.booleans())
+def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
+    runtime = create_runtime(incrementalize(optimize(circuit) if optimized else circuit))
+    contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    before: dict[str, dict[tuple, int]] = {}
+    for changes in epochs:
+        apply(contents, changes)
+        after = evaluate(circuit, contents)
+        got = commit(runtime, changes)
+        for name, rows in after.items():
+            assert got.get(name, {}) == difference(rows, before.get(name, {})), name
+            assert dict.fromkeys(runtime.rows(name), 1).keys() == rows.keys(), name
+        before = after
+
+
+@thorough
+@given(circuits(), streams())
+def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes]) -> None:
+    runtime = create_runtime(incrementalize(circuit))
+    contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    for changes in epochs:
+        apply(contents, changes)
+    batches = {name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()}
+    runtime.commit(batches, static=True)
+    for name, rows in evaluate(circuit, contents).items():
+        assert set(runtime.rows(name)) == set(rows), name
+
+
+@thorough
+@given(circuits(), streams(), st.integers(0, 5))
+def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes], failing: int) -> None:
+    runtime = create_runtime(incrementalize(circuit))
+    contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    before: dict[str, dict[tuple, int]] = {}
+
+    class Stop(Exception):
+        pass
+
+    def progress(phase: str, iteration: int, rows: int) -> None:
+        if iteration >= failing % 3:
+            raise Stop
+
+    for changes in epochs:
+        batches = {n: [(runtime.batch(n, [row]), s) for row, s in signed] for n, signed in changes.items()}
+        try:
+            runtime.commit(batches, progress=progress)
+        except Stop:
+            for name in before:
+                assert set(runtime.rows(name)) == set(before[name])
+            commit(runtime, changes)
+        apply(contents, changes)
+        before = evaluate(circuit, contents)
+        for name, rows in before.items():
+            assert set(runtime.rows(name)) == set(rows), name
+
+
+def test_unknown_runtime() -> None:
+    with pytest.raises(ValueError, match="no runtime is called"):
+        create_runtime(Circuit(()), "abacus")
