@@ -12,7 +12,7 @@ output relations. Whatever goes wrong leaves the session at its last commit.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from types import TracebackType
@@ -130,7 +130,7 @@ class Session:
         self.max_iterations = max_iterations
         self.progress = progress
         self._runtime = runtime
-        self._typedefs = program.checked.typedefs
+        self.typedefs = program.checked.typedefs
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
         self._subscribers: list[tuple[str, Callable[[list[tuple[Any, int]]], None]]] = []
@@ -155,18 +155,30 @@ class Session:
 
     def insert(self, relation: str, *rows: Any) -> None:
         """Adds rows to an input relation."""
-        with self._changing(relation) as (declared, changes):
-            changes.insert(self._rows(declared, rows))
+        self.insert_rows(relation, self._rows(relation, rows))
 
     def delete(self, relation: str, *rows: Any) -> None:
         """Removes rows from an input relation."""
-        with self._changing(relation) as (declared, changes):
-            changes.delete(self._rows(declared, rows))
+        self.delete_rows(relation, self._rows(relation, rows))
 
     def upsert(self, relation: str, *rows: Any) -> None:
         """Adds rows to a relation with a primary key, in the place of those with their keys."""
+        self.upsert_rows(relation, self._rows(relation, rows))
+
+    def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`insert` of rows that are tuples of canonical values already."""
+        with self._changing(relation) as (_, changes):
+            changes.insert(rows)
+
+    def delete_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`delete` of rows that are tuples of canonical values already."""
+        with self._changing(relation) as (_, changes):
+            changes.delete(rows)
+
+    def upsert_rows(self, relation: str, rows: Sequence[Row]) -> None:
+        """`upsert` of rows that are tuples of canonical values already."""
         with self._changing(relation) as (declared, changes):
-            _keyed(declared, changes).upsert(self._rows(declared, rows))
+            _keyed(declared, changes).upsert(rows)
 
     def delete_key(self, relation: str, *keys: Any) -> None:
         """Removes the rows with the given primary keys."""
@@ -205,7 +217,7 @@ class Session:
                 declared = self.program.relations[file.relation]
                 if self.progress is not None:
                     self.progress(f"reading {file.path.name}", 0, 0)
-                columns = read_facts(file, declared, self._typedefs)
+                columns = read_facts(file, declared, self.typedefs)
                 batch = self._runtime.batch_from_columns(file.relation, columns.data)
                 self._pending(declared).load(batch, lambda c=columns: _rows_of_columns(c))  # type: ignore[misc]
         except BaseException:
@@ -213,16 +225,21 @@ class Session:
             raise
         return self._commit(static)
 
-    def commit(self, *, static: bool = False) -> Changes:
+    def commit(self) -> Changes:
         """Applies the transaction as one epoch and gives the changes of the output relations.
 
         On an error, an interrupt or the iteration limit the transaction is gone and the session is
         at its last commit.
         """
         self._check_open()
-        if not self._started and not static:
-            self._start()
-        return self._commit(static)
+        self._start()
+        return self._commit(False)
+
+    def start(self, *, static: bool = False) -> Changes:
+        """Puts the program's own facts in the state and gives what follows from them. Otherwise this
+        happens, unseen, when the session is first used."""
+        self._check_open()
+        return Changes({} if self._started else self._run({}, static), self.program.relations, self.typedefs)
 
     def rollback(self) -> None:
         """Forgets the transaction."""
@@ -249,7 +266,7 @@ class Session:
     def __getitem__(self, relation: str) -> RelationView:
         declared = self._readable(relation)
         return RelationView(
-            declared, self._runtime.rows(relation), lambda v: self._contains(declared, v), self._typedefs
+            declared, self._runtime.rows(relation), lambda v: self._contains(declared, v), self.typedefs
         )
 
     def size(self, relation: str) -> int:
@@ -272,7 +289,7 @@ class Session:
         self._start()
         with self._faults():
             stored = self._runtime.query(circuit)
-        return Result([(each, rule.variables[each]) for each in variables], stored, self._typedefs)
+        return Result([(each, rule.variables[each]) for each in variables], stored, self.typedefs)
 
     def subscribe(
         self, relation: str, receive: Callable[[list[tuple[Any, int]]], None]
@@ -303,7 +320,7 @@ class Session:
         for name in self._touched:
             self._inputs[name].settle(True)
         self._touched.clear()
-        changes = Changes(deltas, self.program.relations, self._typedefs)
+        changes = Changes(deltas, self.program.relations, self.typedefs)
         for relation, receive in list(self._subscribers):
             if relation in changes:
                 receive(changes[relation])
@@ -341,10 +358,7 @@ class Session:
     @contextmanager
     def _changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
         """The pending changes of an input relation; an error takes back what was done inside."""
-        self._check_open()
-        declared = self._declared(name)
-        if declared.role != "input":
-            raise DDlogError([errors.NotAnInput(name, declared.role, tuple(self.program.names("input")))])
+        declared = self._input(name)
         self._start()
         changes = self._pending(declared)
         mark = changes.mark()
@@ -378,13 +392,13 @@ class Session:
     def _show_key(self, declared: Relation) -> Callable[[Any], str]:
         assert declared.key is not None
         of = declared.key.result
-        return lambda key: values.show(key, of, self._typedefs)
+        return lambda key: values.show(key, of, self.typedefs)
 
     def _key(self, declared: Relation, key: Any) -> Any:
         if declared.key is None:
             raise DDlogError([errors.NoPrimaryKey(declared.name)])
         try:
-            return values.check(key, declared.key.result, self._typedefs)
+            return values.check(key, declared.key.result, self.typedefs)
         except ValueError as error:
             raise DDlogError([errors.BadKey(declared.name, str(error))]) from None
 
@@ -394,14 +408,15 @@ class Session:
         if not isinstance(change, Mapping):
             return change
         names = [column.name for column in declared.columns]
-        return lambda row: row_of({**dict(zip(names, row, strict=True)), **change}, declared, self._typedefs)
+        return lambda row: row_of({**dict(zip(names, row, strict=True)), **change}, declared, self.typedefs)
 
-    def _rows(self, declared: Relation, rows: Iterable[Any]) -> list[Row]:
-        return [row_of(row, declared, self._typedefs) for row in rows]
+    def _rows(self, relation: str, rows: Iterable[Any]) -> list[Row]:
+        declared = self._input(relation)
+        return [row_of(row, declared, self.typedefs) for row in rows]
 
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:
-            row = row_of(value, declared, self._typedefs)
+            row = row_of(value, declared, self.typedefs)
         except DDlogError:
             return False
         return self._runtime.contains(declared.name, [row])[0]
@@ -410,6 +425,13 @@ class Session:
         declared = self.program.relations.get(name)
         if declared is None:
             raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
+        return declared
+
+    def _input(self, name: str) -> Relation:
+        self._check_open()
+        declared = self._declared(name)
+        if declared.role != "input":
+            raise DDlogError([errors.NotAnInput(name, declared.role, tuple(self.program.names("input")))])
         return declared
 
     def _readable(self, name: str) -> Relation:

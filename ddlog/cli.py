@@ -1,0 +1,189 @@
+"""The command line: `ddlog run`, `repl`, `check`, `circuit`. Thin: it says what there is and calls it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .session import Program
+
+USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
+
+_UPDATE_FORMS = """\
+update files (--updates):
+  NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
+                   also rollback, insert_or_update, delete_key, modify, clear, dump, echo, exit
+  NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
+  REL.csv, .tsv    a leading column +1 or -1; a line `commit` ends a transaction, as does the end
+  -                standard input, commands or JSON lines, applied as they arrive
+Each commit prints exactly the changes of the output relations; with --output they also go to
+DIR/changes.jsonl or DIR/REL.changes.csv.
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Runs the command line; gives the exit code: 0, 1 for what the user got wrong, 2 for usage, 70 for
+    a fault of ours, 130 after Ctrl-C."""
+    try:
+        arguments = _parser().parse_args(argv)
+        act: Callable[[argparse.Namespace], int] = arguments.act
+        code = _guarded(act, arguments)
+        sys.stdout.flush()
+        return code
+    except SystemExit as exit:
+        return exit.code if isinstance(exit.code, int) else USAGE_ERROR
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return USER_ERROR
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+
+
+def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
+    """Runs a command; errors are printed, not raised."""
+    from .diagnostics import DDlogError, render
+
+    try:
+        return act(arguments)
+    except DDlogError as error:
+        sys.stdout.flush()
+        print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr)
+        return USER_ERROR
+    except (BrokenPipeError, KeyboardInterrupt):
+        raise
+    except OSError as error:
+        print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
+        return USER_ERROR
+    except MemoryError:
+        print("error: there is not enough memory", file=sys.stderr)
+        return USER_ERROR
+    except Exception as error:
+        if os.environ.get("DDLOG_DEBUG"):
+            raise
+        print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
+        print(
+            "This is a fault of ddlog, not of your program. Please report it with the program and",
+            file=sys.stderr,
+        )
+        print("the traceback that DDLOG_DEBUG=1 shows.", file=sys.stderr)
+        return INTERNAL_ERROR
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="ddlog", description="Differential Datalog in Python.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _run_parser(commands)
+    repl = _command(commands, "repl", "run a program interactively: commands and queries", _repl)
+    _running_options(repl)
+    _command(commands, "check", "report all errors and warnings of a program, and run nothing", _check)
+    circuit = _command(commands, "circuit", "show the circuit that a program becomes", _circuit)
+    circuit.add_argument("--stage", choices=("relational", "incremental"), default="incremental",
+                         help="before or after the rewriting to changes (default: incremental)")  # fmt: skip
+    circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
+    return parser
+
+
+def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    run = _command(commands, "run", "read facts, give the output relations, apply updates", _run)
+    run.formatter_class = argparse.RawDescriptionHelpFormatter
+    run.epilog = _UPDATE_FORMS
+    _running_options(run)
+    run.add_argument("--output", metavar="DIR", help="write the output relations here, a file each")
+    run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
+                     help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
+    run.add_argument(
+        "--updates", metavar="FILE", help="changes to apply, transaction by transaction; - is stdin"
+    )
+    run.add_argument("--relation", metavar="REL", action="append", default=[],
+                     help="give out this relation only; may be repeated, and name any relation")  # fmt: skip
+    run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
+
+
+def _command(
+    commands: argparse._SubParsersAction[argparse.ArgumentParser],
+    name: str,
+    help: str,
+    act: Callable[[argparse.Namespace], int],
+) -> argparse.ArgumentParser:
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help, description=help.capitalize() + "."
+    )
+    parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
+    parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
+                        help="a directory with library modules; may be repeated")  # fmt: skip
+    parser.set_defaults(act=act)
+    return parser
+
+
+def _running_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--input", metavar="DIR", help="a directory with a fact file for each input relation")
+    parser.add_argument("--max-iterations", metavar="N", type=_positive,
+                        help="the most iterations of a recursion (default: no limit)")  # fmt: skip
+    parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
+                        help="the runtime; there is only in-process yet")  # fmt: skip
+    parser.add_argument("--quiet", action="store_true", help="no notes, no warnings, no progress")
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
+        from importlib.metadata import version
+
+        print(f"ddlog {version('ddlog')}")
+        parser.exit()
+
+
+def _compile(arguments: argparse.Namespace) -> Program:
+    from .diagnostics import DDlogError, render
+    from .errors.usage import NotBuiltIn
+    from .session import compile
+
+    if getattr(arguments, "engine", "auto") == "spark":
+        raise DDlogError([NotBuiltIn("spark")])
+    program = compile(arguments.program, library_paths=arguments.library)
+    if program.warnings and not getattr(arguments, "quiet", False):
+        print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
+    return program
+
+
+def _run(arguments: argparse.Namespace) -> int:
+    from .run import RunOptions, run
+
+    options = RunOptions(
+        input=arguments.input, output=arguments.output, format=arguments.format, updates=arguments.updates,
+        relations=tuple(arguments.relation), sizes=arguments.sizes, max_iterations=arguments.max_iterations,
+        quiet=arguments.quiet,
+    )  # fmt: skip
+    run(_compile(arguments), options)
+    return 0
+
+
+def _repl(arguments: argparse.Namespace) -> int:
+    from .repl import repl
+
+    program = _compile(arguments)
+    return repl(program, arguments.input, max_iterations=arguments.max_iterations, quiet=arguments.quiet)
+
+
+def _check(arguments: argparse.Namespace) -> int:
+    _compile(arguments)
+    return 0
+
+
+def _circuit(arguments: argparse.Namespace) -> int:
+    from .draw import draw
+
+    draw(_compile(arguments).circuit(arguments.stage), arguments.output)
+    return 0

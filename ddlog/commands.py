@@ -1,0 +1,288 @@
+"""Command files: `start; insert Edge(1, 2), delete Edge(2, 3); commit dump_changes;`
+
+A reader is fed text as it comes and gives the commands that are whole; updates are read with the
+types of their relation, so what they hold are rows. `interpreter` runs them.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Hashable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from . import values
+from .core import Relation
+from .cursor import Cursor, TextFault, Unfinished
+from .diagnostics import DDlogError, Diagnostic
+from .errors import commands as errors
+from .errors import usage
+from .excerpt import span_in
+from .jsonvalue import from_json
+from .mutation import read_mutation
+from .nearest import nearest
+from .rows import Row, record_maker
+from .source import Span
+from .types import TypeDef
+from .valuetext import read_arguments, read_name, read_value
+
+Locate: TypeAlias = Callable[[], Span]
+
+
+@dataclass(frozen=True, slots=True)
+class Start:
+    """Begins a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """Ends a transaction; with `dump_changes`, prints what it changed."""
+
+    dump_changes: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Rollback:
+    """Forgets a transaction."""
+
+
+@dataclass(frozen=True, slots=True)
+class Update:
+    """A change of one row: `kind` is insert, insert_or_update, delete, delete_key or modify.
+
+    `row` is the row, or the key of the last two. Updates are applied together up to the one that
+    is `last` of its batch.
+    """
+
+    kind: str
+    relation: str
+    row: Any
+    last: bool
+    change: Callable[[Row], Row] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Clear:
+    """Removes every row of an input relation."""
+
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Dump:
+    """Prints a relation, or all output relations."""
+
+    relation: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Echo:
+    """Prints a text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Timestamp:
+    """Prints the time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sleep:
+    """Waits."""
+
+    milliseconds: int
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """Ends the reading of commands."""
+
+
+Action: TypeAlias = Start | Commit | Rollback | Update | Clear | Dump | Echo | Timestamp | Sleep | Exit
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action and the place where it was asked for; `word` is what it is called there."""
+
+    action: Action
+    word: str
+    place: Locate
+
+
+_ECHO = re.compile(r"\s*([^;]*);")
+_NUMBER = re.compile(r"[0-9]+")
+
+
+class CommandReader:
+    """Reads the commands of a text that may still grow. Places count from the start of the whole text."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], name: str) -> None:
+        self._relations, self._typedefs, self._name = relations, typedefs, name
+        self._cursor = Cursor("")
+        self._first = 1
+
+    def feed(self, text: str) -> None:
+        """Adds text at the end."""
+        done = self._cursor.text.rfind("\n", 0, self._cursor.position) + 1
+        self._first += self._cursor.text.count("\n", 0, done)
+        self._cursor = Cursor(self._cursor.text[done:] + text, self._cursor.position - done)
+
+    def commands(self, *, final: bool = False) -> Iterator[Command]:
+        """The commands that are whole. Raises DDlogError; a command that is wrong is passed over.
+        With `final` no more text will come."""
+        while not self._cursor.at_end():
+            begin = self._cursor.position
+            try:
+                yield self._command()
+            except Unfinished:
+                self._cursor.position = begin
+                return
+            except TextFault as fault:
+                place = self._place(fault.start, fault.end)()
+                self._recover(begin)
+                raise DDlogError([errors.BadCommand(fault.message, span=place)]) from None
+            except DDlogError:
+                self._recover(begin)
+                raise
+
+    def remainder(self) -> tuple[str, Span] | None:
+        """The text after the last whole command, and its place, if there is any."""
+        if self._cursor.at_end():
+            return None
+        begin = self._cursor.position
+        return self._cursor.text[begin:].rstrip(), self._place(begin, begin + 1)()
+
+    def discard(self) -> None:
+        """Forgets the text after the last whole command."""
+        self._cursor.position = len(self._cursor.text)
+
+    def _command(self) -> Command:
+        word, begin, end = read_name(self._cursor, "a command")
+        place = self._place(begin, end)
+        action = self._action(word, place)
+        return Command(action, word, place)
+
+    def _action(self, word: str, place: Locate) -> Action:
+        cursor = self._cursor
+        match word:
+            case "insert" | "insert_or_update" | "delete":
+                relation, row = self._record()
+                return Update(word, relation, row, self._ends_batch())
+            case "delete_key" | "modify":
+                return self._keyed(word)
+            case "echo":
+                return self._echo()
+        action: Action
+        match word:
+            case "start":
+                action = Start()
+            case "commit":
+                action = Commit(self._accept_word("dump_changes"))
+            case "rollback":
+                action = Rollback()
+            case "clear":
+                action = Clear(self._relation("a relation to clear").name)
+            case "dump":
+                named = not cursor.at_end() and not cursor.looking_at(";")
+                action = Dump(self._relation("a relation to dump").name if named else None)
+            case "timestamp":
+                action = Timestamp()
+            case "mssleep":
+                found = cursor.match(_NUMBER)
+                if found is None:
+                    raise cursor.fault("expected a number of milliseconds")
+                action = Sleep(int(found.group()))
+            case "exit":
+                action = Exit()
+            case _:
+                raise DDlogError([_unknown(word, place())])
+        cursor.expect(";", f"after `{word}`")
+        return action
+
+    def _echo(self) -> Echo:
+        found = _ECHO.match(self._cursor.text, self._cursor.position)
+        if found is None:
+            end = len(self._cursor.text)
+            raise Unfinished("expected `;` after the text", end, end)
+        self._cursor.position = found.end()
+        return Echo(found.group(1))
+
+    def _ends_batch(self) -> bool:
+        if self._cursor.accept(","):
+            return False
+        self._cursor.expect(";", "or `,` after an update")
+        return True
+
+    def _record(self) -> tuple[str, Row]:
+        cursor, declared = self._cursor, self._relation("a relation")
+        if declared.constructor is None or cursor.looking_at("["):
+            return declared.name, self._element(declared)
+        cursor.expect("(", f"after `{declared.name}`")
+        columns = tuple((column.name, column.type) for column in declared.columns)
+        row = read_arguments(
+            cursor, ")", columns, self._typedefs, lambda _, of: values.default_value(of, self._typedefs)
+        )
+        return declared.name, row
+
+    def _element(self, declared: Relation) -> Row:
+        """`[value]`, an element of a relation; its constructor's fields are the columns, if it has one."""
+        self._cursor.expect("[", f"after `{declared.name}`")
+        element = read_value(self._cursor, declared.record, self._typedefs)
+        self._cursor.expect("]")
+        return (element,) if declared.constructor is None else tuple(element)
+
+    def _keyed(self, word: str) -> Update:
+        cursor, declared = self._cursor, self._relation("a relation with a primary key")
+        if declared.key is None:
+            raise TextFault(f"{declared.name} has no primary key", cursor.position - 1, cursor.position)
+        key: Hashable = read_value(cursor, declared.key.result, self._typedefs)
+        change = None
+        if word == "modify":
+            cursor.expect("<-", "after the key")
+            change = self._mutation(declared)
+        return Update(word, declared.name, key, self._ends_batch(), change)
+
+    def _mutation(self, declared: Relation) -> Callable[[Row], Row]:
+        mutate = read_mutation(self._cursor, declared.record, self._typedefs)
+        if declared.constructor is None:
+            return lambda row: (mutate(row[0]),)
+        make = record_maker(declared, self._typedefs)
+        return lambda row: tuple(mutate(make(row)))
+
+    def _relation(self, what: str) -> Relation:
+        name, begin, end = read_name(self._cursor, what)
+        declared = self._relations.get(name)
+        if declared is None:
+            near = nearest(name, self._relations)
+            raise DDlogError([usage.UnknownRelation(name, near, span=self._place(begin, end)())])
+        return declared
+
+    def _accept_word(self, word: str) -> bool:
+        piece, _, end = self._cursor.next_piece()
+        if piece == word:
+            self._cursor.position = end
+        return piece == word
+
+    def _place(self, start: int, end: int) -> Locate:
+        text, first = self._cursor.text, self._first
+        return lambda: span_in(self._name, text, first, start, end)
+
+    def _recover(self, begin: int) -> None:
+        """Passes over the rest of a command that is wrong."""
+        end = self._cursor.text.find(";", max(begin, self._cursor.position))
+        self._cursor.position = end + 1 if end >= 0 else len(self._cursor.text)
+
+
+def _unknown(word: str, place: Span) -> Diagnostic:
+    if word in errors.UNSUPPORTED:
+        return errors.NotSupported(word, span=place)
+    return errors.UnknownCommand(word, nearest(word, errors.COMMANDS), span=place)
+
+
+def key_from_json(data: Any, declared: Relation, typedefs: dict[str, TypeDef]) -> Any:
+    """A primary key from decoded JSON. Raises ValueError."""
+    if declared.key is None:
+        raise ValueError(f"{declared.name} has no primary key")
+    return from_json(data, declared.key.result, typedefs)

@@ -1,0 +1,65 @@
+"""A line on the terminal that says what is being done, once it takes more than a second."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from rich.status import Status
+
+_PATIENCE = 1.0
+
+
+class Progress:
+    """Called with a phase, an iteration and a number of rows; shows the latest while it is entered.
+
+    Where stderr is no terminal, or with `quiet`, nothing is ever shown.
+    """
+
+    def __init__(self, quiet: bool = False) -> None:
+        self._enabled = not quiet and sys.stderr.isatty()
+        self._lock = threading.Lock()
+        self._text = "working"
+        self._timer: threading.Timer | None = None
+        self._status: Status | None = None
+
+    def __call__(self, phase: str, iteration: int, rows: int) -> None:
+        parts = [phase]
+        if iteration:
+            parts.append(f"iteration {iteration:,}")
+        if rows:
+            parts.append(f"{rows:,} rows")
+        self._text = ", ".join(parts)
+        if self._status is not None:
+            self._status.update(self._text)
+
+    def __enter__(self) -> Progress:
+        if self._enabled:
+            self._timer = threading.Timer(_PATIENCE, self._begin)
+            self._timer.daemon = True
+            self._timer.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._status is not None:
+                self._status.stop()
+                self._status = None
+
+    def _begin(self) -> None:
+        from rich.console import Console
+        from rich.status import Status
+
+        status = Status(self._text, console=Console(stderr=True), spinner="line")
+        with self._lock:
+            if self._timer is not None:
+                status.start()
+                self._status = status

@@ -1,0 +1,160 @@
+"""`ddlog run`: facts in, output relations out, then updates and their exact changes."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+
+from .changesinks import FileSink, LineSink, TextSink, print_lines
+from .core import Relation
+from .diagnostics import DDlogError
+from .errors import usage as errors
+from .interpreter import ChangeSink, Interpreter, dump_lines
+from .io.write import csv_header, json_row, make_directory, row_writer, write_relation
+from .nearest import nearest
+from .progress import Progress
+from .results import Changes
+from .session import Program, Session
+from .updates import update_commands
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What `ddlog run` was asked to do."""
+
+    input: str | None = None
+    output: str | None = None
+    format: str | None = None
+    updates: str | None = None
+    relations: tuple[str, ...] = ()
+    sizes: bool = False
+    max_iterations: int | None = None
+    quiet: bool = False
+
+
+def run(program: Program, options: RunOptions) -> None:
+    """Runs a program to standard output and files. Raises DDlogError."""
+    _check_options(options)
+    chosen = _chosen(program, options.relations)
+    if options.output is not None:
+        make_directory(Path(options.output))
+    progress = Progress(options.quiet)
+    computed = "outputs" if not options.relations and options.updates is None else "all"
+    with progress:
+        session = program.session(
+            relations=computed, max_iterations=options.max_iterations, progress=progress
+        )
+        first = _first_commit(session, options)
+    _show_state(session, chosen, options, first)
+    if options.updates is not None:
+        _apply_updates(session, program, chosen, options, progress)
+
+
+def _check_options(options: RunOptions) -> None:
+    if options.format == "parquet" and options.output is None:
+        raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
+
+
+def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
+    """The relations to give out: the named ones, or all output relations."""
+    for name in names:
+        if name not in program.relations:
+            raise DDlogError([errors.UnknownRelation(name, nearest(name, program.relations))])
+    return [program.relations[name] for name in (dict.fromkeys(names) if names else program.names("output"))]
+
+
+def _first_commit(session: Session, options: RunOptions) -> Changes:
+    static = options.updates is None
+    if options.input is None:
+        return session.start(static=static)
+    note = (lambda text: None) if options.quiet else tell
+    return session.load(options.input, note=note, static=static)
+
+
+def tell(text: str) -> None:
+    """A note to the user, on stderr."""
+    print(f"note: {text}", file=sys.stderr)
+
+
+def _show_state(session: Session, chosen: Sequence[Relation], options: RunOptions, first: Changes) -> None:
+    """The relations after the first commit: sizes, files, or text."""
+    if options.sizes:
+        print_lines(f"{relation.name}\t{session.size(relation.name)}" for relation in chosen)
+    elif options.output is not None:
+        for relation in chosen:
+            view = session[relation.name]
+            write_relation(
+                Path(options.output),
+                options.format or "csv",
+                relation,
+                session.typedefs,
+                view.tuples(),
+                view.stored.columns,
+                view.stored.weights,
+            )
+    elif options.format is not None:
+        print_lines(_formatted(session, chosen, options.format))
+    elif options.updates is not None and options.input is None:
+        print_lines(first.lines([relation.name for relation in chosen]))
+    else:
+        print_lines(dump_lines(session, [relation.name for relation in chosen]))
+    sys.stdout.flush()
+
+
+def _formatted(session: Session, chosen: Sequence[Relation], format: str) -> Iterator[str]:
+    """Relations as CSV, TSV or JSON lines; of several, lines or blocks name their relation."""
+    for relation in chosen:
+        line = row_writer(format, relation, session.typedefs)
+        if format == "jsonl":
+            for row in session[relation.name].tuples():
+                item = json_row(row, relation, session.typedefs)
+                yield json.dumps(item if len(chosen) == 1 else {relation.name: item}, ensure_ascii=False)
+            continue
+        if len(chosen) > 1:
+            yield f"{relation.name}:"
+        if format == "csv":
+            yield csv_header(relation).removesuffix("\n")
+        for row in session[relation.name].tuples():
+            yield line(row).removesuffix("\n")
+        if len(chosen) > 1:
+            yield ""
+
+
+def _apply_updates(
+    session: Session, program: Program, chosen: Sequence[Relation], options: RunOptions, progress: Progress
+) -> None:
+    assert options.updates is not None
+    names = [relation.name for relation in chosen]
+    with ExitStack() as open_files:
+        sinks: list[ChangeSink] = [TextSink(names)]
+        if options.format is not None and options.output is None:
+            sinks = [LineSink(session, names, options.format)]
+        if options.output is not None and options.format != "parquet":
+            sinks.append(FileSink(session, chosen, Path(options.output), options.format or "csv", open_files))
+
+        def changed(changes: Changes, asked: bool) -> None:
+            for sink in sinks:
+                sink(changes, asked)
+
+        interpreter = Interpreter(session, show, changed, program.names("output"))
+        note = (lambda text: None) if options.quiet else tell
+        for command in update_commands(options.updates, program.relations, session.typedefs, note):
+            with progress:
+                interpreter.step(command)
+            if interpreter.ended:
+                break
+        else:
+            interpreter.flush()
+        if interpreter.in_transaction:
+            note("the last transaction was not committed")
+        interpreter.forget()
+
+
+def show(line: str) -> None:
+    """Prints a line of output at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

@@ -1,0 +1,104 @@
+"""Update files of every form, and standard input, as commands that arrive as they are written."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Protocol, TextIO
+
+from .changefiles import JsonReader, separated_changes
+from .commands import Command, CommandReader
+from .core import Relation
+from .diagnostics import DDlogError
+from .errors import facts as errors
+from .io.faults import FaultyFile
+from .io.read import fault_in
+from .io.text import decode
+from .source import Span
+from .types import TypeDef
+
+Note = Callable[[str], None]
+
+
+class Reader(Protocol):
+    """Text in, commands out."""
+
+    def feed(self, text: str) -> None:
+        """Adds text at the end."""
+
+    def commands(self, *, final: bool = False) -> Iterator[Command]:
+        """The commands that are whole."""
+
+    def remainder(self) -> tuple[str, Span] | None:
+        """What is left at the end, and where."""
+
+
+def update_commands(
+    name: str, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], note: Note
+) -> Iterator[Command]:
+    """The commands of an update file, or of standard input (`-`). Raises DDlogError.
+
+    The ending of the file's name decides its form, and on standard input the first character:
+    `{` begins JSON lines. `note` is told of an unfinished end.
+    """
+    if name == "-":
+        yield from _follow(sys.stdin, relations, typedefs, note)
+        return
+    path = Path(name)
+    text = _read(path)
+    suffixes = [each for each in path.suffixes if each != ".gz"]
+    ending = suffixes[-1] if suffixes else ""
+    if ending in (".csv", ".tsv", ".facts"):
+        relation = path.name.split(".")[0]
+        separator = "," if ending == ".csv" else "\t"
+        yield from separated_changes(text, separator, relation, relations, typedefs, name)
+        return
+    is_json = ending in (".jsonl", ".ndjson", ".json")
+    reader: Reader = (JsonReader if is_json else CommandReader)(relations, typedefs, name)
+    reader.feed(text)
+    yield from reader.commands(final=True)
+    _tell_rest(reader, note)
+
+
+def _follow(
+    stream: TextIO, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], note: Note
+) -> Iterator[Command]:
+    """The commands of a stream, each as soon as the line that ends it has arrived."""
+    reader: Reader | None = None
+    if isinstance(stream, io.TextIOWrapper):
+        stream.reconfigure(encoding="utf-8")
+    try:
+        for line in stream:
+            if reader is None:
+                is_json = line.lstrip().startswith("{")
+                reader = (JsonReader if is_json else CommandReader)(relations, typedefs, "<stdin>")
+            reader.feed(line)
+            yield from reader.commands()
+    except UnicodeDecodeError as error:
+        raise DDlogError([errors.CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
+    if reader is not None:
+        yield from reader.commands(final=True)
+        _tell_rest(reader, note)
+
+
+def _tell_rest(reader: Reader, note: Note) -> None:
+    rest = reader.remainder()
+    if rest is not None:
+        text, place = rest
+        note(f"{place}: ignored, as it is not finished: {text.splitlines()[0] if text else ''}")
+
+
+def _read(path: Path) -> str:
+    try:
+        data = path.read_bytes()
+        return decode(gzip.decompress(data) if path.name.endswith(".gz") else data)
+    except IsADirectoryError:
+        raise DDlogError([errors.DirectoryForFile(str(path))]) from None
+    except FaultyFile as faulty:
+        raise DDlogError([fault_in(str(path), fault) for fault in faulty.faults]) from None
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DDlogError([errors.CannotRead(str(path), reason)]) from None
