@@ -1,0 +1,188 @@
+"""Text to syntax tree: an LALR automaton over the tables of the grammar, which goes on after an error."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from . import syntax as ast
+from .actions import Actions
+from .diagnostics import Diagnostic, in_order
+from .lexer import Places, Token, tokenize
+from .mistakes import diagnose
+from .source import Source
+from .tables import Production, Tables, tables
+
+
+def parse_program(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
+    """The declarations of a program that could be read, and all errors of syntax."""
+    parser = _Parser(source, "module")
+    parser.run()
+    span = parser.places.span(0, len(source.text))
+    return ast.Module(tuple(parser.declarations), span), parser.errors()
+
+
+def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
+    """The clauses of a query (empty when it cannot be read), and the errors of syntax."""
+    parser = _Parser(source, "query")
+    query = parser.run()
+    span = parser.places.span(0, len(source.text))
+    return query if isinstance(query, ast.Query) else ast.Query((), span), parser.errors()
+
+
+# A token of these kinds that is the first of its line begins a declaration, whatever came before.
+_STARTERS = frozenset(
+    ["typedef", "input", "output", "relation", "stream", "multiset", "function", "extern", "import", "apply", "index", "#"]
+)
+
+
+class _Parser:
+    def __init__(self, source: Source, start: str) -> None:
+        self.places = Places(source)
+        self.tables: Tables = tables()
+        self.actions = Actions(self.places)
+        self.tokens, self.found = tokenize(self.places)
+        self.declarations: list[ast.Declaration] = []
+        self.start = start
+        self._steps = [self._step(production) for production in self.tables.productions]
+
+    def errors(self) -> list[Diagnostic]:
+        return in_order([*self.found, *self.actions.errors()])
+
+    def run(self) -> Any:
+        """The result of the start symbol, or None after an error in a query."""
+        size = len(self.source_text)
+        tokens = [*self.tokens, Token("$END", "", size, size)]
+        at, result = 0, None
+        while at < len(tokens):
+            stop, states, result = self._parse(tokens, at)
+            if stop == len(tokens):
+                break
+            self.found.append(diagnose(self.tables, states, tokens, stop, self.places))
+            if self.start != "module":
+                return None
+            at = self._resume(tokens, max(stop, at), stop == at)
+        return result
+
+    @property
+    def source_text(self) -> str:
+        return self.places.source.text
+
+    def _parse(self, tokens: list[Token], at: int) -> tuple[int, list[int], Any]:
+        """Parses from a token on. The token that did not fit (or the number of tokens), the states
+        then, and the result."""
+        moves, steps = self.tables.moves, self._steps
+        accept = self.tables.ends[self.start]
+        states, values = [self.tables.starts[self.start]], []
+        starts: list[int] = []
+        ends: list[int] = []
+        last = 0
+        for i in range(at, len(tokens)):
+            token = tokens[i]
+            kind = token[0]
+            while True:
+                move = moves[states[-1]].get(kind)
+                if move is None:
+                    if kind == "$END" and states[-1] == accept:
+                        return len(tokens), states, values[-1]
+                    return i, states, None
+                if move >= 0:
+                    break
+                length, origin, build = steps[~move]
+                if length:
+                    start, end = starts[-length], ends[-1]
+                    value = build(start, end, values[-length:])
+                    del states[-length:], values[-length:], starts[-length:], ends[-length:]
+                else:
+                    start = end = last if last else token[2]
+                    value = build(start, end, [])
+                states.append(moves[states[-1]][origin])
+                values.append(value)
+                starts.append(start)
+                ends.append(end)
+            if kind == "$END":
+                return len(tokens), states, values[-1]
+            states.append(move)
+            values.append(token)
+            starts.append(token[2])
+            last = token[3]
+            ends.append(last)
+        return len(tokens), states, None
+
+    def _step(self, production: Production) -> tuple[int, str, Callable[[int, int, list[Any]], Any]]:
+        return production.length, production.origin, self._build(production)
+
+    def _build(self, production: Production) -> Callable[[int, int, list[Any]], Any]:
+        steps = production.steps
+        plain = not any(spliced for _, spliced in steps)
+        if production.inline:
+            return _appending if _grows(production) else _listing(steps)
+        if production.passes:
+            only = steps[0][0]
+            return lambda start, end, values: values[only]
+        action = getattr(self.actions, production.action)
+        if production.origin == "declaration":
+            action = self._declaring(action)
+        if plain:
+            chosen = [i for i, _ in steps]
+            if -1 not in chosen:
+                return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
+            return lambda start, end, values: action(
+                start, end, *[None if i < 0 else values[i] for i in chosen]
+            )
+        listing = _listing(steps)
+        return lambda start, end, values: action(start, end, *listing(start, end, values))
+
+    def _declaring(self, action: Callable[..., ast.Declaration]) -> Callable[..., ast.Declaration]:
+        """Keeps each declaration, so that an error in a later one does not lose it."""
+
+        def keep(*parts: Any) -> ast.Declaration:
+            declared = action(*parts)
+            self.declarations.append(declared)
+            return declared
+
+        return keep
+
+    def _resume(self, tokens: list[Token], stop: int, stuck: bool) -> int:
+        """Where the next declaration seems to begin after an error at the token `stop`."""
+        if not stuck and stop and tokens[stop].kind == "UPPER" and self._first_of_line(tokens, stop):
+            return stop
+        for i in range(stop, len(tokens)):
+            if tokens[i].kind == "_PERIOD":
+                return i + 1
+            if i == stop and stuck:
+                continue
+            if tokens[i].value in _STARTERS and self._first_of_line(tokens, i):
+                return i
+            if tokens[i].kind == "UPPER" and tokens[i - 1].value == "}" and self._column(tokens[i]) == 1:
+                return i
+        return len(tokens)
+
+    def _first_of_line(self, tokens: list[Token], i: int) -> bool:
+        return i == 0 or "\n" in self.source_text[tokens[i - 1].end : tokens[i].start]
+
+    def _column(self, token: Token) -> int:
+        return self.places.span(token.start, token.end).column
+
+
+def _grows(production: Production) -> bool:
+    return len(production.steps) == 2 and production.steps[0] == (0, True) and not production.steps[1][1]
+
+
+def _appending(start: int, end: int, values: list[Any]) -> list[Any]:
+    """The list of a repetition with one more value: always the last symbol."""
+    values[0].append(values[-1])
+    return values[0]  # type: ignore[no-any-return]
+
+
+def _listing(steps: tuple[tuple[int, bool], ...]) -> Callable[[int, int, list[Any]], list[Any]]:
+    def build(start: int, end: int, values: list[Any]) -> list[Any]:
+        result: list[Any] = []
+        for i, spliced in steps:
+            if spliced:
+                result.extend(values[i])
+            else:
+                result.append(None if i < 0 else values[i])
+        return result
+
+    return build

@@ -1,0 +1,144 @@
+"""The LALR tables of the language: made by Lark from grammar.lark once, then read from a cache.
+
+Reading them back takes a few milliseconds and no import of Lark.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import marshal
+import os
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeAlias
+
+GRAMMAR = Path(__file__).with_name("grammar.lark")
+
+Step: TypeAlias = tuple[int, bool]
+
+
+@dataclass(frozen=True, slots=True)
+class Production:
+    """A rule of the grammar.
+
+    `steps` makes the arguments of its action from the values of its symbols: (-1, False) is None,
+    (i, False) the value of symbol i, (i, True) all values of the list that symbol i is. `inline` says
+    that the rule only makes a list; `passes` that the one argument is the result.
+    """
+
+    origin: str
+    action: str
+    length: int
+    steps: tuple[Step, ...]
+    inline: bool
+    passes: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Tables:
+    """`moves[state][symbol]` is the next state when it is not negative, and otherwise ~p for a
+    reduction by `productions[p]`. `words` gives the terminal of each fixed text."""
+
+    moves: tuple[dict[str, int], ...]
+    productions: tuple[Production, ...]
+    starts: dict[str, int]
+    ends: dict[str, int]
+    words: dict[str, str]
+
+
+@cache
+def tables() -> Tables:
+    """The tables, from the cache of this user when that is possible."""
+    grammar = GRAMMAR.read_bytes()
+    path = _cache_file(grammar)
+    plain = _load(path)
+    if plain is None:
+        plain = _generate(grammar.decode())
+        _store(path, plain)
+    moves, productions, starts, ends, words = plain
+    return Tables(tuple(moves), tuple(Production(*p) for p in productions), starts, ends, words)
+
+
+def cache_directory() -> Path:
+    """Where this user's caches are."""
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "ddlog"
+
+
+def _cache_file(grammar: bytes) -> Path | None:
+    key = hashlib.sha1(grammar + Path(__file__).read_bytes() + sys.version.encode(), usedforsecurity=False)
+    try:
+        return cache_directory() / f"grammar-{key.hexdigest()[:16]}"
+    except RuntimeError:  # no home directory
+        return None
+
+
+def _load(path: Path | None) -> Any:
+    try:
+        return marshal.loads(path.read_bytes()) if path else None
+    except (OSError, ValueError, EOFError, TypeError):
+        return None
+
+
+def _store(path: Path | None, plain: Any) -> None:
+    if path is None:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        scratch = path.with_name(f"{path.name}.{os.getpid()}")
+        scratch.write_bytes(marshal.dumps(plain))
+        scratch.replace(path)
+    except OSError:
+        return
+
+
+def _generate(grammar: str) -> Any:
+    """The tables as marshal can write them."""
+    from lark import Lark
+    from lark.lexer import Lexer, PatternStr
+    from lark.parsers.lalr_analysis import Shift
+
+    class NoLexer(Lexer):
+        def __init__(self, conf: Any) -> None: ...
+
+        def lex(self, *unused: Any) -> Any:
+            return iter(())
+
+    lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=["module", "query"], maybe_placeholders=True)
+    table = lark.parser.parser._parse_table  # type: ignore[attr-defined]
+    numbers = {rule: i for i, rule in enumerate(lark.rules)}
+    moves = [
+        {name: arg if move is Shift else ~numbers[arg] for name, (move, arg) in table.states[state].items()}
+        for state in range(len(table.states))
+    ]
+    words = {t.pattern.value: t.name for t in lark.terminals if isinstance(t.pattern, PatternStr)}
+    productions = [_production(rule) for rule in lark.rules]
+    return moves, productions, dict(table.start_states), dict(table.end_states), words
+
+
+def _production(rule: Any) -> tuple[Any, ...]:
+    origin = str(rule.origin.name)
+    steps = _steps(rule)
+    return (
+        origin,
+        str(rule.alias or origin),
+        len(rule.expansion),
+        steps,
+        origin.startswith("_"),
+        rule.alias is None and rule.options.expand1 and len(steps) == 1 and not steps[0][1],
+    )
+
+
+def _steps(rule: Any) -> tuple[Step, ...]:
+    """Lark's conventions: filtered tokens vanish, absent `[x]` is None, `_x` is spliced."""
+    absent = iter(rule.options.empty_indices or [False] * len(rule.expansion))
+    steps: list[Step] = []
+    for i, symbol in enumerate(rule.expansion):
+        while next(absent):
+            steps.append((-1, False))
+        if rule.options.keep_all_tokens or not (symbol.is_term and symbol.filter_out):
+            steps.append((i, not symbol.is_term and symbol.name.startswith("_")))
+    steps += [(-1, False) for rest in absent if rest]
+    return tuple(steps)
