@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from . import core
 from .diagnostics import Diagnostic
-from .errors.strata import Link, Unstratifiable
+from .errors.strata import Link, unstratifiable
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,13 +122,7 @@ def _offending(inner: Sequence[Edge]) -> list[Edge]:
 
 def _error(edge: Edge, inner: Sequence[Edge]) -> Diagnostic:
     cycle = [edge, *_path(edge.target, edge.source, inner)]
-    return Unstratifiable(
-        span=edge.atom.span,
-        relation=edge.source,
-        head=edge.target,
-        how=edge.how,
-        cycle=tuple(Link(step.source, step.target, step.how, step.atom.span) for step in cycle),
-    )
+    return unstratifiable(tuple(Link(step.source, step.target, step.how, step.atom.span) for step in cycle))
 
 
 def _path(start: str, goal: str, inner: Sequence[Edge]) -> list[Edge]:

@@ -25,6 +25,9 @@ class Literal(Enum):
         return isinstance(type_, Bit | Signed | BigInt | Float)
 
 
+ERROR = TypeVar("?error")  # what an error has left of a declared type: agrees with every type
+
+
 def is_unknown(type_: Type) -> bool:
     """Whether the type is a unification variable."""
     return isinstance(type_, TypeVar) and type_.name.startswith("?")
@@ -165,7 +168,7 @@ class Substitution:
 
     def _unify(self, left: Type, right: Type) -> bool:
         left, right = self.shallow(left), self.shallow(right)
-        if left == right:
+        if left == right or ERROR in (left, right):
             return True
         if isinstance(left, TypeVar) and is_unknown(left):
             return self._bind(left, right)

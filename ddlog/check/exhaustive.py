@@ -31,7 +31,9 @@ def missing(patterns: Sequence[core.Pattern], type_: Type, constructors: Constru
     return None if found is None else found[0]
 
 
-def useful(earlier: Sequence[core.Pattern], pattern: core.Pattern, type_: Type, constructors: Constructors) -> bool:
+def useful(
+    earlier: Sequence[core.Pattern], pattern: core.Pattern, type_: Type, constructors: Constructors
+) -> bool:
     """Whether the pattern matches some value that no earlier one does."""
     return _useful([(each,) for each in earlier], (pattern,), (type_,), constructors)
 
@@ -75,7 +77,11 @@ def _useful(rows: list[Row], vector: Row, types: tuple[Type, ...], constructors:
 
 
 def _useful_under(
-    alternative: Alternative, rows: list[Row], vector: Row, types: tuple[Type, ...], constructors: Constructors
+    alternative: Alternative,
+    rows: list[Row],
+    vector: Row,
+    types: tuple[Type, ...],
+    constructors: Constructors,
 ) -> bool:
     inner = tuple(type_ for _, type_ in alternative.parts)
     specialised = _specialise([vector], alternative)
@@ -140,6 +146,8 @@ def _show(alternative: Alternative, parts: list[str]) -> str:
         case ("bool", value):
             return "true" if value else "false"
         case name:
-            named = ", ".join(f".{field} = {part}" for (field, _), part in zip(alternative.parts, parts, strict=True))
+            named = ", ".join(
+                f".{field} = {part}" for (field, _), part in zip(alternative.parts, parts, strict=True)
+            )
             short = str(name).removeprefix("ddlog_std::")
             return f"{short}{{{named}}}" if parts else short

@@ -1,0 +1,217 @@
+"""Calls: which of the functions of a name is meant, and with which type arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from .. import core
+from ..diagnostics import Note
+from ..errors import types as errors
+from ..errors.unsupported import Unsupported
+from ..names import Signature
+from ..source import Span
+from ..types import Bit, Function, Signed, String, Type, TypeVar
+from ..unify import is_unknown, substitute
+from .context import Context, Local, Typed
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """A function with types for its type variables, perhaps still unknown ones."""
+
+    signature: Signature
+    arguments: Mapping[str, Type]
+
+    @property
+    def parameters(self) -> tuple[Type, ...]:
+        """The types of the parameters."""
+        return tuple(substitute(each.type, self.arguments) for each in self.signature.parameters)
+
+    @property
+    def result(self) -> Type:
+        """The type of the result."""
+        return substitute(self.signature.result, self.arguments)
+
+
+class Call:
+    """A call whose function is being decided by the types of its arguments, then of its result."""
+
+    def __init__(
+        self,
+        context: Context,
+        name: str,
+        span: Span,
+        candidates: Sequence[Signature],
+        arguments: Sequence[Typed],
+    ) -> None:
+        self.context = context
+        self.name = name
+        self.span = span
+        self.arguments = tuple(arguments)
+        self.candidates = tuple(candidates)
+        self.result: Type = context.fresh()
+        self.chosen: Instance | None = None
+
+    def ask(self, final: bool) -> bool:
+        """Decides if possible; at the end, reports what hinders."""
+        if len(self.candidates) == 1:
+            self._commit(self.candidates[0])
+            return True
+        viable = [each for each in self.candidates if self.fits(each)]
+        if len(viable) > 1:
+            viable = [each for each in viable if self.fits(each, with_result=True)] or viable[:0]
+        if len(viable) > 1 and (final or self._arguments_known()):
+            viable = most_specific(viable, self.context.module)
+        if len(viable) == 1:
+            self._commit(viable[0])
+        elif not viable:
+            self._report_none()
+        elif final:
+            self.context.report(
+                errors.AmbiguousCall(
+                    span=self.span, name=self.name, arguments=self._shown(), notes=places(viable)
+                )
+            )
+        return len(viable) < 2 or final
+
+    def build(self) -> core.Expr:
+        """The call in core; the function instance is demanded."""
+        assert self.chosen is not None
+        context, signature = self.context, self.chosen.signature
+        types = tuple(context.final(self.chosen.arguments[name]) for name in signature.variables)
+        key = context.demand(signature, types)
+        return core.Call(
+            key, tuple(each.build() for each in self.arguments), context.final(self.result), self.span
+        )
+
+    def _instance(self, signature: Signature) -> Instance:
+        return Instance(signature, {name: self.context.fresh() for name in signature.variables})
+
+    def fits(self, signature: Signature, *, with_result: bool = False) -> bool:
+        """Whether the arguments, and the result if asked, can have the types of the function."""
+        substitution = self.context.substitution
+        mark = substitution.mark()
+        instance = self._instance(signature)
+        pairs = list(zip((each.type for each in self.arguments), instance.parameters, strict=True))
+        if with_result:
+            pairs.append((self.result, instance.result))
+        fine = all(substitution.unify(left, right) for left, right in pairs)
+        substitution.undo(mark)
+        return fine
+
+    def _arguments_known(self) -> bool:
+        return not any(is_unknown(self.context.know(each.type)) for each in self.arguments)
+
+    def _commit(self, signature: Signature) -> None:
+        context = self.context
+        self.chosen = instance = self._instance(signature)
+        if any(isinstance(each.type, Function) for each in signature.parameters):
+            context.report(Unsupported(span=self.span, what=f"`{self.name}` takes a function: closures are"))
+        for argument, type_, parameter in zip(
+            self.arguments, instance.parameters, signature.parameters, strict=True
+        ):
+            context.expect(argument, type_)
+            if parameter.mutable:
+                mutate(context, argument)
+        context.agree(self.span, instance.result, self.result)
+
+    def _shown(self) -> str:
+        return ", ".join(self.context.show(each.type) for each in self.arguments)
+
+    def _report_none(self) -> None:
+        self.context.report(
+            errors.NoSuchOverload(
+                span=self.span, name=self.name, arguments=self._shown(), notes=places(self.candidates)
+            )
+        )
+
+
+def call(
+    context: Context,
+    name: str,
+    span: Span,
+    candidates: Sequence[Signature],
+    arguments: Sequence[Typed],
+    expected: Type | None = None,
+) -> Typed:
+    """A call of one of the functions, all of the name."""
+    fitting = [each for each in candidates if len(each.parameters) == len(arguments)]
+    plain = [each for each in fitting if not any(isinstance(p.type, Function) for p in each.parameters)]
+    if not fitting:
+        return context.fail(
+            errors.WrongArgumentCount(span=span, name=name, given=len(arguments), notes=places(candidates))
+        )
+    decision = Call(context, name, span, plain or fitting, arguments)
+    if expected is not None and len(decision.candidates) > 1:
+        context.substitution.unify(decision.result, expected)
+    context.ask(decision.ask)
+    return Typed(decision.result, span, decision.build)
+
+
+def most_specific(candidates: Sequence[Signature], module: str) -> list[Signature]:
+    """Of functions that all fit: those without type variables, else those of this module."""
+    for prefer in (
+        [each for each in candidates if not each.variables],
+        [each for each in candidates if each.module == module],
+    ):
+        if len(prefer) == 1:
+            return prefer
+    return list(candidates)
+
+
+def places(candidates: Sequence[Signature]) -> tuple[Note, ...]:
+    """The candidates as notes of a message."""
+    more = (Note(f"and {len(candidates) - 6} more"),) if len(candidates) > 6 else ()
+    return tuple(Note(f"candidate: {each.show()}") for each in candidates[:6]) + more
+
+
+def mutate(context: Context, target: Typed) -> None:
+    """Demands that the expression may be assigned to."""
+    place = target.place
+    if place is None:
+        context.report(errors.NotAssignable(span=target.span, reason="it is not a variable or a part of one"))
+    elif not place.mutable:
+        reason = f"`{place.name.partition('$')[0]}` is neither a `var` nor a `mut` parameter"
+        notes = (Note("declared here", place.span),)
+        context.report(errors.NotAssignable(span=target.span, reason=reason, notes=notes))
+    else:
+        changed: Local | None = place
+        while changed is not None:
+            changed.mutated = True
+            changed = changed.path.place if changed.path is not None else None
+
+
+def to_string(context: Context, value: Typed) -> Typed:
+    """The expression as a string: itself, or a call of the `to_string` that its type has."""
+    decided: list[Typed] = []
+
+    def ask(final: bool) -> bool:
+        known = context.know(value.type)
+        if isinstance(known, String):
+            decided.append(value)
+        elif is_unknown(known) and not final:
+            return False
+        else:
+            decided.append(_converted(context, value, known))
+        return True
+
+    context.ask(ask)
+    return Typed(String(), value.span, lambda: decided[0].build())
+
+
+def _converted(context: Context, value: Typed, type_: Type) -> Typed:
+    signatures = [
+        each
+        for each in context.environment.functions("to_string", context.module)
+        if len(each.parameters) == 1
+    ]
+    decision = Call(context, "to_string", value.span, signatures, [value])
+    viable = [each for each in signatures if decision.fits(each)]
+    if not viable and isinstance(type_, Bit | Signed):
+        viable = list(context.environment.functions("__builtin_2string", context.module))
+    if not viable:
+        if isinstance(type_, TypeVar) and is_unknown(type_) and context.failed:
+            return context.poison(value.span)
+        return context.fail(errors.NoToString(span=value.span, type=context.show(type_)))
+    return call(context, "to_string", value.span, viable, [value], String())

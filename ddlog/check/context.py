@@ -1,0 +1,276 @@
+"""What checking one function body, rule or query knows: scopes, types so far, questions still open.
+
+Inference goes over the syntax once and gives for each expression a `Typed`: its type, perhaps still
+unknown, and how to build its core form. What cannot be decided yet (which overload, which field)
+waits as a question, asked again whenever more is known. `solve` answers all of them, with the
+default types of literals where nothing else decides; only then is core built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+
+from .. import core, syntax
+from ..diagnostics import Diagnostic, Note
+from ..errors import names as name_errors
+from ..errors import rules as rule_errors
+from ..errors import types as errors
+from ..names import Environment
+from ..source import Span
+from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
+from ..unify import Literal, Substitution, is_unknown, substitute, type_variables
+
+
+@dataclass(slots=True, eq=False)
+class Local:
+    """A variable in scope. `name` is unique in the body; `path` is the part of another variable
+    that a match binds it to, which an assignment to it changes too."""
+
+    name: str
+    type: Type
+    span: Span
+    mutable: bool = False
+    used: bool = False
+    mutated: bool = False
+    path: Typed | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """An expression whose type is being inferred. `build` may be called once all is solved."""
+
+    type: Type
+    span: Span
+    build: Callable[[], core.Expr]
+    place: Local | None = None  # the variable that this is, or is a part of
+
+
+@dataclass(slots=True)
+class Scope:
+    """The variables of a block, inside those of the blocks around it."""
+
+    outer: Scope | None = None
+    locals: dict[str, Local] = field(default_factory=dict)
+
+    def find(self, name: str) -> Local | None:
+        """The innermost variable of the name."""
+        scope: Scope | None = self
+        while scope is not None:
+            if name in scope.locals:
+                return scope.locals[name]
+            scope = scope.outer
+        return None
+
+    def names(self) -> set[str]:
+        """All names in scope."""
+        return set(self.locals) | (self.outer.names() if self.outer else set())
+
+    def inner(self) -> Scope:
+        """A scope within this one."""
+        return Scope(self)
+
+
+@dataclass(slots=True)
+class Question:
+    """Something to decide: `ask(False)` says whether it is decided; `ask(True)` must decide it
+    or report why not."""
+
+    ask: Callable[[bool], bool]
+
+
+class Context:
+    """The state of checking one body."""
+
+    def __init__(
+        self,
+        environment: Environment,
+        module: str,
+        *,
+        demand: Callable[[object, tuple[Type, ...]], str],
+        result: Type | None = None,
+        type_arguments: Mapping[str, Type] | None = None,
+    ) -> None:
+        self.environment = environment
+        self.module = module
+        self.demand = demand
+        self.result = result
+        self.type_arguments = dict(type_arguments or {})
+        self.substitution = Substitution()
+        self.diagnostics: list[Diagnostic] = []
+        self.failed = bool(environment.diagnostics)
+        self.loops = 0
+        self.in_rule = result is None
+        self.forgotten: set[str] = set()
+        self.bound_later: dict[str, Span] = {}
+        self.replaced: dict[int, Typed] = {}
+        self._questions: list[Question] = []
+        self._literals: list[tuple[TypeVar, int | None]] = []
+        self._checks: list[Callable[[], None]] = []
+        self._names: dict[str, int] = {}
+
+    # ------------------------------------------------------------ diagnostics
+
+    def report(self, diagnostic: Diagnostic) -> None:
+        """Notes an error or warning."""
+        self.diagnostics.append(diagnostic)
+        self.failed = self.failed or diagnostic.severity == "error"
+
+    def fail(self, diagnostic: Diagnostic) -> Typed:
+        """Notes an error about an expression; the expression then fits anywhere."""
+        self.report(diagnostic)
+        assert diagnostic.span is not None
+        return self.poison(diagnostic.span)
+
+    def poison(self, span: Span) -> Typed:
+        """An expression of which nothing is known and that nothing complains about."""
+        return Typed(self.fresh(), span, lambda: core.MakeTuple((), UNIT, span))
+
+    def unknown_variable(self, name: str, span: Span, scope: Scope) -> Diagnostic:
+        """The error for a variable that is not in scope."""
+        if name in self.forgotten:
+            return rule_errors.NotVisibleAfterGroup(span=span, name=name)
+        if name in self.bound_later:
+            notes = (Note("bound here", self.bound_later[name]),)
+            return rule_errors.UnboundVariable(span=span, name=name, notes=notes)
+        help_ = self.environment.suggest(name, scope.names())
+        return name_errors.UnknownVariable(span=span, name=name, help=help_)
+
+    # ------------------------------------------------------------------ names
+
+    def unique(self, name: str) -> str:
+        """The name, or the name with a number if the body has it already."""
+        count = self._names[name] = self._names.get(name, 0) + 1
+        return name if count == 1 else f"{name}${count}"
+
+    def temporary(self) -> str:
+        """A name that no source has."""
+        count = self._names[""] = self._names.get("", 0) + 1
+        return f"${count}"
+
+    def declare(self, scope: Scope, name: str, type_: Type, span: Span, *, mutable: bool = False) -> Local:
+        """A new variable of the scope."""
+        local = scope.locals[name] = Local(self.unique(name), type_, span, mutable)
+        return local
+
+    # ------------------------------------------------------------------ types
+
+    def fresh(self, literal: Literal | None = None) -> TypeVar:
+        """A new unknown type."""
+        return self.substitution.fresh(literal)
+
+    def literal(self, sort: Literal, value: int | None) -> Type:
+        """The type of a literal without context; `value` is that of an integer literal."""
+        unknown = self.fresh(sort)
+        self._literals.append((unknown, value))
+        return unknown
+
+    def know(self, type_: Type) -> Type:
+        """The type as far as its outermost part is known."""
+        return self.substitution.shallow(type_)
+
+    def is_open(self, type_: Type) -> bool:
+        """Whether nothing, not even that it is a number, is known of the type."""
+        known = self.know(type_)
+        return is_unknown(known) and self.substitution.literal(known) is None
+
+    def final(self, type_: Type) -> Type:
+        """The type when all is solved; what nothing has fixed is the unit type."""
+        resolved = self.substitution.resolve(type_)
+        unknown = [name for name in type_variables(resolved) if name.startswith("?")]
+        for name in unknown:
+            self.substitution.unify(TypeVar(name), UNIT)
+        return self.substitution.resolve(resolved) if unknown else resolved
+
+    def show(self, type_: Type) -> str:
+        """The type for a message."""
+        return self.substitution.show(type_)
+
+    def expect(self, value: Typed, expected: Type) -> None:
+        """Demands a type of an expression."""
+        self.agree(value.span, value.type, expected)
+
+    def agree(self, span: Span, actual: Type, expected: Type) -> bool:
+        """Makes the types equal, or reports that they are not."""
+        if self.substitution.unify(actual, expected):
+            return True
+        self.report(errors.TypeMismatch(span=span, expected=self.show(expected), actual=self.show(actual)))
+        return False
+
+    def written(self, type_: syntax.Type) -> Type:
+        """A type written in the body."""
+        before = len(self.environment.diagnostics)
+        converted = self.environment.convert(type_, self.module, frozenset(self.type_arguments))
+        self.failed = self.failed or len(self.environment.diagnostics) > before
+        return substitute(converted, self.type_arguments)
+
+    def constructors(self, type_: User) -> list[tuple[str, tuple[tuple[str, Type], ...]]]:
+        """The constructors of a type with the types of their fields."""
+        return self.environment.constructors_of(type_)
+
+    # -------------------------------------------------------------- questions
+
+    def ask(self, question: Callable[[bool], bool]) -> None:
+        """Decides the question now, or as soon as it can be."""
+        if not question(False):
+            self._questions.append(Question(question))
+
+    def later(self, check: Callable[[], None]) -> None:
+        """A check to do when all types are known."""
+        self._checks.append(check)
+
+    def progress(self) -> None:
+        """Decides whatever can be decided by now."""
+        moved = True
+        while moved and self._questions:
+            moved = False
+            for question in list(self._questions):
+                if question.ask(False):
+                    self._questions.remove(question)
+                    moved = True
+
+    def solve(self) -> None:
+        """Decides everything; reports what cannot be decided."""
+        self.progress()
+        self._default_literals(lambda: bool(self._questions))
+        while self._questions:
+            self._questions.pop(0).ask(True)
+            self.progress()
+        self._default_literals(lambda: False)
+        if not self.failed:
+            for check in self._checks:
+                check()
+        self._checks.clear()
+
+    def _default_literals(self, waiting: Callable[[], bool]) -> None:
+        for unknown, _ in self._literals:
+            known = self.know(unknown)
+            if not is_unknown(known):
+                continue
+            self.substitution.unify(known, self._default(known))
+            if waiting():
+                self.progress()
+
+    def _default(self, unknown: Type) -> Type:
+        if self.substitution.literal(unknown) is Literal.FLOAT:
+            return Float(64)
+        values = [value for each, value in self._literals if self.know(each) == unknown and value is not None]
+        return default_integer(values)
+
+
+def default_integer(values: Iterable[int]) -> Type:
+    """The type of integer literals that nothing else decides."""
+    least, greatest = min(values := [0, *values]), max(values)
+    choices: tuple[Type, ...] = (Signed(64), Signed(128)) if least < 0 else (Bit(64), Bit(128))
+    return next((type_ for type_ in choices if fits(least, type_) and fits(greatest, type_)), BigInt())
+
+
+def fits(value: int, type_: Type) -> bool:
+    """Whether the integer is a value of the type."""
+    match type_:
+        case Bit(width):
+            return 0 <= value < 1 << width
+        case Signed(width):
+            return -(1 << width - 1) <= value < 1 << width - 1
+        case _:
+            return True

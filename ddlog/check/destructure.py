@@ -1,0 +1,165 @@
+"""Patterns in rules: a test of the shape, and definitions of the variables in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from .. import core, syntax
+from ..errors import names as name_errors
+from ..errors import rules as errors
+from ..source import Span
+from ..types import Bool, String, Tuple, Type, User
+from ..unify import substitute
+from .context import Local, Typed
+from .exhaustive import irrefutable
+from .expr import check
+from .pattern import Build, arguments, find_constructor, integer
+
+if TYPE_CHECKING:
+    from .rule import Body
+
+
+@dataclass(slots=True)
+class Destructure:
+    """What the patterns of one clause add to the body: tests of shape, definitions, equalities."""
+
+    body: Body
+    negated: bool
+    shapes: list[tuple[Typed, Build]] = field(default_factory=list)
+    lets: list[tuple[Local, Typed]] = field(default_factory=list)
+    equal: list[tuple[Typed, Typed]] = field(default_factory=list)
+
+    def emit(self) -> None:
+        """Adds the clauses: the tests of shape first, for the definitions rely on them."""
+        body = self.body
+        for value, shape in self.shapes:
+            body.parts.append(_guard(body, value, shape))
+        for local, value in self.lets:
+            body.let(local, value)
+        for left, right in self.equal:
+            body.add(_equality(left, right))
+
+
+def _guard(body: Body, value: Typed, shape: Build) -> Callable[[], list[core.Clause]]:
+    def build() -> list[core.Clause]:
+        pattern = shape()
+        if irrefutable(pattern, body.context.constructors):
+            return []
+        span = value.span
+        arms = (
+            (pattern, core.Const(True, Bool(), span)),
+            (core.AnyPattern(pattern.type), core.Const(False, Bool(), span)),
+        )
+        return [core.Guard(core.Match(value.build(), arms, Bool(), span), span)]
+
+    return build
+
+
+def _equality(left: Typed, right: Typed) -> Callable[[], core.Clause]:
+    return lambda: core.Guard(core.Op("==", (left.build(), right.build()), Bool(), right.span), right.span)
+
+
+def is_pattern(body: Body, expr: syntax.Expr) -> bool:
+    """Whether the expression leaves something open: a wildcard, a new variable, an omitted field."""
+    match expr:
+        case syntax.Wildcard() | syntax.VarDecl() | syntax.Binding():
+            return True
+        case syntax.Name(name, _):
+            return body.scope.find(name) is None
+        case syntax.Typed(arg, _, _):
+            return is_pattern(body, arg)
+        case syntax.TupleExpr(items, _):
+            return any(is_pattern(body, item) for item in items)
+        case syntax.Struct(name, args, _):
+            context = body.context
+            found = context.environment.constructor(name, context.module)
+            omitted = found is not None and len(found[1].fields) != len(args or ())
+            return omitted or any(is_pattern(body, each.value) for each in args or ())
+        case _:
+            return False
+
+
+def destructure(after: Destructure, expr: syntax.Expr, value: Typed) -> None:
+    """Takes a value apart by a pattern."""
+    after.shapes.append((value, _take(after, expr, value)))
+
+
+def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
+    """The shape that the value must have; notes definitions and equalities on the way."""
+    body, context, type_ = after.body, after.body.context, value.type
+    match expr:
+        case syntax.Wildcard():
+            pass
+        case syntax.Name(name, span):
+            after.lets.append((_variable(after, name, type_, span), value))
+        case syntax.VarDecl(name, span):
+            after.lets.append((body.bind(name, type_, span), value))
+        case syntax.Binding(name, inner, span):
+            after.lets.append((_variable(after, name, type_, span), value))
+            return _take(after, inner, value)
+        case syntax.Typed(arg, written, span):
+            context.agree(span, context.written(written), type_)
+            return _take(after, arg, value)
+        case syntax.BoolLit(constant, span):
+            context.agree(span, Bool(), type_)
+            return lambda: core.ConstPattern(constant, Bool())
+        case syntax.StringLit(text, span):
+            context.agree(span, String(), type_)
+            return lambda: core.ConstPattern(text, String())
+        case syntax.IntLit():
+            return integer(context, expr, type_)
+        case syntax.TupleExpr(items, span):
+            types = tuple(context.fresh() for _ in items)
+            context.agree(span, Tuple(types), type_)
+            builds = [
+                _take(after, item, _item(after, value, i, each))
+                for i, (item, each) in enumerate(zip(items, types, strict=True))
+            ]
+            return lambda: core.TuplePattern(tuple(build() for build in builds), context.final(type_))
+        case syntax.Struct():
+            return _struct(after, expr, value)
+        case _:
+            after.equal.append((value, check(context, expr, body.scope, type_)))
+    return lambda: core.AnyPattern(context.final(type_))
+
+
+def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:
+    context, type_ = after.body.context, value.type
+    found = find_constructor(context, expr)
+    if found is None:
+        for argument in expr.args or ():
+            _take(after, argument.value, context.poison(expr.span))
+        return lambda: core.AnyPattern(context.final(type_))
+    typedef, constructor = found
+    mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}
+    context.agree(expr.span, User(typedef.name, tuple(mapping.values())), type_)
+    given = arguments(context, expr, constructor)
+    builds: list[Build] = []
+    for name, declared in constructor.fields:
+        inner = given.get(name) or syntax.Wildcard(expr.span)
+        builds.append(_take(after, inner, _field(after, value, name, substitute(declared, mapping))))
+    return lambda: core.StructPattern(
+        constructor, tuple(build() for build in builds), context.final(type_)
+    )
+
+
+def _variable(after: Destructure, name: str, type_: Type, span: Span) -> Local:
+    from .rule import variable
+
+    return variable(after.body, name, type_, span, negated=after.negated)
+
+
+def _item(after: Destructure, whole: Typed, index: int, type_: Type) -> Typed:
+    context = after.body.context
+    return Typed(
+        type_, whole.span, lambda: core.GetItem(whole.build(), index, context.final(type_), whole.span)
+    )
+
+
+def _field(after: Destructure, whole: Typed, name: str, type_: Type) -> Typed:
+    context = after.body.context
+    return Typed(
+        type_, whole.span, lambda: core.GetField(whole.build(), name, context.final(type_), whole.span)
+    )

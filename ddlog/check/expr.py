@@ -1,0 +1,228 @@
+"""Expressions: from syntax to typed core."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import core, syntax
+from ..errors import names as name_errors
+from ..errors import rules as rule_errors
+from ..errors import types as errors
+from ..errors.unsupported import Unsupported
+from ..modules import FUNCTIONS, RELATIONS
+from ..source import Span
+from ..types import UNIT, Bool, Tuple, Type, User
+from ..unify import Literal, is_unknown, substitute
+from . import literal, operators, statement
+from .calls import call
+from .context import Context, Local, Scope, Typed
+from .pattern import arguments, count, find_constructor
+
+
+def check(context: Context, expr: syntax.Expr, scope: Scope, expected: Type) -> Typed:
+    """The expression, which must have the type."""
+    typed = infer(context, expr, scope, expected)
+    context.expect(typed, expected)
+    return typed
+
+
+def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None = None) -> Typed:
+    """The expression with its type; `expected` helps to find it and is not enforced here."""
+    replaced = context.replaced.get(id(expr))
+    if replaced is not None:
+        return replaced
+    match expr:
+        case syntax.Name(name, span):
+            return variable(context, name, span, scope)
+        case syntax.BoolLit(value, span):
+            return literal.boolean(value, span)
+        case syntax.IntLit():
+            return literal.integer(context, expr, expected)
+        case syntax.FloatLit():
+            return literal.floating(context, expr, expected)
+        case syntax.StringLit(text, span):
+            return literal.string(text, span)
+        case syntax.Interpolated(parts, span):
+            return operators.concatenation(context, [infer(context, part, scope) for part in parts], span)
+        case syntax.VectorLit() | syntax.MapLit() | syntax.TupleExpr() | syntax.Struct():
+            return _composite(context, expr, scope, expected)
+        case syntax.Unary() | syntax.Binary() | syntax.Cast() | syntax.Slice():
+            return _operator(context, expr, scope, expected)
+        case syntax.Typed(arg, written, _):
+            return check(context, arg, scope, context.written(written))
+        case syntax.GetField(arg, name, span):
+            return operators.field(context, infer(context, arg, scope), name, span)
+        case syntax.GetItem(arg, index, span):
+            return operators.field(context, infer(context, arg, scope), str(index), span)
+        case syntax.Try(arg, span):
+            return operators.try_(context, infer(context, arg, scope), span)
+        case syntax.Call() | syntax.MethodCall():
+            return _call(context, expr, scope, expected)
+        case syntax.Interned(span=span):
+            return context.fail(Unsupported(span=span, what="interned strings are"))
+        case syntax.Closure(span=span):
+            return context.fail(Unsupported(span=span, what="closures are"))
+        case syntax.FlatMap(_, span):
+            return context.fail(rule_errors.FlatMapPlace(span=span))
+        case syntax.Aggregate(span=span):
+            return context.fail(rule_errors.AggregatePlace(span=span))
+        case syntax.Wildcard(span) | syntax.VarDecl(_, span) | syntax.Binding(span=span):
+            return context.fail(errors.NotAnExpression(span=span, text=span.text()))
+        case _:
+            return statement.infer(context, expr, scope, expected)
+
+
+def variable(context: Context, name: str, span: Span, scope: Scope) -> Typed:
+    """A variable in scope."""
+    local = scope.find(name)
+    if local is not None:
+        return read(context, local, span)
+    if context.environment.functions(name, context.module):
+        return context.fail(Unsupported(span=span, what=f"function `{name}` as a value: closures are"))
+    unknown = context.environment.unknown_module(name, span) or context.unknown_variable(name, span, scope)
+    return context.fail(unknown)
+
+
+def read(context: Context, local: Local, span: Span) -> Typed:
+    """The value of a variable. One that a match binds to a part of another variable, and that is
+    assigned, is that part."""
+    local.used = True
+
+    def build() -> core.Expr:
+        if local.mutated and local.path is not None:
+            return local.path.build()
+        return core.Var(local.name, context.final(local.type), span)
+
+    return Typed(local.type, span, build, local)
+
+
+def _composite(
+    context: Context,
+    expr: syntax.VectorLit | syntax.MapLit | syntax.TupleExpr | syntax.Struct,
+    scope: Scope,
+    expected: Type | None,
+) -> Typed:
+    match expr:
+        case syntax.VectorLit(items, span):
+            typed = [infer(context, item, scope) for item in items]
+            return literal.vector(context, typed, expected, span)
+        case syntax.MapLit(pairs, span):
+            both = [(infer(context, k, scope), infer(context, v, scope)) for k, v in pairs]
+            return literal.mapping(context, both, span)
+        case syntax.TupleExpr(items, span):
+            return tuple_(context, items, span, scope, expected)
+        case syntax.Struct():
+            return struct(context, expr, scope, expected)
+
+
+def tuple_(
+    context: Context, items: Sequence[syntax.Expr], span: Span, scope: Scope, expected: Type | None
+) -> Typed:
+    """`(a, b)`."""
+    known = context.know(expected) if expected is not None else None
+    wanted: Sequence[Type | None] = [None] * len(items)
+    if isinstance(known, Tuple) and len(known.items) == len(items):
+        wanted = known.items
+    typed = [_part(context, item, scope, each) for item, each in zip(items, wanted, strict=True)]
+    type_ = Tuple(tuple(each.type for each in typed))
+    return Typed(
+        type_,
+        span,
+        lambda: core.MakeTuple(tuple(each.build() for each in typed), context.final(type_), span),
+    )
+
+
+def _part(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None) -> Typed:
+    return infer(context, expr, scope) if expected is None else check(context, expr, scope, expected)
+
+
+def struct(context: Context, expr: syntax.Struct, scope: Scope, expected: Type | None) -> Typed:
+    """`C{a, b}`, `C{.f = a}`, `C`."""
+    found = find_constructor(context, expr)
+    if found is None:
+        for argument in expr.args or ():
+            infer(context, argument.value, scope)
+        return context.poison(expr.span)
+    typedef, constructor = found
+    mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}
+    type_ = User(typedef.name, tuple(mapping.values()))
+    if expected is not None:
+        context.substitution.unify(type_, expected)
+    given = arguments(context, expr, constructor)
+    parts: list[Typed] = []
+    for name, declared in constructor.fields:
+        if name not in given:
+            if not (expr.args and expr.args[0].name is None):
+                context.report(errors.MissingField(span=expr.span, field=name, constructor=expr.constructor))
+            continue
+        parts.append(check(context, given[name], scope, substitute(declared, mapping)))
+    return Typed(
+        type_,
+        expr.span,
+        lambda: core.MakeStruct(
+            constructor, tuple(each.build() for each in parts), context.final(type_), expr.span
+        ),
+    )
+
+
+def _operator(
+    context: Context,
+    expr: syntax.Unary | syntax.Binary | syntax.Cast | syntax.Slice,
+    scope: Scope,
+    expected: Type | None,
+) -> Typed:
+    match expr:
+        case syntax.Unary("&", _, span):
+            return context.fail(Unsupported(span=span, what="references `&e` are"))
+        case syntax.Unary(op, arg, span):
+            operand = infer(context, arg, scope, Bool() if op == "not" else expected)
+            return operators.unary(context, {"-": "neg"}.get(op, op), operand, span)
+        case syntax.Binary("++", left, right, span):
+            one, other = infer(context, left, scope), infer(context, right, scope)
+            return operators.concatenate(context, one, other, span)
+        case syntax.Binary(op, left, right, span):
+            one = infer(context, left, scope)
+            other = infer(context, right, scope)
+            return operators.binary(context, op, one, other, span)
+        case syntax.Cast(arg, written, span):
+            value = arg.value if isinstance(arg, syntax.IntLit) else None
+            return operators.cast(context, infer(context, arg, scope), context.written(written), value, span)
+        case syntax.Slice(arg, high, low, span):
+            return operators.slice_(context, infer(context, arg, scope), high, low, span)
+
+
+def _call(
+    context: Context, expr: syntax.Call | syntax.MethodCall, scope: Scope, expected: Type | None
+) -> Typed:
+    span = expr.span
+    if isinstance(expr, syntax.MethodCall):
+        name, name_span, args = expr.name, expr.name_span, (expr.arg, *expr.args)
+    elif isinstance(expr.function, syntax.Name):
+        name, name_span, args = expr.function.name, expr.function.span, expr.args
+    else:
+        return context.fail(Unsupported(span=span, what="calls of function values are"))
+    if name == "group_by":
+        return context.fail(rule_errors.GroupByOutsideRule(span=span))
+    if isinstance(expr, syntax.Call) and scope.find(name) is not None:
+        return context.fail(Unsupported(span=span, what="calls of function values are"))
+    signatures = context.environment.functions(name, context.module)
+    if not signatures:
+        for arg in args:
+            infer(context, arg, scope)
+        environment = context.environment
+        hint = environment.suggest(name, environment.names(FUNCTIONS, context.module))
+        return context.fail(
+            environment.unknown_module(name, name_span)
+            or name_errors.UnknownFunction(span=name_span, name=name, help=hint)
+        )
+    fitting = [each for each in signatures if len(each.parameters) == len(args)]
+    hints: Sequence[Type | None] = [None] * len(args)
+    if len(fitting) == 1 and not fitting[0].variables:
+        hints = [each.type for each in fitting[0].parameters]
+    typed = [infer(context, arg, scope, hint) for arg, hint in zip(args, hints, strict=True)]
+    return call(context, name, span, signatures, typed, expected)
+
+
+def condition(context: Context, expr: syntax.Expr, scope: Scope) -> Typed:
+    """An expression that must be a bool."""
+    return check(context, expr, scope, Bool())

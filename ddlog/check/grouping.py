@@ -1,0 +1,117 @@
+"""Finding `group_by` and `Aggregate` in clauses, and the names that clauses mention."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any
+
+from .. import syntax
+from ..errors import rules as errors
+from ..source import Span
+from ..types import Opaque, Tuple, Type
+from .context import Context
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A grouping: the projected value, the key variables, and the expression that is the group."""
+
+    call: syntax.Expr
+    value: syntax.Expr
+    keys: tuple[syntax.Name, ...]
+    stands_for: syntax.Expr
+
+
+def find(context: Context, expr: syntax.Expr) -> Group | None:
+    """The `e.group_by(k)` within an expression."""
+    calls = [each for each in walk(expr) if _is_group_by(each)]
+    for extra in calls[1:]:
+        context.report(errors.GroupByTwice(span=extra.span))
+    if not calls:
+        return None
+    call = calls[0]
+    args = (call.arg, *call.args) if isinstance(call, syntax.MethodCall) else call.args
+    if not args:
+        context.report(errors.GroupByArguments(span=call.span))
+        return None
+    keys = args[1:] if len(args) != 2 else _items(args[1])
+    return Group(call, args[0], _key_names(context, keys), call)
+
+
+def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> Group | None:
+    """`Aggregate((keys), f(e))`: the group stands where e is written."""
+    match value:
+        case syntax.Call(_, (argument, *_), _):
+            pass
+        case syntax.MethodCall(argument, _, _, _):
+            pass
+        case _:
+            context.report(errors.AggregatePlace(span=value.span))
+            return None
+    return Group(value, argument, _key_names(context, _items(keys)), argument)
+
+
+def _is_group_by(expr: Any) -> bool:
+    match expr:
+        case syntax.MethodCall(name="group_by"):
+            return True
+        case syntax.Call(function=syntax.Name("group_by", _)):
+            return True
+        case _:
+            return False
+
+
+def _items(keys: syntax.Expr) -> tuple[syntax.Expr, ...]:
+    return keys.items if isinstance(keys, syntax.TupleExpr) else (keys,)
+
+
+def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Name, ...]:
+    names: list[syntax.Name] = []
+    for key in keys:
+        if isinstance(key, syntax.Name):
+            names.append(key)
+        else:
+            context.report(errors.GroupByKeys(span=key.span))
+    return tuple(names)
+
+
+def group_type(context: Context, keys: Sequence[Type], value: Type) -> Type:
+    """The type of a group: of one key itself, of several their tuple."""
+    key = keys[0] if len(keys) == 1 else Tuple(tuple(keys))
+    return Opaque("ddlog_std::Group", (key, value))
+
+
+def walk(node: Any) -> Iterator[Any]:
+    """The node and all nodes in it."""
+    if is_dataclass(node) and not isinstance(node, Span):
+        yield node
+        for each in fields(node):
+            yield from walk(getattr(node, each.name))
+    elif isinstance(node, tuple):
+        for item in node:
+            yield from walk(item)
+
+
+def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:
+    """The variables that an expression mentions, with the place of each."""
+    found: dict[str, Span] = {}
+    for node in walk(expr):
+        match node:
+            case syntax.Name(name, span) | syntax.VarDecl(name, span) | syntax.Binding(name, _, span):
+                found.setdefault(name, span)
+    return found
+
+
+def binds(clause: syntax.Clause) -> dict[str, Span]:
+    """The variables that a clause may bind."""
+    match clause:
+        case syntax.Atom(negated=False):
+            found = names_in(clause)
+            if clause.binder is not None:
+                found.setdefault(clause.binder, clause.span)
+            return found
+        case syntax.Condition(syntax.Assign(target, _, _), _):
+            return names_in(target)
+        case _:
+            return {}

@@ -1,0 +1,221 @@
+"""Patterns of match arms, loops and declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from .. import core, syntax
+from ..errors import names as name_errors
+from ..errors import types as errors
+from ..errors.unsupported import Unsupported
+from ..names import Environment
+from ..source import Span
+from ..types import Bool, Constructor, String, Tuple, Type, TypeDef, User
+from ..unify import Literal, substitute
+from .context import Context, Local, Scope, Typed, fits
+
+Build = Callable[[], core.Pattern]
+
+
+@dataclass(slots=True)
+class Binder:
+    """How the variables of a pattern come into scope.
+
+    In a declaration (`assigned` is a list) a bare name is a variable that exists already: it is
+    assigned after the match. Elsewhere a bare name is a new variable.
+    """
+
+    context: Context
+    scope: Scope
+    mutable: bool = False
+    assigned: list[tuple[Local, syntax.Name]] | None = None
+    bound: dict[str, Span] = field(default_factory=dict)
+
+    def bind(self, name: str, type_: Type, span: Span, path: Typed | None) -> Local:
+        """A new variable; twice the same in one pattern is an error."""
+        if name in self.bound:
+            self.context.report(name_errors.VariableDefined(span=span, name=name))
+        self.bound[name] = span
+        place = path.place if path else None
+        mutable = self.mutable or (place is not None and place.mutable)
+        local = self.context.declare(self.scope, name, type_, span, mutable=mutable)
+        local.path = path if mutable and not self.mutable else None
+        return local
+
+
+def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None = None) -> Build:
+    """Checks a pattern against the type of what it takes apart; `path` is that expression where
+    an assignment to a variable of the pattern is to change it."""
+    context = binder.context
+    match expr:
+        case syntax.Wildcard():
+            return lambda: core.AnyPattern(context.final(type_))
+        case syntax.Name(name, span) if binder.assigned is not None:
+            local = context.declare(Scope(), f"{name}$new", type_, span)
+            binder.assigned.append((local, expr))
+            return lambda: core.VarPattern(local.name, context.final(type_))
+        case syntax.Name(name, span) | syntax.VarDecl(name, span):
+            local = binder.bind(name, type_, span, path)
+            return lambda: core.VarPattern(local.name, context.final(type_))
+        case syntax.Binding(name, inner, span):
+            local = binder.bind(name, type_, span, path)
+            build = pattern(binder, inner, type_, path)
+            return lambda: core.VarPattern(local.name, context.final(type_), build())
+        case syntax.Typed(arg, written, span):
+            context.agree(span, context.written(written), type_)
+            return pattern(binder, arg, type_, path)
+        case syntax.BoolLit(value, span):
+            context.agree(span, Bool(), type_)
+            return lambda: core.ConstPattern(value, Bool())
+        case syntax.StringLit(text, span):
+            context.agree(span, String(), type_)
+            return lambda: core.ConstPattern(text, String())
+        case syntax.IntLit():
+            return integer(context, expr, type_)
+        case syntax.TupleExpr(items, span):
+            return _tuple(binder, items, span, type_, path)
+        case syntax.Struct():
+            return _struct(binder, expr, type_, path)
+        case syntax.Unary("&", _, span):
+            context.report(Unsupported(span=span, what="patterns `&p` over Ref and Intern are"))
+        case _:
+            context.report(errors.NotAPattern(span=expr.span))
+    return lambda: core.AnyPattern(context.final(type_))
+
+
+def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
+    """The pattern of an integer literal."""
+    literal = context.literal(Literal.INTEGER, expr.value)
+    if not context.substitution.unify(literal, type_):
+        context.report(
+            errors.LiteralMismatch(
+                span=expr.span, sort="integer", value=str(expr.value), type=context.show(type_)
+            )
+        )
+
+    def check() -> None:
+        known = context.final(type_)
+        if not fits(expr.value, known):
+            context.report(errors.LiteralTooBig(span=expr.span, value=expr.value, type=str(known)))
+
+    context.later(check)
+    return lambda: core.ConstPattern(expr.value, context.final(type_))
+
+
+def _tuple(
+    binder: Binder, items: Sequence[syntax.Expr], span: Span, type_: Type, path: Typed | None
+) -> Build:
+    context = binder.context
+    types = tuple(context.fresh() for _ in items)
+    context.agree(span, Tuple(types), type_)
+    builds = [
+        pattern(binder, item, each, tuple_part(context, path, i, each))
+        for i, (item, each) in enumerate(zip(items, types, strict=True))
+    ]
+    return lambda: core.TuplePattern(tuple(build() for build in builds), context.final(type_))
+
+
+def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None) -> Build:
+    context = binder.context
+    found = find_constructor(context, expr)
+    if found is None:
+        return lambda: core.AnyPattern(context.final(type_))
+    typedef, constructor = found
+    mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}
+    context.agree(expr.span, User(typedef.name, tuple(mapping.values())), type_)
+    given = arguments(context, expr, constructor)
+    builds: list[Build] = []
+    for name, declared in constructor.fields:
+        field_type = substitute(declared, mapping)
+        inner = given.get(name) or syntax.Wildcard(expr.span)
+        builds.append(pattern(binder, inner, field_type, field_part(context, path, name, field_type)))
+    return lambda: core.StructPattern(
+        constructor, tuple(build() for build in builds), context.final(type_)
+    )
+
+
+def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Constructor] | None:
+    """The constructor that is named, or an error."""
+    found = context.environment.constructor(expr.constructor, context.module)
+    if found is None:
+        environment: Environment = context.environment
+        from ..modules import CONSTRUCTORS
+
+        context.report(
+            environment.unknown_module(expr.constructor, expr.span)
+            or name_errors.UnknownConstructor(
+                span=expr.span,
+                name=expr.constructor,
+                help=environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module)),
+            )
+        )
+    return found
+
+
+def arguments(context: Context, expr: syntax.Struct, constructor: Constructor) -> dict[str, syntax.Expr]:
+    """The argument for each field that has one; `C` alone leaves all out."""
+    return by_field(
+        context, expr.args or (), [name for name, _ in constructor.fields], expr.constructor, expr.span
+    )
+
+
+def by_field(
+    context: Context, args: Sequence[syntax.Argument], fields: Sequence[str], owner: str, span: Span
+) -> dict[str, syntax.Expr]:
+    """Arguments by position or by name, as a mapping from fields; errors where they do not fit."""
+    named = [each for each in args if each.name is not None]
+    if named and len(named) < len(args):
+        context.report(errors.MixedArguments(span=next(each.span for each in args if each.name is None)))
+        return {}
+    if not named:
+        if args and len(args) != len(fields):
+            context.report(
+                errors.WrongFieldCount(
+                    span=span, name=owner, wanted=count(len(fields), "field"), given=str(len(args))
+                )
+            )
+        return {name: each.value for name, each in zip(fields, args, strict=False)}
+    given: dict[str, syntax.Expr] = {}
+    for each in named:
+        assert each.name is not None
+        if each.name not in fields:
+            hint = context.environment.suggest(each.name, fields)
+            context.report(
+                name_errors.UnknownField(span=each.span, name=each.name, owner=owner, what="field", help=hint)
+            )
+        elif each.name in given:
+            context.report(errors.RepeatedField(span=each.span, field=each.name))
+        given[each.name] = each.value
+    return given
+
+
+def count(number: int, noun: str) -> str:
+    """`1 field`, `2 fields`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def tuple_part(context: Context, path: Typed | None, index: int, type_: Type) -> Typed | None:
+    """The item of a tuple that is a place, as a place."""
+    if path is None:
+        return None
+    whole = path
+    return Typed(
+        type_,
+        path.span,
+        lambda: core.GetItem(whole.build(), index, context.final(type_), whole.span),
+        path.place,
+    )
+
+
+def field_part(context: Context, path: Typed | None, name: str, type_: Type) -> Typed | None:
+    """The field of a struct that is a place, as a place."""
+    if path is None:
+        return None
+    whole = path
+    return Typed(
+        type_,
+        path.span,
+        lambda: core.GetField(whole.build(), name, context.final(type_), whole.span),
+        path.place,
+    )

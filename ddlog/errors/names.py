@@ -1,0 +1,121 @@
+"""Errors about names and declarations."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownVariable(Diagnostic):
+    """A variable that nothing in scope declares."""
+
+    title: ClassVar[str] = "Unknown variable `{name}`"
+    label: ClassVar[str] = "not declared here"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownFunction(Diagnostic):
+    """A call of a function that is not declared."""
+
+    title: ClassVar[str] = "Unknown function `{name}`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownType(Diagnostic):
+    """A type that is not declared."""
+
+    title: ClassVar[str] = "Unknown type `{name}`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownTypeVariable(Diagnostic):
+    """A type variable that the declaration does not introduce."""
+
+    title: ClassVar[str] = "Unknown type variable `'{name}`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownConstructor(Diagnostic):
+    """A constructor that is not declared."""
+
+    title: ClassVar[str] = "Unknown constructor `{name}`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownRelation(Diagnostic):
+    """A relation that is not declared."""
+
+    title: ClassVar[str] = "Unknown relation `{name}`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownField(Diagnostic):
+    """An argument for a field that is not there."""
+
+    title: ClassVar[str] = "`{owner}` has no {what} `{name}`"
+    name: str
+    owner: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousName(Diagnostic):
+    """A name that several modules declare."""
+
+    title: ClassVar[str] = "`{name}` is declared in several modules"
+    suggestion: ClassVar[str] = "write the module's name before it"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MultipleDefinitions(Diagnostic):
+    """Two declarations of one name."""
+
+    title: ClassVar[str] = "Multiple definitions of {name}"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class VariableDefined(Diagnostic):
+    """A variable declared twice in a scope."""
+
+    title: ClassVar[str] = "Variable '{name}' already defined in this scope"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedVariable(Diagnostic):
+    """A variable of a rule that nothing reads."""
+
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "unused variable `{name}`"
+    suggestion: ClassVar[str] = "write `_` for a value that is not needed, or begin the name with `_`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnusedRelation(Diagnostic):
+    """A relation whose contents nothing reads."""
+
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "relation `{name}` is never read"
+    suggestion: ClassVar[str] = "declare it `output relation` if its contents are wanted"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EmptyRelation(Diagnostic):
+    """A relation that is read but that nothing fills."""
+
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "relation `{name}` is always empty: it is no input and has no rules"
+    name: str

@@ -1,0 +1,212 @@
+"""Modules: their declarations by name, and the library that every program sees.
+
+The library is long and a program uses little of it. It is parsed once per installation; afterwards
+its declarations are read one by one, when something names them, from a cache in the user's directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import sys
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from . import syntax
+from .diagnostics import InternalError, render
+from .source import Source
+
+Tables: TypeAlias = dict[str, dict[str, list[Any]]]
+
+TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
+
+
+@dataclass(slots=True)
+class ModuleSyntax:
+    """The declarations of a module by table and name; stored ones are decoded when asked for."""
+
+    name: str
+    source: Source
+    tables: Tables = field(default_factory=lambda: {key: {} for key in _TABLES})
+
+    def get(self, table: str, name: str) -> tuple[Any, ...]:
+        """The declarations of a name."""
+        stored = self.tables[table].get(name)
+        if stored is None:
+            return ()
+        for i, each in enumerate(stored):
+            if isinstance(each, bytes):
+                stored[i] = _decode(each, self.source)
+        return tuple(stored)
+
+    def names(self, table: str) -> Iterable[str]:
+        """All declared names of a table."""
+        return self.tables[table]
+
+    def all(self, table: str) -> Iterator[Any]:
+        """All declarations of a table, in order of first occurrence of their names."""
+        for name in self.tables[table]:
+            yield from self.get(table, name)
+
+    def qualified(self, name: str) -> str:
+        """The name as other modules and printed values have it."""
+        return f"{self.name}::{name}" if self.name else name
+
+
+_TABLES = (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)
+
+
+def index(name: str, source: Source, module: syntax.Module) -> ModuleSyntax:
+    """The declarations of a parsed module by name."""
+    indexed = ModuleSyntax(name, source)
+
+    def put(table: str, key: str, declaration: Any) -> None:
+        indexed.tables[table].setdefault(key, []).append(declaration)
+
+    for declaration in module.declarations:
+        match declaration:
+            case syntax.TypeDecl():
+                put(TYPES, declaration.name, declaration)
+                for constructor in declaration.constructors:
+                    put(CONSTRUCTORS, constructor.name, declaration)
+            case syntax.AliasDecl() | syntax.ExternTypeDecl():
+                put(TYPES, declaration.name, declaration)
+            case syntax.FunctionDecl():
+                put(FUNCTIONS, declaration.name, declaration)
+            case syntax.RelationDecl():
+                put(RELATIONS, declaration.name, declaration)
+                if declaration.fields is not None:
+                    put(TYPES, declaration.name, declaration)
+                    put(CONSTRUCTORS, declaration.name, declaration)
+            case _:
+                put(OTHER, "", declaration)
+    _bare_constructors(indexed)
+    return indexed
+
+
+def _bare_constructors(indexed: ModuleSyntax) -> None:
+    """`typedef N = M` where M is no type declares a constructor M, perhaps N itself."""
+    types = indexed.tables[TYPES]
+    for name, declarations in list(types.items()):
+        for i, each in enumerate(declarations):
+            match each:
+                case syntax.AliasDecl(type=syntax.NamedType(other, (), span)) if other[:1].isupper() and (
+                    other == name or other not in types
+                ):
+                    if other != name and other in _library_types():
+                        continue
+                    constructor = syntax.ConstructorDecl(other, (), (), span)
+                    made = syntax.TypeDecl(
+                        name, each.parameters, (constructor,), each.attributes, each.span, each.name_span
+                    )
+                    declarations[i] = made
+                    indexed.tables[CONSTRUCTORS].setdefault(other, []).append(made)
+
+
+def _library_types() -> set[str]:
+    return {name for module in _loaded.values() for name in module.names(TYPES)} | {
+        "Vector",
+        "Ref",
+        "Intern",
+        "Any",
+    }
+
+
+_loaded: dict[str, ModuleSyntax] = {}
+
+
+def library() -> Mapping[str, ModuleSyntax]:
+    """The modules that every program sees, by name."""
+    if not _loaded:
+        from . import stdlib
+
+        _loaded.update(load_modules(Path(str(stdlib.__file__)).parent, stdlib.AUTO_IMPORTED))
+    return _loaded
+
+
+def load_modules(directory: Path, names: Iterable[str]) -> dict[str, ModuleSyntax]:
+    """The named modules of a directory, from the cache if it is current."""
+    sources = {name: Source(f"{name}.dl", (directory / f"{name}.dl").read_text("utf-8")) for name in names}
+    path = _cache_path(sources)
+    tables = _read_cache(path)
+    if tables is None:
+        modules = {name: _parse(name, source) for name, source in sources.items()}
+        _write_cache(path, modules)
+        return modules
+    return {name: ModuleSyntax(name, source, tables[name]) for name, source in sources.items()}
+
+
+def _parse(name: str, source: Source) -> ModuleSyntax:
+    from .parser import parse_program
+
+    module, diagnostics = parse_program(source)
+    if any(each.severity == "error" for each in diagnostics):
+        raise InternalError(f"library module {name} does not parse:\n{render(diagnostics)}")
+    return index(name, source, module)
+
+
+def _cache_path(sources: Mapping[str, Source]) -> Path:
+    digest = hashlib.blake2b(f"{sys.version} {sorted(sources)}".encode(), digest_size=16)
+    here = Path(__file__).parent
+    for name in ("syntax.py", "parser.py", "grammar.lark", "modules.py"):
+        digest.update((here / name).read_bytes())
+    for name in sorted(sources):
+        digest.update(sources[name].text.encode())
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(root) / "ddlog" / f"library-{digest.hexdigest()}.pickle"
+
+
+def _read_cache(path: Path) -> dict[str, Tables] | None:
+    try:
+        found: dict[str, Tables] = pickle.loads(path.read_bytes())
+        return found
+    except Exception:  # a cache that cannot be read, for whatever reason, is made again
+        return None
+
+
+def _write_cache(path: Path, modules: Mapping[str, ModuleSyntax]) -> None:
+    content = {name: _encoded(module) for name, module in modules.items()}
+    partial = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
+        partial.replace(path)
+    except OSError:
+        return
+
+
+def _encoded(module: ModuleSyntax) -> Tables:
+    return {
+        table: {name: [_encode(each) for each in stored] for name, stored in entries.items()}
+        for table, entries in module.tables.items()
+    }
+
+
+class _Pickler(pickle.Pickler):
+    """Writes the source of a module as a reference to it."""
+
+    def persistent_id(self, obj: Any) -> Any:
+        return "source" if isinstance(obj, Source) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, content: bytes, source: Source) -> None:
+        super().__init__(io.BytesIO(content))
+        self._source = source
+
+    def persistent_load(self, pid: Any) -> Source:
+        return self._source
+
+
+def _encode(declaration: Any) -> bytes:
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(declaration)
+    return buffer.getvalue()
+
+
+def _decode(content: bytes, source: Source) -> Any:
+    return _Unpickler(content, source).load()
