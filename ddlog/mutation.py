@@ -96,7 +96,7 @@ def _read_map(cursor: Cursor, collection: Collection, typedefs: TypeDefs) -> Mut
             break
 
     def mutate(value: Any) -> Any:
-        items = dict(value)
+        items = dict(tuple(value))
         for key, change in changes.items():
             if change is None:
                 items.pop(key, None)

@@ -142,7 +142,7 @@ def _checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDef
     for row, item in enumerate(column.to_pylist(maps_as_pydicts="lossy"), 1):
         try:
             values.append(_foreign(item, declared.type, typedefs, read))
-        except ValueError as error:
+        except (ValueError, OverflowError) as error:
             raise CellFault(f"column `{declared.name}`: {error}", row, 0, "") from None
     return values
 
@@ -202,8 +202,8 @@ def _foreign(item: Any, type: Type, typedefs: TypeDefs, read: Callable[[str], An
         raise ValueError(f"expected {type}, found null")
     if isinstance(item, str) and not isinstance(type, String):
         return read(item)
-    if isinstance(type, BigInt | Bit | Signed) and isinstance(item, float | Decimal) and item % 1 == 0:
-        item = int(item)
+    if isinstance(type, BigInt | Bit | Signed) and isinstance(item, float | Decimal):
+        item = int(item) if item.as_integer_ratio()[1] == 1 else item
     return from_json(item, type, typedefs)
 
 

@@ -34,7 +34,8 @@ def write_relation(
     columns: Callable[[], Sequence[Any]],
     weights: Sequence[int] | None = None,
 ) -> Path:
-    """Writes a relation as `directory/Name.format`. `weights`, of a multiset, is one more column.
+    """Writes a relation as `directory/Name.format`. `weights`, of a multiset, say how often
+    each row is written.
 
     `columns` is asked for only by formats that are columnar. Raises DDlogError.
     """
@@ -97,7 +98,7 @@ def _texts(
     weights: Sequence[int] | None,
     path: Path,
 ) -> Iterator[str]:
-    """The file's text in pieces. Text formats say a weight by repeating the row."""
+    """The file's text in pieces."""
     if format == "csv":
         yield csv_header(relation)
     plain = all(isinstance(c.type, BigInt | Bit | Signed | String | Float) for c in relation.columns)
@@ -137,6 +138,7 @@ def _write_parquet(
     columns: Sequence[Any],
     weights: Sequence[int] | None,
 ) -> None:
+    import numpy as np
     import pyarrow as pa
     from pyarrow import parquet
 
@@ -148,7 +150,7 @@ def _write_parquet(
     except ValueError as error:
         raise DDlogError([errors.CannotWrite(path=str(path), reason=str(error))]) from None
     if weights is not None:
-        table = table.append_column("weight", pa.array(weights, type=pa.int64()))
+        table = table.take(pa.array(np.repeat(np.arange(len(weights)), weights)))
     parquet.write_table(table, out)
 
 
