@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -16,7 +17,7 @@ class Batch:
     """`length` rows of int64 columns. `weights` None: all 1. `times` None: all outside a recursion
     (or, inside it, of before its first iteration)."""
 
-    columns: tuple[Array, ...]
+    columns: Sequence[Array]
     length: int
     weights: Array | None = None
     times: Array | None = None
@@ -51,6 +52,33 @@ class Batch:
     def positive(self) -> bool:
         """Whether no weight is negative."""
         return self.weights is None or not self.length or int(self.weights.min()) >= 0
+
+
+class TableColumns(Sequence[Array]):
+    """The columns of a table's rows start .. stop, unpacked when first read: valid while no row
+    among them is forgotten."""
+
+    def __init__(self, table: RowTable, start: int, stop: int) -> None:
+        self._table, self._start, self._stop = table, start, stop
+        self._read: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return self._table.arity
+
+    @overload
+    def __getitem__(self, position: int) -> Array: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Array, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> Array | tuple[Array, ...]:
+        if isinstance(position, slice):
+            return tuple(self[k] for k in range(*position.indices(len(self))))
+        if not 0 <= position < len(self):
+            raise IndexError(position)
+        if position not in self._read:
+            self._read[position] = self._table.column(position, self._start, self._stop)
+        return self._read[position]
 
 
 def concat(batches: Sequence[Batch], arity: int) -> Batch:

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..circuit import Circuit, Constant, DeltaDistinct, DeltaJoin, Distinct, Fixpoint, Import, Join, Sum, Term, Variable
 from ..schema import Array
-from .batch import Batch
+from .batch import Batch, TableColumns
 from .join import Joiner
 from .recursive import HistoryView, RecursiveRelation, SetView
 from .steps import Evaluator
@@ -138,8 +138,9 @@ class Recursion:
         for head, relation in self.relations.items():
             if not self.history:
                 start = self._start[head]
-                relation.arrange(relation.table.size)
-                out[head] = Batch(relation.table.columns(start), relation.table.size - start)
+                stop = relation.table.size
+                relation.arrange(stop)
+                out[head] = Batch(TableColumns(relation.table, start, stop), stop - start)
                 continue
             change = relation.settle()
             columns = relation.table.columns_at(change.rows)

@@ -81,10 +81,22 @@ class Rows:
 
 
 class Change:
-    """The consolidated change of a relation in one epoch, decoded when first read."""
+    """The consolidated change of a relation in one epoch, decoded when first read.
 
-    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
-        self._rows = Rows(values, schema, consolidate(batch))
+    A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
+    """
+
+    def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
+        self._values, self._schema, self._batch = values, schema, batch
+        self._consolidated: Rows | None = None
+        if not last:
+            self._rows  # noqa: B018 (read now)
+
+    @property
+    def _rows(self) -> Rows:
+        if self._consolidated is None:
+            self._consolidated = Rows(self._values, self._schema, consolidate(self._batch))
+        return self._consolidated
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:
@@ -276,7 +288,7 @@ class InProcess:
             group.commit()
         schemas = {n.relation: n.schema for n in self.circuit.nodes if isinstance(n, Output)}
         return {
-            name: Change(self.values, schemas[name], _some(batch, schemas[name]))
+            name: Change(self.values, schemas[name], _some(batch, schemas[name]), static)
             for name, batch in outputs.items()
         }
 

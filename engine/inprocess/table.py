@@ -166,7 +166,7 @@ class RowTable:
         """
         room = int(len(self._slots) * _FULL) - self.size
         if room < min(wanted, 16):
-            bits = self._bits + 1
+            bits = self._bits + (2 if self._bits < 20 else 1)
             while int((1 << bits) * _FULL) < self.size + 16 or ((1 << (bits + 2)) * _FULL < self.size + wanted):
                 bits += 1
             self._rehash(bits)
