@@ -17,7 +17,12 @@ from .lexer import Places, Token
 from .operators import climb
 from .source import Span
 
-_BASES = {"d": (10, "decimal"), "h": (16, "hexadecimal"), "o": (8, "octal"), "b": (2, "binary")}
+_BASES = {
+    "d": (10, "a decimal number"),
+    "h": (16, "a hexadecimal number"),
+    "o": (8, "an octal number"),
+    "b": (2, "a binary number"),
+}
 
 
 class Actions:
@@ -170,10 +175,12 @@ class Actions:
 
     # ------------------------------------------------------------- declarations
 
-    def declaration(self, start: int, end: int, attributes: Any, declared: Any) -> ast.Declaration:
-        if attributes:
-            return replace(declared, attributes=attributes) if hasattr(declared, "attributes") else declared
-        return declared  # type: ignore[no-any-return]
+    def declaration(
+        self, start: int, end: int, attributes: Any, declared: ast.Declaration
+    ) -> ast.Declaration:
+        if attributes and not isinstance(declared, ast.Import):
+            declared = replace(declared, attributes=attributes)
+        return declared
 
     def attributes(self, start: int, end: int, *attributes: ast.Attribute) -> tuple[ast.Attribute, ...]:
         return attributes

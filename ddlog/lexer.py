@@ -37,7 +37,14 @@ class Places:
 
 
 RESERVED = frozenset(
-    ["Aggregate", "and", "apply", "as", "bigint", "bit", "bool", "break", "continue", "double", "else", "extern", "false", "FlatMap", "float", "for", "function", "if", "import", "in", "input", "Inspect", "multiset", "mut", "not", "or", "output", "relation", "return", "signed", "skip", "stream", "string", "transformer", "true", "typedef", "var", "abstract", "async", "await", "become", "box", "const", "crate", "do", "dyn", "final", "fn", "impl", "let", "loop", "macro", "match", "mod", "move", "override", "priv", "pub", "ref", "self", "Self", "static", "struct", "super", "trait", "try", "type", "typeof", "unsafe", "unsized", "use", "virtual", "where", "while", "yield"]
+    """
+    Aggregate and apply as bigint bit bool break continue double else extern false FlatMap float for
+    function if import in input Inspect multiset mut not or output relation return signed skip stream
+    string transformer true typedef var
+    abstract async await become box const crate do dyn final fn impl let loop macro match mod move
+    override priv pub ref self Self static struct super trait try type typeof unsafe unsized use virtual
+    where while yield
+    """.split()  # noqa: SIM905
 )
 
 SPELLINGS = {"Flatmap": "FlatMap"}
@@ -53,7 +60,7 @@ _TOKEN = re.compile(
   | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [a-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
   | (?P<ITEM>       \. [0-9]+ )
   | (?P<SIZED>      (?: [0-9][0-9_]* )? ' s? [dhob] [0-9A-Fa-f_]+ \b )
-  | (?P<FLOAT>      [0-9][0-9_]* (?: 'f [0-9][0-9_]* (?: \.[0-9][0-9_]* )? (?: [eE][+-]?[0-9]+ )?
+  | (?P<DECIMAL>      [0-9][0-9_]* (?: 'f [0-9][0-9_]* (?: \.[0-9][0-9_]* )? (?: [eE][+-]?[0-9]+ )?
                       | \.[0-9][0-9_]* (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) )
   | (?P<INTEGER>    [0-9][0-9_]* )
   | (?P<TYPEVAR>    ' [A-Z_][A-Za-z0-9_]* )
@@ -93,6 +100,14 @@ def _words() -> dict[str, str]:
     return words
 
 
+@cache
+def _plain() -> dict[str, str]:
+    """The terminal of each kind of token that is taken as it stands."""
+    same = {kind: kind for kind in ("ITEM", "SIZED", "DECIMAL", "INTEGER", "TYPEVAR")}
+    words = tables().words
+    return same | {"INTERN": "_INTERN", "PRIMARY": words["primary key"], "INDEX": words["index"]}
+
+
 def tokenize(places: Places) -> tuple[list[Token], list[Diagnostic]]:
     """The tokens of a text without its spaces and comments, and what is wrong with it as such."""
     lexer = _Lexer(places)
@@ -112,7 +127,7 @@ class _Lexer:
 
     def run(self) -> None:
         text, tokens, size, match = self.text, self.tokens, len(self.text), _TOKEN.match
-        words = _words()
+        words, plain = _words(), _plain()
         at = 0
         while at < size:
             found = match(text, at)
@@ -126,10 +141,10 @@ class _Lexer:
                 tokens.append(Token(terminal, word, at, end))
             elif kind == "SIGN":
                 end = self._sign(found.group(), at, words)
-            elif kind not in _PLAIN:
-                end = self._special(kind, found, at)
+            elif kind in plain:
+                tokens.append(Token(plain[kind], found.group(), at, end))
             elif kind != "SPACE":
-                tokens.append(Token(_PLAIN[kind], found.group(), at, end))
+                end = self._special(kind, found, at)
             at = end
         if self.open:
             self._unclosed(self.open[-1][1])
@@ -192,7 +207,7 @@ class _Lexer:
         if close < 0:
             self._unclosed(at)
             return len(self.text)
-        self.tokens.append(Token("STRING", self.text[at + 2 : close], at, close + 2))
+        self.tokens.append(Token("QUOTED", self.text[at + 2 : close], at, close + 2))
         return close + 2
 
     def _pieces(self, at: int) -> int:
@@ -242,16 +257,3 @@ class _Lexer:
             self.braces.pop()
             self.tokens.append(Token("_CLOSE_STRING", "", start, start + 1))
         return end if end >= 0 else len(self.text)
-
-
-_PLAIN = {
-    "SPACE": "",
-    "INTERN": "_INTERN",
-    "PRIMARY": tables().words["primary key"],
-    "INDEX": tables().words["index"],
-    "ITEM": "ITEM",
-    "SIZED": "SIZED",
-    "FLOAT": "FLOAT",
-    "INTEGER": "INTEGER",
-    "TYPEVAR": "TYPEVAR",
-}

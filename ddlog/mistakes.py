@@ -8,12 +8,13 @@ from .lexer import RESERVED, Places, Token
 from .nearest import nearest
 from .tables import Tables
 
-# Phrases by the terminals that can begin them: the first whose terminals are all possible is named,
-# and its terminals are not listed.
+# A phrase, and what can begin it: when all of that is possible the phrase is named instead.
 _PHRASES = (
-    ("a declaration or a rule", ("typedef", "function", "UPPER")),
-    ("an expression", ("LOWER", "INTEGER", "UPPER", "STRING")),
-    ("a type", ("bit", "LOWER", "TYPEVAR")),
+    ("a declaration or a rule", {"typedef", "function", "UPPER"}),
+    ("a clause", {"Inspect", "LOWER", "INTEGER"}),
+    ("an expression", {"LOWER", "INTEGER", "UPPER", "QUOTED"}),
+    ("a type", {"bit", "LOWER", "TYPEVAR"}),
+    ("a name", {"LOWER", "UPPER"}),
 )
 
 _NAMES = {
@@ -23,39 +24,63 @@ _NAMES = {
     "MEMBER": "`.name`",
     "ITEM": "`.0`",
     "INTEGER": "an integer",
-    "_PERIOD": "`.`",
-    "$END": "the end",
 }
 
-_CONTINUATIONS = frozenset(
-    ["%", "*", "/", "+", "-", "<<", "++", "==", "!=", "<", "<=", ">=", "&", "^", "|", "and", "or", "=>", "?", "as", "MEMBER", "ITEM", "[", "(", "@", ":", "{", "'", "STRING", "_OPEN_STRING"]
-)
-_PREFERRED = (")", "]", "}", ">", ",", ";", "=", ":-", "->", "_PERIOD")
+_AFTER_OPERAND = {
+    "%",
+    "*",
+    "/",
+    "+",
+    "<<",
+    "++",
+    "==",
+    "!=",
+    "<",
+    ">",
+    "=",
+    "and",
+    "or",
+    "=>",
+    "?",
+    "as",
+    "MEMBER",
+}
+
+_CLOSING = (")", "]", "}", ">", ",", ";", "=", ":-", "->", ".", "else")
+
+_RULE_SIGNS = ("=", ":", "<", "<=", "->", "=>")
+
+_AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
 
 
 def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, places: Places) -> Diagnostic:
-    """The error of a token in the states of the automaton that cannot take it."""
+    """The error of the token `at` in the states of an automaton that cannot take it."""
     token = tokens[at]
-    texts = {terminal: text for text, terminal in tables.words.items()}
-    fitting = {texts.get(kind, kind) for kind in tables.moves[states[-1]] if _fits(tables, states, kind)}
     span = places.span(token.start, token.end)
-    before = tokens[at - 1] if at else None
-    reserved = token.value in RESERVED and token.kind not in ("STRING", "TEXT")
-    if "LOWER" in fitting and reserved and _is_name_place(tokens, at):
-        return errors.ReservedWord(token.value, span=span)
+    fitting = _fitting(tables, states)
+    after = tokens[at + 1].value if at + 1 < len(tokens) else ""
     if (
-        before is not None
-        and "_PERIOD" in fitting
-        and "," in fitting
-        and _begins_declaration(tokens, at, places)
+        "LOWER" in fitting
+        and token.kind not in ("QUOTED", "TEXT")
+        and token.value in RESERVED
+        and after in _AFTER_NAME
     ):
-        return errors.MissingPeriod(span=places.span(before.end, before.end))
-    if token.value == "=" and ":-" in fitting:
-        return errors.EqualsInHead(span=span)
-    found = (
-        "the end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
-    )
-    return errors.Unexpected(found, _wanted(fitting), span=span, help=_help(token, fitting))
+        return errors.ReservedWord(token.value, span=span)
+    if at and "." in fitting and _begins_anew(tokens, at, places):
+        end = tokens[at - 1].end
+        return errors.MissingPeriod(span=places.span(end, end))
+    if token.value in _RULE_SIGNS and ":-" in fitting:
+        return errors.EqualsInHead(token.value, span=span)
+    found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
+    return errors.Unexpected(found, _wanted(fitting), span=span, help=_help(tokens, at, after, fitting))
+
+
+def _fitting(tables: Tables, states: list[int]) -> set[str]:
+    """The texts and kinds of the tokens that the automaton would take."""
+    texts = {terminal: text for text, terminal in tables.words.items()}
+    rules = {production.origin for production in tables.productions}
+    kinds = tables.moves[states[-1]].keys() - rules
+    return {texts.get(kind, kind) for kind in kinds if _fits(tables, states, kind)}
 
 
 def _fits(tables: Tables, states: list[int], kind: str) -> bool:
@@ -73,36 +98,44 @@ def _fits(tables: Tables, states: list[int], kind: str) -> bool:
         states.append(tables.moves[states[-1]][production.origin])
 
 
-def _is_name_place(tokens: list[Token], at: int) -> bool:
-    """Whether the reserved word is used as a name: a sign and not an operand follows it."""
-    after = tokens[at + 1].value if at + 1 < len(tokens) else ""
-    return after in (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
-
-
-def _begins_declaration(tokens: list[Token], at: int, places: Places) -> bool:
+def _begins_anew(tokens: list[Token], at: int, places: Places) -> bool:
+    """Whether the token seems to begin the next declaration, or is the end of the text."""
     between = places.source.text[tokens[at - 1].end : tokens[at].start]
-    return tokens[at].kind == "$END" or (
-        "\n" in between and tokens[at].value != ")" and tokens[at].value[:1].isalpha()
-    )
+    return tokens[at].kind == "$END" or ("\n" in between and tokens[at].value[:1].isalpha())
 
 
 def _wanted(fitting: set[str]) -> str:
-    for phrase, terminals in _PHRASES:
-        if fitting.issuperset(terminals):
+    for phrase, beginnings in _PHRASES:
+        if beginnings <= fitting:
             return phrase
-    known = [text for text in _PREFERRED if text in fitting]
-    if len(fitting & _CONTINUATIONS) < 4:
-        known += sorted(fitting - set(known) - {"$END"})
+    if len(fitting & _AFTER_OPERAND) > 5:
+        known = [text for text in _CLOSING if text in fitting - _AFTER_OPERAND]
+    else:
+        known = [text for text in _CLOSING if text in fitting]
+        known += sorted(fitting - {*known, "$END", "#"})
     shown = [_NAMES.get(text, f"`{text}`") for text in known][:6]
     return " or ".join((", ".join(shown[:-1]), shown[-1])) if len(shown) > 1 else "".join(shown)
 
 
-def _help(token: Token, fitting: set[str]) -> str:
+def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
+    token = tokens[at]
+    capital = token.kind == "LOWER" and "UPPER" in fitting and "LOWER" not in fitting
+    if capital and after == "(":
+        return "names of relations begin with a capital letter"
     words = {text for text in fitting if text.isalpha() and text.islower()}
     if token.kind in ("LOWER", "UPPER") and (word := nearest(token.value, words)):
         return f"did you mean `{word}`?"
-    if token.kind == "LOWER" and "UPPER" in fitting and "LOWER" not in fitting:
+    if capital:
         return "names of relations, constructors and indexes begin with a capital letter"
     if token.kind == "UPPER" and "LOWER" in fitting and "UPPER" not in fitting:
         return "names of variables, functions and fields begin with a small letter"
+    if token.value in ("and", "&", "or", "|") and {".", ","} <= fitting:
+        return "the clauses of a rule are separated by commas; several rules of one relation mean `or`"
+    if (
+        at > 1
+        and tokens[at - 1].value == "<"
+        and tokens[at - 2].kind in ("LOWER", "UPPER")
+        and "TYPEVAR" in fitting
+    ):
+        return "`<` after a type begins its arguments; to compare, write `(x as T) < y`"
     return ""

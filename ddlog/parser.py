@@ -32,7 +32,7 @@ def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
 
 # A token of these kinds that is the first of its line begins a declaration, whatever came before.
 _STARTERS = frozenset(
-    ["typedef", "input", "output", "relation", "stream", "multiset", "function", "extern", "import", "apply", "index", "#"]
+    "typedef input output relation stream multiset function extern import apply index #".split()  # noqa: SIM905
 )
 
 
@@ -41,7 +41,8 @@ class _Parser:
         self.places = Places(source)
         self.tables: Tables = tables()
         self.actions = Actions(self.places)
-        self.tokens, self.found = tokenize(self.places)
+        self.tokens, self._lexical = tokenize(self.places)
+        self.found = list(self._lexical)
         self.declarations: list[ast.Declaration] = []
         self.start = start
         self._steps = [self._step(production) for production in self.tables.productions]
@@ -58,11 +59,20 @@ class _Parser:
             stop, states, result = self._parse(tokens, at)
             if stop == len(tokens):
                 break
-            self.found.append(diagnose(self.tables, states, tokens, stop, self.places))
+            if not self._follows_bad_token(tokens[stop]):
+                self.found.append(diagnose(self.tables, states, tokens, stop, self.places))
             if self.start != "module":
                 return None
             at = self._resume(tokens, max(stop, at), stop == at)
         return result
+
+    def _follows_bad_token(self, token: Token) -> bool:
+        """Whether the declaration that holds the token has an error below the grammar, which explains it."""
+        place = self.places.span(token.start, token.end)
+        done = self.declarations[-1].span if self.declarations else self.places.span(0, 0)
+        low, high = (done.end_line, done.end_column), (place.line, place.column)
+        spans = (error.span for error in self._lexical if error.span is not None)
+        return any(low <= (span.line, span.column) <= high for span in spans)
 
     @property
     def source_text(self) -> str:
@@ -73,7 +83,8 @@ class _Parser:
         then, and the result."""
         moves, steps = self.tables.moves, self._steps
         accept = self.tables.ends[self.start]
-        states, values = [self.tables.starts[self.start]], []
+        states = [self.tables.starts[self.start]]
+        values: list[Any] = []
         starts: list[int] = []
         ends: list[int] = []
         last = 0
@@ -152,11 +163,14 @@ class _Parser:
                 return i + 1
             if i == stop and stuck:
                 continue
-            if tokens[i].value in _STARTERS and self._first_of_line(tokens, i):
+            if self._is_starter(tokens[i]) and self._first_of_line(tokens, i):
                 return i
             if tokens[i].kind == "UPPER" and tokens[i - 1].value == "}" and self._column(tokens[i]) == 1:
                 return i
         return len(tokens)
+
+    def _is_starter(self, token: Token) -> bool:
+        return token.value in _STARTERS and token.kind not in ("QUOTED", "TEXT")
 
     def _first_of_line(self, tokens: list[Token], i: int) -> bool:
         return i == 0 or "\n" in self.source_text[tokens[i - 1].end : tokens[i].start]

@@ -107,7 +107,7 @@ def _generate(grammar: str) -> Any:
             return iter(())
 
     lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=["module", "query"], maybe_placeholders=True)
-    table = lark.parser.parser._parse_table  # type: ignore[attr-defined]
+    table = lark.parser.parser._parse_table
     numbers = {rule: i for i, rule in enumerate(lark.rules)}
     moves = [
         {name: arg if move is Shift else ~numbers[arg] for name, (move, arg) in table.states[state].items()}

@@ -41,7 +41,7 @@ class BadEscape(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class BadDigits(Diagnostic):
-    title: ClassVar[str] = "`{text}` is not a {base} number"
+    title: ClassVar[str] = "`{text}` is not {base}"
     text: str
     base: str
 
@@ -116,8 +116,9 @@ class MissingPeriod(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class EqualsInHead(Diagnostic):
-    title: ClassVar[str] = "unexpected `=` after the head of a rule"
+    title: ClassVar[str] = "unexpected `{sign}` after the head of a rule"
     suggestion: ClassVar[str] = "a rule is written `Head(...) :- Body.`"
+    sign: str
 
 
 @dataclass(frozen=True, slots=True)
