@@ -289,19 +289,25 @@ class Environment:
 
     def _alias(self, owner: ModuleSyntax, alias: syntax.AliasDecl, args: tuple[Type, ...]) -> Type:
         place = (owner.qualified(alias.name), alias)
-        if place in self._expanding:
-            cycle = [name for name, _ in self._expanding[self._expanding.index(place) :]]
-            start = cycle.index(min(cycle))
-            names = " -> ".join([*cycle[start:], *cycle[: start + 1]])
-            declared = min(self._expanding, key=lambda each: each[0] not in cycle)[1] if cycle else alias
-            self.diagnostics.append(type_errors.RecursiveAlias(span=declared.name_span, cycle=names))
+        body = self.expand(place, alias.type, owner.name, frozenset(alias.parameters))
+        return substitute(body, dict(zip(alias.parameters, args, strict=True)))
+
+    def expand(
+        self, alias: tuple[str, syntax.AliasDecl], type_: syntax.Type, module: str, variables: frozenset[str]
+    ) -> Type:
+        """What an alias stands for; an error if that is in terms of itself."""
+        if alias in self._expanding:
+            cycle = self._expanding[self._expanding.index(alias) :]
+            start = min(range(len(cycle)), key=lambda i: cycle[i][0])
+            around = [*cycle[start:], *cycle[: start + 1]]
+            shown = " -> ".join(name for name, _ in around)
+            self.diagnostics.append(type_errors.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
             return ERROR
-        self._expanding.append(place)
+        self._expanding.append(alias)
         try:
-            body = self.convert(alias.type, owner.name, frozenset(alias.parameters))
+            return self.convert(type_, module, variables)
         finally:
             self._expanding.pop()
-        return substitute(body, dict(zip(alias.parameters, args, strict=True)))
 
     # ---------------------------------------------------------------- errors
 

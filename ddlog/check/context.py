@@ -16,7 +16,7 @@ from ..diagnostics import Diagnostic, Note
 from ..errors import names as name_errors
 from ..errors import rules as rule_errors
 from ..errors import types as errors
-from ..names import Environment
+from ..names import Environment, Signature
 from ..source import Span
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..unify import Literal, Substitution, is_unknown, substitute, type_variables
@@ -87,7 +87,7 @@ class Context:
         environment: Environment,
         module: str,
         *,
-        demand: Callable[[object, tuple[Type, ...]], str],
+        demand: Callable[[Signature, tuple[Type, ...]], str],
         result: Type | None = None,
         type_arguments: Mapping[str, Type] | None = None,
     ) -> None:
@@ -101,6 +101,7 @@ class Context:
         self.failed = bool(environment.diagnostics)
         self.loops = 0
         self.in_rule = result is None
+        self.in_head = False
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
         self.replaced: dict[int, Typed] = {}
@@ -128,6 +129,9 @@ class Context:
 
     def unknown_variable(self, name: str, span: Span, scope: Scope) -> Diagnostic:
         """The error for a variable that is not in scope."""
+        if self.in_head and name not in self.forgotten:
+            hint = self.environment.suggest(name, scope.names())
+            return rule_errors.UnboundHead(span=span, name=name, help=hint)
         if name in self.forgotten:
             return rule_errors.NotVisibleAfterGroup(span=span, name=name)
         if name in self.bound_later:

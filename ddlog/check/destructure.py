@@ -7,8 +7,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from .. import core, syntax
-from ..errors import names as name_errors
-from ..errors import rules as errors
 from ..source import Span
 from ..types import Bool, String, Tuple, Type, User
 from ..unify import substitute
@@ -140,9 +138,7 @@ def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:
     for name, declared in constructor.fields:
         inner = given.get(name) or syntax.Wildcard(expr.span)
         builds.append(_take(after, inner, _field(after, value, name, substitute(declared, mapping))))
-    return lambda: core.StructPattern(
-        constructor, tuple(build() for build in builds), context.final(type_)
-    )
+    return lambda: core.StructPattern(constructor, tuple(build() for build in builds), context.final(type_))
 
 
 def _variable(after: Destructure, name: str, type_: Type, span: Span) -> Local:

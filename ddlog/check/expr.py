@@ -9,14 +9,14 @@ from ..errors import names as name_errors
 from ..errors import rules as rule_errors
 from ..errors import types as errors
 from ..errors.unsupported import Unsupported
-from ..modules import FUNCTIONS, RELATIONS
+from ..modules import FUNCTIONS
 from ..source import Span
-from ..types import UNIT, Bool, Tuple, Type, User
-from ..unify import Literal, is_unknown, substitute
+from ..types import Bool, Tuple, Type, User
+from ..unify import substitute
 from . import literal, operators, statement
 from .calls import call
 from .context import Context, Local, Scope, Typed
-from .pattern import arguments, count, find_constructor
+from .pattern import arguments, find_constructor
 
 
 def check(context: Context, expr: syntax.Expr, scope: Scope, expected: Type) -> Typed:

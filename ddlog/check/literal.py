@@ -8,7 +8,7 @@ from typing import Any
 from .. import core, syntax, values
 from ..errors import types as errors
 from ..source import Span
-from ..types import UNIT, BigInt, Bit, Bool, Float, Opaque, Signed, String, Type
+from ..types import UNIT, Bit, Bool, Float, Opaque, Signed, String, Type
 from ..unify import Literal
 from .calls import call
 from .context import Context, Local, Typed, fits
@@ -66,9 +66,7 @@ def _floating(value: float, width: int) -> float:
     return values.single(value) if width == 32 else values.canonical_float(value)
 
 
-def _adapts(
-    context: Context, type_: Type, expected: Type | None, sort: str, value: str, span: Span
-) -> bool:
+def _adapts(context: Context, type_: Type, expected: Type | None, sort: str, value: str, span: Span) -> bool:
     """Whether the literal can be what its context wants; if not, an error is noted."""
     if expected is None or context.substitution.unify(type_, expected):
         return True
@@ -133,5 +131,3 @@ def library_call(context: Context, name: str, args: list[Typed], span: Span) -> 
     """A call of a function of the standard library that the language itself relies on."""
     signatures = context.environment.functions(f"ddlog_std::{name}", context.module)
     return call(context, name, span, signatures, args)
-
-

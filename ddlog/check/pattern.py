@@ -130,9 +130,7 @@ def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None
         field_type = substitute(declared, mapping)
         inner = given.get(name) or syntax.Wildcard(expr.span)
         builds.append(pattern(binder, inner, field_type, field_part(context, path, name, field_type)))
-    return lambda: core.StructPattern(
-        constructor, tuple(build() for build in builds), context.final(type_)
-    )
+    return lambda: core.StructPattern(constructor, tuple(build() for build in builds), context.final(type_))
 
 
 def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Constructor] | None:

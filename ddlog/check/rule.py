@@ -16,7 +16,7 @@ from ..errors import types as type_errors
 from ..errors.unsupported import Unsupported
 from ..modules import RELATIONS
 from ..source import Span
-from ..types import Type, User
+from ..types import Bool, Type
 from . import grouping
 from .context import Context, Local, Scope, Typed
 from .destructure import Destructure, destructure, is_pattern
@@ -157,35 +157,31 @@ def atom(body: Body, term: syntax.Atom) -> None:
     relation = relation_named(context, term)
     if term.negated and term.binder is not None:
         context.report(errors.NegatedBinder(span=term.span, name=term.binder))
-    given: dict[str, syntax.Expr] | None = None
-    if relation is not None:
-        given = _given(body, relation, term)
+    after = Destructure(body, negated=term.negated)
+    given = _given(body, after, relation, term) if relation is not None else None
     if relation is None or given is None:
         for expr in [each.value for each in term.args or ()] + ([term.element] if term.element else []):
             _bind_anything(body, expr)
         if term.binder is not None:
             _bind_anything(body, syntax.Name(term.binder, term.span))
         return
-    after = Destructure(body, negated=term.negated)
-    whole = [term.binder] if term.binder is not None else []
-    columns = []
+    columns: list[str | None] = []
     for each in relation.columns:
         expr = given.get(each.name)
         columns.append(None if expr is None else column(body, after, expr, each.type))
-    for name in whole:
-        _bind_whole(body, after, relation, columns, name, term.span)
-    place = len(body.parts)
-    made, known = tuple(columns), relation
-    add = lambda: [core.Atom(known.name, made, term.negated, term.span)]  # noqa: E731
+    if term.binder is not None:
+        _bind_whole(body, after, relation, columns, term.binder, term.span)
     if term.negated:
         after.emit()
-        body.parts.append(add)
-    else:
-        body.parts.insert(place, add)
+    name, made = relation.name, tuple(columns)
+    body.add(lambda: core.Atom(name, made, term.negated, term.span))
+    if not term.negated:
         after.emit()
 
 
-def _given(body: Body, relation: core.Relation, term: syntax.Atom) -> dict[str, syntax.Expr] | None:
+def _given(
+    body: Body, after: Destructure, relation: core.Relation, term: syntax.Atom
+) -> dict[str, syntax.Expr] | None:
     """What the atom says of each column, by name."""
     context = body.context
     if term.args is not None:
@@ -207,11 +203,11 @@ def _given(body: Body, relation: core.Relation, term: syntax.Atom) -> dict[str, 
                 element.constructor,
                 element.span,
             )
-    return _element(body, relation, element, term)
+    return _element(body, after, relation, element)
 
 
 def _element(
-    body: Body, relation: core.Relation, element: syntax.Expr, term: syntax.Atom
+    body: Body, after: Destructure, relation: core.Relation, element: syntax.Expr
 ) -> dict[str, syntax.Expr]:
     """`R[v]`: binds v to the element, or takes a known element apart into the columns."""
     context = body.context
@@ -224,12 +220,12 @@ def _element(
         each.name: syntax.Name(name, span)
         for each, name, span in zip(relation.columns, names, spans, strict=True)
     }
-    if new and not term.negated:
+    if new and not after.negated:
         assert isinstance(element, syntax.VarDecl | syntax.Name)
         for each, name in zip(relation.columns, names, strict=True):
             _hidden(body, name, each.type, element.span)
         local = body.bind(element.name, relation.record, element.span)
-        _make_record(body, relation, tuple(names), local, element.span)
+        _make_record(after, relation, tuple(names), local, element.span)
         return dict(fields)
     value = check(context, element, body.scope, relation.record)
     whole = body.temporary(relation.record, element.span)
@@ -249,13 +245,15 @@ def _hidden(body: Body, name: str, type_: Type, span: Span) -> Local:
 
 def _part(context: Context, whole: Local, column: core.Column, span: Span) -> Typed:
     def build() -> core.Expr:
-        return core.GetField(core.Var(whole.name, context.final(whole.type), span), column.name, column.type, span)
+        return core.GetField(
+            core.Var(whole.name, context.final(whole.type), span), column.name, column.type, span
+        )
 
     return Typed(column.type, span, build)
 
 
 def _make_record(
-    body: Body, relation: core.Relation, names: tuple[str, ...], local: Local, span: Span
+    after: Destructure, relation: core.Relation, names: tuple[str, ...], local: Local, span: Span
 ) -> None:
     """Binds the variable to the element made of the columns."""
     constructor = relation.constructor
@@ -267,7 +265,7 @@ def _make_record(
         )
         return core.MakeStruct(constructor, parts, relation.record, span)
 
-    body.let(local, Typed(relation.record, span, build))
+    after.lets.append((local, Typed(relation.record, span, build)))
 
 
 def _bind_whole(
@@ -285,10 +283,10 @@ def _bind_whole(
         local.used = True
         body.context.agree(span, local.type, relation.record)
     if relation.constructor is not None:
-        _make_record(body, relation, names, local, span)
+        _make_record(after, relation, names, local, span)
     else:
         record = relation.record
-        body.let(local, Typed(record, span, lambda: core.Var(names[0], record, span)))
+        after.lets.append((local, Typed(record, span, lambda: core.Var(names[0], record, span))))
 
 
 def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> str | None:
@@ -373,15 +371,8 @@ def condition(body: Body, expr: syntax.Expr) -> None:
             group = grouping.find(context, expr)
             if group is not None:
                 grouped(body, group, None)
-            kept = check(context, expr, body.scope, core_bool())
+            kept = check(context, expr, body.scope, Bool())
             body.add(lambda: core.Guard(kept.build(), expr.span))
-
-
-def core_bool() -> Type:
-    """The type of conditions."""
-    from ..types import Bool
-
-    return Bool()
 
 
 def assignment(body: Body, target: syntax.Expr, expr: syntax.Expr) -> None:
@@ -395,7 +386,9 @@ def assignment(body: Body, target: syntax.Expr, expr: syntax.Expr) -> None:
     if isinstance(target, syntax.Typed):
         annotated = context.written(target.type)
         target = target.arg
-    value = infer(context, expr, body.scope) if annotated is None else check(context, expr, body.scope, annotated)
+    value = (
+        infer(context, expr, body.scope) if annotated is None else check(context, expr, body.scope, annotated)
+    )
     define(body, target, value)
 
 
@@ -406,9 +399,9 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
         case syntax.VarDecl(name, span):
             body.let(body.bind(name, value.type, span), value)
         case syntax.Name(name, span):
-            unknown = context.unknown_variable(name, span, body.scope)
-            context.report(name_errors.UnknownVariable(span=span, name=name, help=f"`var {name} = ...` defines it"))
-            body.bind(name, context.fresh(), span).used = bool(unknown)
+            help_ = f"`var {name} = ...` defines it"
+            context.report(name_errors.UnknownVariable(span=span, name=name, help=help_))
+            body.bind(name, context.fresh(), span).used = True
         case syntax.Wildcard():
             body.let(body.temporary(value.type, target.span), value)
         case syntax.TupleExpr() | syntax.Struct() | syntax.Binding() | syntax.Typed():
@@ -526,8 +519,7 @@ def _element_head(
         return lambda: _of_struct(relation, value.build(), term.span)
     if fact:
         return lambda: core.Head(relation.name, _fields(relation, value.build(), term.span), term.span)
-    whole = body.temporary(User(relation.record.name), element.span)  # type: ignore[union-attr]
-    whole.type = relation.record
+    whole = body.temporary(relation.record, element.span)
     body.let(whole, value)
     stored = read(context, whole, element.span)
     return lambda: core.Head(relation.name, _fields(relation, stored.build(), term.span), term.span)

@@ -54,9 +54,7 @@ def block(
     return Typed(
         last.type,
         span,
-        lambda: core.Block(
-            tuple(each.build() for each in (*typed, last)), context.final(last.type), span
-        ),
+        lambda: core.Block(tuple(each.build() for each in (*typed, last)), context.final(last.type), span),
     )
 
 
@@ -163,9 +161,7 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
         if not isinstance(target, syntax.Name) or scope.find(target.name) is not None:
             mutate(context, place)
         value = expressions.check(context, expr.value, scope, place.type)
-        return Typed(
-            UNIT, expr.span, lambda: core.Assign(place.build(), value.build(), UNIT, expr.span)
-        )
+        return Typed(UNIT, expr.span, lambda: core.Assign(place.build(), value.build(), UNIT, expr.span))
     annotated = context.written(target.type) if isinstance(target, syntax.Typed) else None
     value = _branch(context, expr.value, scope, annotated)
     assigned: list[tuple[Local, syntax.Name]] = []

@@ -1,0 +1,171 @@
+"""Declarations on their own: what is declared twice, recursive, unused, or not supported yet."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import syntax
+from ..diagnostics import Diagnostic, Note
+from ..errors import rules as rule_errors
+from ..errors import types as errors
+from ..errors.unsupported import Unsupported
+from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
+from ..names import Environment, definitions
+from ..source import Span
+from ..types import Function, Tuple, Type, TypeDef, User
+from ..unify import type_variables
+
+COMING = {
+    syntax.Import: "imports are",
+    syntax.ForDecl: "`for` statements as rules are",
+    syntax.IndexDecl: "indexes are",
+    syntax.TransformerDecl: "transformers are",
+    syntax.ApplyDecl: "`apply` of transformers is",
+}
+
+
+def check_declarations(environment: Environment, module: ModuleSyntax) -> list[Diagnostic]:
+    """Resolves every declaration of the module; the errors in them."""
+    found = list(definitions(module))
+    found += _unsupported(module)
+    for declaration in module.all(TYPES):
+        found += _type(environment, module, declaration)
+    for name in module.names(FUNCTIONS):
+        found += _functions(environment, module, name)
+    for name in module.names(RELATIONS):
+        environment.relation(name, module.name)
+    for declaration in module.all(RELATIONS):
+        found += _relation(declaration)
+    found += _recursive_types(environment, module)
+    return found
+
+
+def _unsupported(module: ModuleSyntax) -> Iterator[Diagnostic]:
+    for declaration in module.all(OTHER):
+        for kind, what in COMING.items():
+            if isinstance(declaration, kind):
+                yield Unsupported(span=declaration.span, what=what)
+
+
+def _type(environment: Environment, module: ModuleSyntax, declaration: object) -> Iterator[Diagnostic]:
+    match declaration:
+        case syntax.ExternTypeDecl():
+            yield Unsupported(span=declaration.span, what="extern types of a program are")
+        case syntax.AliasDecl():
+            known = frozenset(declaration.parameters)
+            place = (module.qualified(declaration.name), declaration)
+            body = environment.expand(place, declaration.type, module.name, known)
+            yield from _unused(declaration, set(type_variables(body)))
+        case syntax.TypeDecl():
+            typedef = environment.typedef(module, declaration)
+            used = {
+                name
+                for each in typedef.constructors
+                for _, type_ in each.fields
+                for name in type_variables(type_)
+            }
+            yield from _unused(declaration, used)
+            yield from _field_types(declaration, typedef)
+        case syntax.RelationDecl():
+            environment.typedef(module, declaration)
+
+
+def _unused(declaration: syntax.AliasDecl | syntax.TypeDecl, used: set[str]) -> Iterator[Diagnostic]:
+    unused = [name for name in declaration.parameters if name not in used]
+    if unused and "?error" not in used:
+        shown = ", ".join(f"'{name}" for name in unused)
+        yield errors.UnusedTypeVariables(span=declaration.name_span, name=declaration.name, variables=shown)
+
+
+def _field_types(declaration: syntax.TypeDecl, typedef: TypeDef) -> Iterator[Diagnostic]:
+    first: dict[str, tuple[Type, syntax.Field]] = {}
+    for written, constructor in zip(declaration.constructors, typedef.constructors, strict=True):
+        here: set[str] = set()
+        for field, (name, type_) in zip(written.fields, constructor.fields, strict=True):
+            if name in here:
+                yield errors.RepeatedField(span=field.span, field=name)
+            here.add(name)
+            known, place = first.setdefault(name, (type_, field))
+            if known != type_:
+                notes = (Note(f"`{known}` here", place.span),)
+                yield errors.FieldTypes(span=field.span, field=name, notes=notes)
+
+
+def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Iterator[Diagnostic]:
+    seen: dict[tuple[Type, ...], Span] = {}
+    for signature in environment.functions(name, module.name):
+        if signature.module != module.name:
+            continue
+        types = tuple(each.type for each in signature.parameters)
+        if types in seen:
+            notes = (Note("also defined here", seen[types]),)
+            yield errors.SameSignature(span=signature.span, name=name, notes=notes)
+        seen.setdefault(types, signature.span)
+        if signature.declaration.body is None:
+            yield Unsupported(span=signature.span, what="extern functions of a program are")
+        for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):
+            if isinstance(each.type, Function):
+                yield Unsupported(span=written.span, what="functions as arguments: closures are")
+
+
+def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
+    if declaration.kind == "stream":
+        yield Unsupported(span=declaration.span, what="stream relations are")
+    if declaration.by_ref:
+        yield Unsupported(span=declaration.span, what="relations of references `&R` are")
+    if declaration.key is not None and declaration.role != "input":
+        yield rule_errors.KeyNotInput(span=declaration.key.span, name=declaration.name)
+    names: set[str] = set()
+    for field in declaration.fields or ():
+        if field.name in names:
+            yield errors.RepeatedField(span=field.span, field=field.name)
+        names.add(field.name)
+
+
+def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
+    """Types that contain themselves other than inside a collection."""
+    reported: set[str] = set()
+    for declaration in module.all(TYPES):
+        if isinstance(declaration, syntax.TypeDecl) and declaration.name not in reported:
+            cycle = _cycle(environment, module.qualified(declaration.name))
+            if cycle is not None:
+                reported.update(cycle)
+                yield errors.RecursiveType(
+                    span=declaration.name_span, name=declaration.name, cycle=" -> ".join(cycle)
+                )
+
+
+def _cycle(environment: Environment, name: str) -> list[str] | None:
+    """A way from the type through its fields back to itself."""
+    came: dict[str, str] = {}
+    frontier = [name]
+    while frontier:
+        current = frontier.pop()
+        for inner in _contained(environment, current):
+            if inner == name:
+                way = [name, current]
+                while way[-1] != name:
+                    way.append(came[way[-1]])
+                return way[::-1] if way[-1] == name and len(way) > 1 else [name, name]
+            if inner not in came:
+                came[inner] = current
+                frontier.append(inner)
+    return None
+
+
+def _contained(environment: Environment, name: str) -> Iterator[str]:
+    typedef = environment.typedefs[name]
+    for constructor in typedef.constructors:
+        for _, type_ in constructor.fields:
+            yield from _parts(type_)
+
+
+def _parts(type_: Type) -> Iterator[str]:
+    match type_:
+        case Tuple(items):
+            for item in items:
+                yield from _parts(item)
+        case User(name, args):
+            yield name
+            for arg in args:
+                yield from _parts(arg)

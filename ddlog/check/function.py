@@ -1,0 +1,95 @@
+"""Functions: bodies checked for the types that they are used with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from .. import core
+from ..diagnostics import Diagnostic
+from ..errors import names as name_errors
+from ..errors import types as errors
+from ..names import Environment, Signature
+from ..types import Type, TypeVar
+from ..unify import depth, substitute, type_variables
+from .context import Context, Scope
+from .expr import check
+
+LIMIT = 24  # types nested deeper than this come from a function that needs itself for larger types
+
+
+class Instances:
+    """The instances of functions that a program uses, each checked once."""
+
+    def __init__(self, environment: Environment, functions: dict[str, core.Function]) -> None:
+        self.environment = environment
+        self.functions = functions
+        self.diagnostics: list[Diagnostic] = []
+        self._waiting: list[tuple[str, Signature, tuple[Type, ...]]] = []
+        self._seen = set(functions)
+
+    def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
+        """The key of an instance; it will be checked unless its types are still variables."""
+        key = signature.key(types)
+        if key not in self._seen and not any(map(type_variables, types)):
+            self._seen.add(key)
+            self._waiting.append((key, signature, types))
+        return key
+
+    def complete(self) -> None:
+        """Checks all instances that are needed, and those that they need."""
+        while self._waiting:
+            key, signature, types = self._waiting.pop()
+            if max(map(depth, types), default=0) > LIMIT:
+                self.diagnostics.append(
+                    errors.InfiniteInstances(span=signature.span, name=signature.name, type=_short(types))
+                )
+                continue
+            function = self._check(signature, types)
+            if function is not None:
+                self.functions[key] = function
+
+    def generic(self, signature: Signature) -> None:
+        """Checks a function for whatever types its variables stand for."""
+        self._check(signature, tuple(TypeVar(name) for name in signature.variables))
+
+    def _check(self, signature: Signature, types: tuple[Type, ...]) -> core.Function | None:
+        mapping = dict(zip(signature.variables, types, strict=True))
+        function, diagnostics = check_function(self.environment, signature, mapping, self)
+        known = set(self.diagnostics)
+        self.diagnostics += [each for each in diagnostics if each not in known]
+        return function
+
+
+def _short(types: Sequence[Type]) -> str:
+    text = ", ".join(map(str, types))
+    return text if len(text) < 60 else f"{text[:60]}..."
+
+
+def check_function(
+    environment: Environment, signature: Signature, mapping: Mapping[str, Type], instances: Instances
+) -> tuple[core.Function | None, list[Diagnostic]]:
+    """One instance of a function; None after errors."""
+    result = substitute(signature.result, mapping)
+    context = Context(
+        environment, signature.module, demand=instances.demand, result=result, type_arguments=mapping
+    )
+    scope = Scope()
+    parameters = []
+    for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):
+        if each.name in scope.locals and each.name != "_":
+            context.report(name_errors.VariableDefined(span=written.span, name=each.name))
+        type_ = substitute(each.type, mapping)
+        local = context.declare(scope, each.name, type_, written.span, mutable=each.mutable)
+        parameters.append(core.Parameter(local.name, type_, each.mutable))
+    body: core.Expr | None = None
+    if signature.declaration.body is not None:
+        typed = check(context, signature.declaration.body, scope.inner(), result)
+        context.solve()
+        body = None if context.failed else typed.build()
+    if context.failed:
+        return None, context.diagnostics
+    key = signature.key([mapping[name] for name in signature.variables])
+    function = core.Function(
+        key, signature.module, signature.name, tuple(parameters), result, body, signature.span
+    )
+    return function, context.diagnostics

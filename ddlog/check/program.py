@@ -1,0 +1,199 @@
+"""The checker: a source text to a checked program, or to its errors."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from .. import core, syntax
+from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
+from ..errors import names as name_errors
+from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, index, library
+from ..names import Environment
+from ..parser import parse_program, parse_query
+from ..source import Source
+from ..stratify import stratify
+from ..types import UNIT
+from .context import Context, Scope
+from .declarations import check_declarations
+from .expr import infer
+from .function import Instances
+from .rule import check_rule, read_body
+
+
+@dataclass(frozen=True, slots=True)
+class Elaborated(core.CheckedProgram):
+    """A checked program with what is needed to check queries on it. A query may need further
+    functions and types: they are added to `functions` and `typedefs`."""
+
+    environment: Environment = field(compare=False, repr=False)
+
+
+def check_program(
+    source: Source, library_paths: Iterable[Path | str] = ()
+) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
+    """The program, None if it has errors; and all errors and warnings, sorted by place."""
+    module, found = parse_program(source)
+    diagnostics = list(found)
+    program = _check_module(index("", source, module), diagnostics)
+    ordered = in_order(diagnostics)
+    if any(each.is_error for each in ordered):
+        return None, ordered
+    return program, ordered
+
+
+def _check_module(main: ModuleSyntax, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
+    environment = Environment({**library(), main.name: main}, tuple(library()))
+    functions: dict[str, core.Function] = {}
+    instances = Instances(environment, functions)
+    diagnostics += check_declarations(environment, main)
+    broken = [each for each in environment.diagnostics if each.is_error]
+    for name in main.names(FUNCTIONS):
+        for signature in environment.functions(name, main.name):
+            if signature.module == main.name and signature.declaration.body is not None:
+                if signature.variables:
+                    instances.generic(signature)
+                else:
+                    instances.demand(signature, ())
+    for declaration in main.all(RELATIONS):
+        if declaration.key is not None:
+            _primary_key(environment, main, declaration, instances, diagnostics)
+    rules = _rules(environment, main, instances, diagnostics)
+    instances.complete()
+    diagnostics += instances.diagnostics
+    diagnostics += environment.diagnostics
+    declared = dict(environment.relations)
+    strata, cycles = stratify(declared, rules)
+    diagnostics += cycles
+    if any(each.is_error for each in (*diagnostics, *broken)):
+        return None
+    diagnostics += _relation_warnings(declared, rules)
+    return Elaborated(environment.typedefs, functions, declared, tuple(rules), strata, environment)
+
+
+def _rules(
+    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
+) -> list[core.Rule]:
+    rules: list[core.Rule] = []
+    for declaration in main.all(OTHER):
+        if isinstance(declaration, syntax.RuleDecl):
+            context = Context(environment, main.name, demand=instances.demand)
+            rule = check_rule(context, declaration)
+            diagnostics += context.diagnostics
+            if rule is not None:
+                rules.append(rule)
+    return rules
+
+
+def _primary_key(
+    environment: Environment,
+    main: ModuleSyntax,
+    declaration: syntax.RelationDecl,
+    instances: Instances,
+    diagnostics: list[Diagnostic],
+) -> None:
+    """Adds to the relation the function that computes the key from the columns."""
+    relation = environment.relation(declaration.name, main.name)
+    key = declaration.key
+    assert relation is not None and key is not None
+    context = Context(environment, main.name, demand=instances.demand)
+    scope = Scope()
+    record = context.declare(scope, key.variable, relation.record, key.span)
+    typed = infer(context, key.value, scope)
+    context.solve()
+    diagnostics += context.diagnostics
+    if context.failed:
+        return
+    value = typed.build()
+    names = [context.temporary() for _ in relation.columns]
+    columns = tuple(
+        core.Var(name, each.type, key.span) for name, each in zip(names, relation.columns, strict=True)
+    )
+    element: core.Expr = columns[0]
+    if relation.constructor is not None:
+        element = core.MakeStruct(relation.constructor, columns, relation.record, key.span)
+    pattern = core.VarPattern(record.name, relation.record)
+    declared = core.Declare(pattern, element, UNIT, key.span)
+    function = core.Function(
+        f"primary key of {relation.name}",
+        main.name,
+        f"primary key of {relation.name}",
+        tuple(
+            core.Parameter(name, each.type, False) for name, each in zip(names, relation.columns, strict=True)
+        ),
+        value.type,
+        core.Block((declared, value), value.type, key.span),
+        key.span,
+    )
+    environment.relations[relation.name] = dataclasses.replace(relation, key=function)
+
+
+def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rule]) -> list[Diagnostic]:
+    read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
+    filled = {head.relation for rule in rules for head in rule.heads}
+    found: list[Diagnostic] = []
+    for name, relation in relations.items():
+        if relation.role != "output" and name not in read:
+            found.append(name_errors.UnusedRelation(span=relation.span, name=name))
+        elif relation.role != "input" and name not in filled:
+            found.append(name_errors.EmptyRelation(span=relation.span, name=name))
+    return found
+
+
+def check_query(program: core.CheckedProgram, source: Source) -> tuple[core.Rule, tuple[str, ...]]:
+    """The query as a rule without head, and its result variables in order of first occurrence.
+
+    A lone expression is the definition of a variable `value`; a lone relation name stands for all
+    its columns. Raises DDlogError.
+    """
+    if not isinstance(program, Elaborated):
+        raise InternalError("queries need a program from check_program")
+    query, found = parse_query(source)
+    if any(each.is_error for each in found):
+        raise DDlogError(found)
+    environment = program.environment
+    instances = Instances(environment, program.functions)
+    context = Context(environment, "", demand=instances.demand)
+    clauses = tuple(_query_clause(environment, each) for each in query.body)
+    if len(clauses) == 1 and isinstance(clauses[0], syntax.Condition):
+        clauses = (_value_clause(clauses[0]),)
+    body = read_body(context, clauses)
+    context.solve()
+    built = () if context.failed else body.clauses()
+    variables = {local.name: context.final(local.type) for local in body.locals}
+    instances.complete()
+    diagnostics = [*context.diagnostics, *instances.diagnostics, *environment.diagnostics]
+    environment.diagnostics.clear()
+    if any(each.is_error for each in diagnostics):
+        raise DDlogError(diagnostics)
+    shown = tuple(local.name for name, local in body.scope.locals.items() if not name.startswith(("$", "_")))
+    rule = core.Rule((), built, variables, source.text.strip(), query.span)
+    return rule, shown
+
+
+def _query_clause(environment: Environment, clause: syntax.Clause) -> syntax.Clause:
+    """A bare relation name as an atom with a variable for each column."""
+    match clause:
+        case syntax.Condition(syntax.Struct(name, None, span), _):
+            relation = environment.relation(name, "")
+            if relation is not None:
+                args = tuple(
+                    syntax.Argument(None, syntax.Name(_variable_name(each.name), span), span)
+                    for each in relation.columns
+                )
+                return syntax.Atom(name, args, None, span, span)
+    return clause
+
+
+def _variable_name(column: str) -> str:
+    return f"column{column}" if column.isdigit() else column
+
+
+def _value_clause(clause: syntax.Condition) -> syntax.Clause:
+    """A lone expression as the definition of `value`."""
+    expr = clause.expr
+    if isinstance(expr, syntax.Assign):
+        return clause
+    return syntax.Condition(syntax.Assign(syntax.VarDecl("value", expr.span), expr, expr.span), clause.span)
