@@ -3,7 +3,7 @@
     python make_facts.py                          the committed sample (some 45 modules), into facts/
     python make_facts.py --full --out DIR         every module of the running Python's library
 
-Names are resolved as far as the text allows: through imports, enclosing scopes and `self`, `cls` and `super()`.
+Names are resolved as far as the text allows: through imports, enclosing scopes, `self`, `cls` and `super()`.
 A call whose target cannot be named that way (a method of an unknown object) leaves no fact.
 """
 
@@ -19,12 +19,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 SAMPLE = """
-ast bdb cmd code codeop collections.__init__ contextlib copy ctypes.util dataclasses fnmatch functools getpass glob
-heapq http.client http.server imaplib inspect json.__init__ json.decoder json.encoder json.scanner linecache
-logging.__init__ optparse os pathlib pdb pickle platform pprint pty py_compile pydoc queue random re.__init__
-re._compiler re._parser shutil smtplib socketserver subprocess tempfile textwrap threading timeit tokenize traceback
-urllib.parse urllib.request uuid venv.__init__ webbrowser zipapp
-""".split()
+ast bdb cmd code codeop collections.__init__ contextlib copy ctypes.util dataclasses fnmatch functools
+getpass glob heapq http.client http.server imaplib inspect json.__init__ json.decoder json.encoder
+json.scanner linecache logging.__init__ optparse os pathlib pdb pickle platform pprint pty py_compile pydoc
+queue random re.__init__ re._compiler re._parser shutil smtplib socketserver subprocess tempfile textwrap
+threading timeit tokenize traceback urllib.parse urllib.request uuid venv.__init__ webbrowser zipapp
+"""
 
 COLUMNS = {
     "Module": ("name", "lines"),
@@ -51,7 +51,7 @@ class Scope:
     names: dict[str, str] = field(default_factory=dict)
 
     def resolve(self, name: str) -> str | None:
-        """The qualified name that `name` stands for here; class bodies are invisible from inside their methods."""
+        """The qualified name that `name` stands for; a class body is invisible from inside its methods."""
         scope: Scope | None = self
         while scope is not None:
             if name in scope.names and (scope is self or scope.kind != "class"):
@@ -212,15 +212,19 @@ def extract(path: Path, root: Path) -> Extractor | None:
 def sources(root: Path, full: bool) -> Iterator[Path]:
     """The files to read: the sample's, or all but tests and installed packages."""
     if not full:
-        yield from (root / (name.replace(".", "/") + ".py") for name in SAMPLE)
+        yield from (root / (name.replace(".", "/") + ".py") for name in SAMPLE.split())
         return
     skipped = {"test", "tests", "idlelib", "site-packages", "dist-packages", "lib2to3"}
-    yield from (path for path in sorted(root.rglob("*.py")) if not skipped & set(path.relative_to(root).parts))
+    yield from (
+        path for path in sorted(root.rglob("*.py")) if not skipped & set(path.relative_to(root).parts)
+    )
 
 
 def main() -> None:
     """Write a file of facts for each relation."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "facts")
     parser.add_argument("--full", action="store_true", help="the whole library instead of the sample")
     arguments = parser.parse_args()

@@ -3,8 +3,9 @@
     python make_facts.py                         the environment of the running Python, into facts/
     /path/to/other/python make_facts.py          that of another one (it needs the `packaging` distribution)
 
-Environment markers are evaluated here; the extra that a requirement belongs to is kept as a column ("" for none).
-What the user asked for (Root) is what the installer's REQUESTED mark says, or, without marks, what nothing requires.
+Environment markers are evaluated here; the extra that a requirement belongs to is kept as a column ("" for
+none). What the user asked for (Root) is what carries the installer's REQUESTED mark, or, where nothing does,
+what nothing else requires.
 """
 
 from __future__ import annotations
@@ -49,7 +50,9 @@ def requirements(distribution: metadata.Distribution) -> list[tuple[str, Require
 
 def main() -> None:
     """Write a file of facts for each relation."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "facts")
     parser.add_argument("--root", action="append", default=[], help="a distribution that was asked for")
     arguments = parser.parse_args()

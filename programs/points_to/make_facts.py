@@ -44,7 +44,9 @@ def statements(functions: int, lines: int, seed: int) -> Iterator[tuple[str, int
 
 def main() -> None:
     """Write a file of facts for each kind of statement."""
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--out", type=Path, default=Path(__file__).parent / "facts")
     parser.add_argument("--full", action="store_true", help="20,000 functions instead of 12")
     parser.add_argument("--seed", type=int, default=7)

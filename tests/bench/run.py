@@ -1,0 +1,271 @@
+"""The benchmarks, all by one command.
+
+    python tests/bench/run.py                        everything, as tables
+    python tests/bench/run.py tc_chain reach         some workloads; also: startup, incremental, curves
+    python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
+    python tests/bench/run.py --verify               outputs are read back and compared by digest
+    python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
+
+A workload is timed as a whole process, `ddlog run PROGRAM --input FACTS --sizes`, from the start of Python to
+the printed sizes; inputs are made once and kept in --cache. Soufflé's figures were taken on a machine of the
+same kind from the same files, its compile time not counted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from incremental import Curve, Latency, closure, curves, reachability
+from measure import Measured, ddlog_command, median, run_process, yardstick
+from workloads import WORKLOADS, Workload, digest, write
+
+HERE = Path(__file__).parent
+EXTRAS = ("startup", "incremental", "curves")
+STARTUP_LIMIT = 0.5
+
+
+@dataclass
+class Report:
+    """All figures of one run of this script."""
+
+    yardstick_seconds: float
+    batch: list[dict[str, Any]] = field(default_factory=list)
+    incremental: list[Latency] = field(default_factory=list)
+    curves: list[Curve] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Options:
+    """What to run and how."""
+
+    names: tuple[str, ...]
+    runs: int
+    scale: str
+    cache: Path
+    verify: bool
+
+
+def facts_of(workload: Workload, options: Options) -> Path:
+    """The folder with a workload's inputs, made if it is not there yet."""
+    folder = options.cache / f"{workload.name}_{options.scale}"
+    done = folder.with_suffix(".done")
+    if not done.exists():
+        write(workload.inputs(options.scale), folder)
+        done.touch()
+    return folder
+
+
+def command(workload: Workload, facts: Path) -> list[str]:
+    """The process to time."""
+    program = HERE / "programs" / f"{workload.program}.dl"
+    return [*ddlog_command(), "run", str(program), "--input", str(facts)]
+
+
+def check_size(workload: Workload, options: Options, measured: Measured) -> None:
+    """Raise unless the printed size is the expected one."""
+    expected = workload.expected[options.scale].partition(":")[0]
+    printed = dict(line.split("\t") for line in measured.output.splitlines())
+    if printed.get(workload.output) != expected:
+        raise SystemExit(f"{workload.name}: {workload.output} has {measured.output!r}, not {expected} rows")
+
+
+def check_digest(workload: Workload, options: Options, facts: Path) -> None:
+    """Raise unless the written output has the expected digest."""
+    with tempfile.TemporaryDirectory() as folder:
+        run_process([*command(workload, facts), "--output", folder, "--format", "tsv"])
+        (path,) = Path(folder).glob(f"{workload.output}.*")
+        table = np.loadtxt(path, dtype=np.int64, delimiter="\t", ndmin=2)
+    if digest(table) != workload.expected[options.scale]:
+        raise SystemExit(f"{workload.name}: {digest(table)}, not {workload.expected[options.scale]}")
+
+
+def batch_row(workload: Workload, options: Options) -> dict[str, Any]:
+    """Time one workload."""
+    facts = facts_of(workload, options)
+    measured = median([run_process([*command(workload, facts), "--sizes"]) for _ in range(options.runs)])
+    check_size(workload, options, measured)
+    if options.verify:
+        check_digest(workload, options, facts)
+    row = {
+        "name": workload.name,
+        "seconds": measured.seconds,
+        "limit": workload.limit,
+        "mib": measured.mib,
+        "limit_mib": workload.limit_mib,
+        "rows": int(workload.expected[options.scale].partition(":")[0]),
+        "souffle": workload.souffle,
+    }
+    if workload.program == "tc" and importlib.util.find_spec("duckdb"):
+        duck = [sys.executable, str(HERE / "duck.py"), str(facts)]
+        row["duckdb"] = median([run_process(duck) for _ in range(options.runs)]).seconds
+    return row
+
+
+def startup_row(options: Options) -> dict[str, Any]:
+    """Time a tiny program: what the interpreter costs before it does anything."""
+    tiny = Options((), options.runs, "tiny", options.cache, False)
+    workload = WORKLOADS["tc_chain"]
+    facts = facts_of(workload, tiny)
+    measured = median(
+        [run_process([*command(workload, facts), "--sizes"]) for _ in range(max(options.runs, 5))]
+    )
+    return {
+        "name": "startup",
+        "seconds": measured.seconds,
+        "limit": STARTUP_LIMIT,
+        "mib": measured.mib,
+        "rows": 1770,
+    }
+
+
+def table(title: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
+    """Aligned columns; the first to the left, the others to the right."""
+    lines = [list(head), *map(list, body)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
+    texts = [
+        "  ".join(
+            cell.ljust(width) if i == 0 else cell.rjust(width)
+            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
+        )
+        for line in lines
+    ]
+    return "\n".join([title, texts[0], "-" * len(texts[0]), *texts[1:], ""])
+
+
+def verdict(value: float, limit: float | None) -> str:
+    """Whether a figure is within its limit."""
+    return "" if limit is None else "ok" if value <= limit else f"{value / limit:.1f}x over"
+
+
+def batch_table(batch: Sequence[dict[str, Any]]) -> str:
+    """Whole processes, beside what is required and what others need."""
+    head = (
+        "workload",
+        "rows",
+        "seconds",
+        "required",
+        "",
+        "MiB",
+        "Soufflé interp.",
+        "compiled -j1",
+        "-j2",
+        "DuckDB",
+    )
+    body = []
+    for row in batch:
+        souffle = [f"{seconds:.2f}" for seconds in row.get("souffle", ())] or ["", "", ""]
+        within = verdict(row["seconds"], row["limit"])
+        if row.get("limit_mib") and row["mib"] > row["limit_mib"]:
+            within = "memory"
+        duck = f"{row['duckdb']:.2f}" if "duckdb" in row else ""
+        body.append(
+            (
+                row["name"],
+                f"{row['rows']:,}",
+                f"{row['seconds']:.2f}",
+                f"{row['limit']:.1f}",
+                within,
+                f"{row['mib']:.0f}",
+                *souffle,
+                duck,
+            )
+        )
+    return table("Whole process, facts to sizes", head, body)
+
+
+def incremental_table(latencies: Sequence[Latency]) -> str:
+    """Commits of small changes."""
+    head = ("update", "median ms", "p90 ms", "required", "", "rows changed", "commits")
+    body = [
+        (
+            each.name,
+            f"{each.median_ms:.2f}",
+            f"{each.p90_ms:.2f}",
+            f"{each.limit_ms:.0f}" if each.limit_ms else "",
+            verdict(each.median_ms, each.limit_ms),
+            f"{each.changed:,.1f}",
+            str(each.commits),
+        )
+        for each in latencies
+    ]
+    return table("Incremental, commits on a loaded state", head, body)
+
+
+def curve_table(found: Sequence[Curve]) -> str:
+    """One-row updates as the database grows."""
+    sizes = [f"{size:,}" for size, _ in found[0].points]
+    body = [
+        (
+            curve.name,
+            *(f"{ms:.3f}" for _, ms in curve.points),
+            f"{curve.growth:.2f}x",
+            verdict(curve.growth, 2.0),
+        )
+        for curve in found
+    ]
+    return table("One-row update, median ms by rows in the database", ("query", *sizes, "growth", ""), body)
+
+
+def run(options: Options) -> Report:
+    """Run what was asked for, printing each table as soon as it is complete."""
+    report = Report(yardstick())
+    print(f"yardstick: NumPy sorts 10M int64 in {report.yardstick_seconds:.3f} s\n", flush=True)
+    if "startup" in options.names:
+        report.batch.append(startup_row(options))
+    for name in options.names:
+        if name in WORKLOADS:
+            report.batch.append(batch_row(WORKLOADS[name], options))
+            print(f"  {name}: {report.batch[-1]['seconds']:.2f} s", file=sys.stderr, flush=True)
+    if report.batch:
+        print(batch_table(report.batch), flush=True)
+    if "incremental" in options.names:
+        parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (closure, reachability)
+        report.incremental = [each for part in parts for each in part(options.cache, options.scale)]
+        print(incremental_table(report.incremental), flush=True)
+    if "curves" in options.names:
+        report.curves = list(curves(options.cache, options.scale))
+        print(curve_table(report.curves), flush=True)
+    return report
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line of this script."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    choices = (*WORKLOADS, *EXTRAS)
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=f"what to run: {', '.join(choices)}; default all"
+    )
+    parser.add_argument("--runs", type=int, default=3, help="runs of each process; the median counts")
+    parser.add_argument("--scale", choices=("full", "tiny"), default="full")
+    parser.add_argument("--cache", type=Path, default=Path(tempfile.gettempdir()) / "ddlog-bench")
+    parser.add_argument("--verify", action="store_true", help="compare outputs by digest as well")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    arguments = parser.parse_args(argv)
+    for name in arguments.names:
+        if name not in choices:
+            parser.error(f"there is no benchmark {name}: {', '.join(choices)}")
+    names = tuple(arguments.names) or choices
+    arguments.cache.mkdir(parents=True, exist_ok=True)
+    options = Options(names, arguments.runs, arguments.scale, arguments.cache, arguments.verify)
+    report = run(options)
+    if arguments.json:
+        arguments.json.write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

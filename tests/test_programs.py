@@ -1,0 +1,59 @@
+"""Every program in `programs/` gives its expected output, and its updates exactly the expected changes."""
+
+from __future__ import annotations
+
+import csv
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from programs_oracle import ORACLES, PROGRAMS, expected
+
+DDLOG = Path(sys.executable).parent / "ddlog"
+NAMES = sorted(path.name for path in PROGRAMS.iterdir() if (path / f"{path.name}.dl").exists())
+
+
+def run(name: str, *options: str) -> str:
+    """What `ddlog run` prints for a program and its facts."""
+    folder = PROGRAMS / name
+    command = [str(DDLOG), "run", str(folder / f"{name}.dl"), "--input", str(folder / "facts"), *options]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def table(path: Path) -> list[list[str]]:
+    """The cells of a CSV file."""
+    with open(path, newline="", encoding="utf-8") as file:
+        return list(csv.reader(file))
+
+
+def test_every_program_has_an_oracle() -> None:
+    assert set(NAMES) == set(ORACLES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_expected_files_are_what_the_oracle_says(name: str) -> None:
+    folder = PROGRAMS / name / "expected"
+    assert {path.name: path.read_text(encoding="utf-8") for path in folder.iterdir()} == expected(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_outputs_and_changes(name: str, tmp_path: Path) -> None:
+    folder = PROGRAMS / name
+    printed = run(name, "--output", str(tmp_path), "--updates", str(folder / "updates.dat"))
+    wanted = sorted((folder / "expected").glob("*.csv"))
+    for path in wanted:
+        assert table(tmp_path / path.name) == table(path), path.name
+    assert {path.name for path in wanted} == {
+        p.name for p in tmp_path.glob("*.csv") if "changes" not in p.name
+    }
+    assert printed == (folder / "expected" / "updates.txt").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_without_updates_no_history_is_kept_and_nothing_changes(name: str, tmp_path: Path) -> None:
+    run(name, "--output", str(tmp_path))
+    for path in (PROGRAMS / name / "expected").glob("*.csv"):
+        assert table(tmp_path / path.name) == table(path), path.name
