@@ -12,8 +12,9 @@ from collections.abc import Mapping
 from typing import Any
 
 from . import values
-from .shapes import Shape, collection_of, is_option, local_name, shape_of
+from .shapes import Shape, collection_of, is_option, shape_of
 from .types import Constructor, Float, String, Tuple, Type, TypeDef, User
+from .values import local_name
 
 TypeDefs = Mapping[str, TypeDef]
 _SPECIAL_FLOATS = ("NaN", "inf", "-inf")

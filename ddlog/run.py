@@ -43,10 +43,12 @@ def run(program: Program, options: RunOptions) -> None:
     if options.output is not None:
         make_directory(Path(options.output))
     progress = Progress(options.quiet)
-    computed = "outputs" if not options.relations and options.updates is None else "all"
+    wanted = {relation.name for relation in chosen}
+    if options.updates is not None:
+        wanted.update(program.names("output"))
     with progress:
         session = program.session(
-            relations=computed, max_iterations=options.max_iterations, progress=progress
+            relations=sorted(wanted), max_iterations=options.max_iterations, progress=progress
         )
         first = _first_commit(session, options)
     _show_state(session, chosen, options, first)

@@ -94,7 +94,7 @@ class Program:
     def session(
         self,
         *,
-        relations: str = "all",
+        relations: str | Iterable[str] = "all",
         max_iterations: int | None = None,
         engine: str = "inprocess",
         progress: Progress | None = None,
@@ -102,12 +102,22 @@ class Program:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
-        relations need. `max_iterations` ends a recursion that takes longer with an error.
+        relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a recursion that takes longer with an error.
         """
-        outputs = None if relations == "outputs" else tuple(self.relations)
+        outputs = self._wanted(relations)
         circuit = self.circuit("incremental", outputs)
         kept = frozenset(name for name, _ in circuit.relations)
         return Session(self, create_runtime(circuit, engine, nan=values.NAN), kept, max_iterations, progress)
+
+    def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
+        match relations:
+            case "all":
+                return tuple(self.relations)
+            case "outputs":
+                return tuple(self.names("output"))
+            case str():
+                return (relations,)
+        return tuple(relations)
 
 
 class Session:
@@ -135,6 +145,7 @@ class Session:
         self._touched: set[str] = set()
         self._subscribers: list[tuple[str, Callable[[list[tuple[Any, int]]], None]]] = []
         self._started = False
+        self._static = False
         self._closed = False
 
     def __enter__(self) -> Session:
@@ -332,6 +343,7 @@ class Session:
                 batches, static=static, max_iterations=self.max_iterations, progress=self.progress
             )
         self._started = True
+        self._static = static
         return deltas
 
     @contextmanager
@@ -360,6 +372,8 @@ class Session:
         """The pending changes of an input relation; an error takes back what was done inside."""
         declared = self._input(name)
         self._start()
+        if self._static:
+            raise DDlogError([errors.NoFurtherChanges()])
         changes = self._pending(declared)
         mark = changes.mark()
         try:
@@ -406,7 +420,7 @@ class Session:
         self, declared: Relation, change: Mapping[str, Any] | Callable[[Row], Row]
     ) -> Callable[[Row], Row]:
         if not isinstance(change, Mapping):
-            return change
+            return lambda row: _changed(change, row, declared)
         names = [column.name for column in declared.columns]
         return lambda row: row_of({**dict(zip(names, row, strict=True)), **change}, declared, self.typedefs)
 
@@ -451,6 +465,13 @@ def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
     if not isinstance(changes, KeyedChanges):
         raise DDlogError([errors.NoPrimaryKey(declared.name)])
     return changes
+
+
+def _changed(change: Callable[[Row], Row], row: Row, declared: Relation) -> Row:
+    try:
+        return change(row)
+    except ValueError as error:
+        raise DDlogError([errors.CannotModify(declared.name, str(error))]) from None
 
 
 def _rows_of_columns(columns: Columns) -> Iterator[Row]:

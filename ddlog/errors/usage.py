@@ -199,6 +199,13 @@ class InTransaction(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NoFurtherChanges(Diagnostic):
+    """A change of a session that was loaded without history."""
+
+    title: ClassVar[str] = "this session was loaded as static: it takes no changes"
+
+
+@dataclass(frozen=True, slots=True)
 class SessionClosed(Diagnostic):
     """A use of a session after its end."""
 

@@ -177,7 +177,8 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
     if pa.types.is_uint64(whole.type):
         unsigned = np.asarray(whole)
         if isinstance(type, Bit) and type.width >= 64 and len(unsigned) and int(unsigned.max()) > bounds[1]:
-            return unsigned.tolist()
+            wide: list[int] = unsigned.tolist()
+            return wide
     array = np.asarray(whole.cast(pa.int64()))
     if len(array) and (int(array.min()) < bounds[0] or int(array.max()) > bounds[1]):
         raise ValueError(f"a number is out of the range of {type}")

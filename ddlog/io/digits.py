@@ -74,11 +74,11 @@ def read_integers(
     middle = data.find(b"\n", start + (len(data) - start) // 2) + 1 or len(data)
     parts = [(start, middle), (middle, len(data))]
     with ThreadPoolExecutor(2) as pool:
-        lines = list(pool.map(lambda part: int(_count_lines(array, *part)), parts))
+        lines = list(pool.map(lambda part: int(_count_lines(array, part[0], part[1])), parts))
         out = np.empty((len(bounds), sum(lines) + 1), dtype=np.int64)
         rows = list(
             pool.map(
-                lambda part, row: int(_parse(array, *part, ord(separator), low, high, out, row)),
+                lambda part, row: int(_parse(array, part[0], part[1], ord(separator), low, high, out, row)),
                 parts,
                 (0, lines[0]),
             )

@@ -43,12 +43,12 @@ def decode(data: bytes) -> str:
 def _read_large(
     data: bytes, start: int, separator: str, relation: Relation, typedefs: TypeDefs
 ) -> Columns | None:
-    order = None
+    order: list[int] | None = None
     if separator == ",":
         end = data.find(b"\n", start) + 1 or len(data)
         first = next(comma_records(decode(data[start:end])), None)
         try:
-            order = first and header_order(first, relation)
+            order = header_order(first, relation) if first is not None else None
         except CellFault:
             return None
         start = end if order is not None else start
