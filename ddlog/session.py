@@ -109,6 +109,14 @@ class Program:
         kept = frozenset(name for name, _ in circuit.relations)
         return Session(self, create_runtime(circuit, engine, nan=values.NAN), kept, max_iterations, progress)
 
+    def key_function(self, relation: Relation) -> Callable[[Row], Any]:
+        """What computes the primary key of a row of the relation."""
+        from .codegen.scalar import compile_function_table
+
+        assert relation.key is not None
+        key = compile_function_table(self.checked)[relation.key.key]
+        return lambda row: key(*row)
+
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
             case "all":
@@ -394,14 +402,7 @@ class Session:
             return MultisetChanges(declared, self._runtime)
         if declared.key is None:
             return SetChanges(declared, self._runtime)
-        return KeyedChanges(declared, self._runtime, self._key_function(declared), self._show_key(declared))
-
-    def _key_function(self, declared: Relation) -> Callable[[Row], Any]:
-        from .codegen.scalar import compile_function_table
-
-        assert declared.key is not None
-        key = compile_function_table(self.program.checked)[declared.key.key]
-        return lambda row: key(*row)
+        return KeyedChanges(declared, self._runtime, self.program.key_function(declared), self._show_key(declared))
 
     def _show_key(self, declared: Relation) -> Callable[[Any], str]:
         assert declared.key is not None

@@ -35,9 +35,18 @@ EDGE = relation("Edge", a=S32, b=S32)
 ITEM = relation("Item", name=STRING, at=POINTS, tags=vec(STRING), note=option(STRING))
 KEY = Function("key", "", "key", (Parameter("id", S32, False),), S32, None, PLACE)
 HOST = dataclasses.replace(relation("Host", id=S32, name=STRING), key=KEY)
-PAIRS = Relation("Pairs", "input", "relation", pair(S32, S32), None, (Column("value", pair(S32, S32)),), None, PLACE)
+PAIRS = Relation(
+    "Pairs", "input", "relation", pair(S32, S32), None, (Column("value", pair(S32, S32)),), None, PLACE
+)
 SPOTS = Relation(
-    "Spots", "input", "relation", POINTS, None, (Column("x", Signed(32)), Column("y", Signed(32))), None, PLACE
+    "Spots",
+    "input",
+    "relation",
+    POINTS,
+    None,
+    (Column("x", Signed(32)), Column("y", Signed(32))),
+    None,
+    PLACE,
 )
 RELATIONS = {each.name: each for each in (EDGE, ITEM, HOST, PAIRS)}
 TYPES = typedefs(*RELATIONS.values())
@@ -80,7 +89,7 @@ def insert(name: str, *row: object, last: bool = True) -> Update:
             'insert Item("a", Point{1, 2}, ["x", "y"], "n");',
             [insert("Item", "a", (1, 2), ("x", "y"), (1, "n"))],
         ),
-        ("insert_or_update Host(1, \"a\");", [Update("insert_or_update", "Host", (1, "a"), True)]),
+        ('insert_or_update Host(1, "a");', [Update("insert_or_update", "Host", (1, "a"), True)]),
         ("delete_key Host 1;", [Update("delete_key", "Host", 1, True)]),
         ("start; insert Edge(1,", [Start()]),
     ],
@@ -98,7 +107,10 @@ def test_modify_changes_named_fields() -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("strat;", "c.dat:1:1: there is no command `strat`\n    strat;\n    ^^^^^\n  help: did you mean `start`?"),
+        (
+            "strat;",
+            "c.dat:1:1: there is no command `strat`\n    strat;\n    ^^^^^\n  help: did you mean `start`?",
+        ),
         ("profile;", "c.dat:1:1: the command `profile` is not supported yet"),
         ("query_index I(1);", "c.dat:1:1: the command `query_index` is not supported yet"),
         ("start;\n\n  insert Egde(1);", "c.dat:3:10: there is no relation Egde"),
@@ -130,7 +142,7 @@ def test_reading_goes_on_after_an_error() -> None:
 
 @given(st.data())
 def test_it_does_not_matter_how_the_text_arrives(data: st.DataObject) -> None:
-    text = 'start;\ninsert Edge(1,\n 2),\n insert Edge(3, 4);\necho a\nb;\n# c;\ncommit\ndump_changes;\n'
+    text = "start;\ninsert Edge(1,\n 2),\n insert Edge(3, 4);\necho a\nb;\n# c;\ncommit\ndump_changes;\n"
     lines = text.splitlines(keepends=True)
     cuts = sorted(data.draw(st.lists(st.integers(0, len(lines)), max_size=4)))
     pieces = ["".join(lines[a:b]) for a, b in zip([0, *cuts], [*cuts, len(lines)], strict=True)]
@@ -219,7 +231,11 @@ def test_separated_changes(tmp_path: Path, name: str, content: str) -> None:
         ("c.jsonl", "[\n", "c.jsonl:1:2: this is not JSON"),
         ("c.jsonl", '{"commit": true}\n{"insrt": {}}\n', "c.jsonl:2:1: there is no command `insrt`"),
         ("c.jsonl", '{"insert": {"Egde": 1}}\n', "c.jsonl:1:1: there is no relation Egde"),
-        ("c.jsonl", '{"insert": {"Edge": [1]}}\n', "c.jsonl:1:1: Edge: expected 2 fields, found an array of 1"),
+        (
+            "c.jsonl",
+            '{"insert": {"Edge": [1]}}\n',
+            "c.jsonl:1:1: Edge: expected 2 fields, found an array of 1",
+        ),
         ("c.jsonl", '{"delete_key": {"Edge": 1}}\n', "c.jsonl:1:1: Edge has no primary key"),
     ],
 )

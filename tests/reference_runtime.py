@@ -1,0 +1,95 @@
+"""A runtime that evaluates everything from scratch at each commit: slow, and right by definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from ddlog.engine.circuit import Circuit, Input, Output
+from ddlog.engine.reference import evaluate
+from ddlog.engine.schema import Schema
+
+Row = tuple[Any, ...]
+
+
+class ReferenceRows:
+    """Rows in value order."""
+
+    def __init__(self, schema: Schema, contents: Mapping[Row, int]) -> None:
+        self.schema, self._rows = schema, sorted(contents)
+        counts = [contents[row] for row in self._rows]
+        self.weights = None if set(counts) <= {1} else counts
+
+    def columns(self) -> list[list[Any]]:
+        return [[row[at] for row in self._rows] for at in range(len(self.schema))]
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._rows)
+
+
+class ReferenceDelta:
+    """The difference of two states."""
+
+    def __init__(self, before: Mapping[Row, int], after: Mapping[Row, int]) -> None:
+        changed = {row: after.get(row, 0) - before.get(row, 0) for row in {*before, *after}}
+        self.rows = sorted(row for row, weight in changed.items() if weight)
+        self.weights = [changed[row] for row in self.rows]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+
+class ReferenceRuntime:
+    """The Protocol of runtimes, over `evaluate`. The circuit is the relational one."""
+
+    def __init__(self, circuit: Circuit) -> None:
+        outputs = [node.relation for node in circuit.nodes if isinstance(node, Output)]
+        shown = [(name, at) for name, at in circuit.relations if name not in outputs]
+        extra = tuple(Output(name, at, circuit.nodes[at].schema) for name, at in shown)
+        self._outputs = outputs
+        self._circuit = Circuit(circuit.nodes + extra, circuit.relations)
+        self._multisets = {n.relation: n.multiset for n in circuit.nodes if isinstance(n, Input)}
+        self._inputs: dict[str, dict[Row, int]] = {name: {} for name in self._multisets}
+        self._state: dict[str, dict[Row, int]] = {name: {} for name, _ in circuit.relations}
+
+    def batch(self, relation: str, rows: Sequence[Row]) -> list[Row]:
+        return list(rows)
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> list[Row]:
+        listed = [[c[0][i] for i in c[1]] if isinstance(c, tuple) else list(c) for c in columns]
+        return list(zip(*listed, strict=True))
+
+    def contains(self, relation: str, rows: Sequence[Row]) -> list[bool]:
+        return [row in self._state[relation] for row in rows]
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
+        return [row for row in self._state[relation] if all(row[at] == v for at, v in values.items())]
+
+    def rows(self, relation: str) -> ReferenceRows:
+        at = self._circuit.relation(relation)
+        return ReferenceRows(self._circuit.nodes[at].schema, self._state[relation])
+
+    def size(self, relation: str) -> int:
+        return len(self._state[relation])
+
+    def commit(
+        self, changes: Mapping[str, Sequence[tuple[Any, int]]], **options: Any
+    ) -> dict[str, ReferenceDelta]:
+        inputs = {name: dict(rows) for name, rows in self._inputs.items()}
+        for name, batches in changes.items():
+            for rows, sign in batches:
+                for row in rows:
+                    before = inputs[name].get(row, 0)
+                    inputs[name][row] = before + sign if self._multisets[name] else max(0, sign)
+            inputs[name] = {row: weight for row, weight in inputs[name].items() if weight}
+        state = evaluate(self._circuit, inputs)
+        deltas = {name: ReferenceDelta(self._state.get(name, {}), state[name]) for name in self._outputs}
+        self._inputs, self._state = inputs, state
+        return deltas
+
+    def query(self, circuit: Circuit) -> ReferenceRows:
+        (output,) = (node for node in circuit.nodes if isinstance(node, Output))
+        return ReferenceRows(output.schema, evaluate(circuit, self._state)[output.relation])
