@@ -31,7 +31,7 @@ class ModuleSyntax:
 
     name: str
     source: Source
-    tables: Tables = field(default_factory=lambda: {key: {} for key in _TABLES})
+    tables: Tables = field(default_factory=lambda: _empty())
 
     def get(self, table: str, name: str) -> tuple[Any, ...]:
         """The declarations of a name."""
@@ -57,7 +57,8 @@ class ModuleSyntax:
         return f"{self.name}::{name}" if self.name else name
 
 
-_TABLES = (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)
+def _empty() -> Tables:
+    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
 
 
 def index(name: str, source: Source, module: syntax.Module) -> ModuleSyntax:

@@ -186,7 +186,7 @@ class Environment:
             assert declaration.element is not None
             record = self.convert(declaration.element, owner.name, frozenset())
         constructor: Constructor | None = None
-        columns = (core.Column("value", record),)
+        columns: tuple[core.Column, ...] = (core.Column("value", record),)
         if isinstance(record, User) and len(self.typedefs[record.name].constructors) == 1:
             constructor = self.typedefs[record.name].constructors[0]
             fields = self.constructors_of(record)[0][1]

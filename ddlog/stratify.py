@@ -56,7 +56,7 @@ def dependencies(rule: core.Rule) -> Iterator[Edge]:
                 yield Edge(clause.relation, head.relation, how, clause, rule)
 
 
-def strongly_connected(successors: Mapping[str, Mapping[str, None]]) -> list[list[str]]:
+def strongly_connected(successors: dict[str, dict[str, None]]) -> list[list[str]]:
     """The strongly connected components, each before those that it leads to (Tarjan)."""
     index: dict[str, int] = {}
     low: dict[str, int] = {}

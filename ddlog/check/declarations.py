@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from .. import syntax
 from ..diagnostics import Diagnostic, Note
@@ -15,7 +16,7 @@ from ..source import Span
 from ..types import Function, Tuple, Type, TypeDef, User
 from ..unify import type_variables
 
-COMING = {
+COMING: dict[type[Any], str] = {
     syntax.Import: "imports are",
     syntax.ForDecl: "`for` statements as rules are",
     syntax.IndexDecl: "indexes are",
@@ -58,13 +59,8 @@ def _type(environment: Environment, module: ModuleSyntax, declaration: object) -
             yield from _unused(declaration, set(type_variables(body)))
         case syntax.TypeDecl():
             typedef = environment.typedef(module, declaration)
-            used = {
-                name
-                for each in typedef.constructors
-                for _, type_ in each.fields
-                for name in type_variables(type_)
-            }
-            yield from _unused(declaration, used)
+            fields = [type_ for each in typedef.constructors for _, type_ in each.fields]
+            yield from _unused(declaration, {name for each in fields for name in type_variables(each)})
             yield from _field_types(declaration, typedef)
         case syntax.RelationDecl():
             environment.typedef(module, declaration)

@@ -187,11 +187,14 @@ def cast_error(source: Type, target: Type) -> str | None:
         case (Bit(a), Signed(b)) | (Signed(a), Bit(b)):
             if a == b:
                 return None
-            return "Conversion between signed and unsigned bit vectors only supported across types of the same bit width"
+            return (
+                "Conversion between signed and unsigned bit vectors only supported across types of "
+                "the same bit width"
+            )
         case (BigInt(), Signed()) | (Float(), Float()):
             return None
         case BigInt(), Bit():
-            return f"Direct casts from 'bigint' to 'bit<>' are not supported; cast to signed<{target.width}> first"
+            return "Direct casts from 'bigint' to 'bit<>' are not supported; cast to signed<> first"
         case Float(), Bit() | Signed() | BigInt():
             return "There are no direct casts from floating point to integers; use int_from_f or int_from_d"
         case _:

@@ -167,8 +167,8 @@ def atom(body: Body, term: syntax.Atom) -> None:
         return
     columns: list[str | None] = []
     for each in relation.columns:
-        expr = given.get(each.name)
-        columns.append(None if expr is None else column(body, after, expr, each.type))
+        said = given.get(each.name)
+        columns.append(None if said is None else column(body, after, said, each.type))
     if term.binder is not None:
         _bind_whole(body, after, relation, columns, term.binder, term.span)
     if term.negated:
