@@ -66,7 +66,7 @@ def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, pl
         and after in _AFTER_NAME
     ):
         return errors.ReservedWord(token.value, span=span)
-    if at and "." in fitting and _begins_anew(tokens, at, places):
+    if at and "." in fitting and "$END" not in fitting and _begins_anew(tokens, at, places):
         end = tokens[at - 1].end
         return errors.MissingPeriod(span=places.span(end, end))
     if token.value in _RULE_SIGNS and ":-" in fitting:
@@ -131,11 +131,6 @@ def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
         return "names of variables, functions and fields begin with a small letter"
     if token.value in ("and", "&", "or", "|") and {".", ","} <= fitting:
         return "the clauses of a rule are separated by commas; several rules of one relation mean `or`"
-    if (
-        at > 1
-        and tokens[at - 1].value == "<"
-        and tokens[at - 2].kind in ("LOWER", "UPPER")
-        and "TYPEVAR" in fitting
-    ):
+    if at > 2 and tokens[at - 3].value == "as" and tokens[at - 1].value == "<":
         return "`<` after a type begins its arguments; to compare, write `(x as T) < y`"
     return ""

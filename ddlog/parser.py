@@ -59,20 +59,23 @@ class _Parser:
             stop, states, result = self._parse(tokens, at)
             if stop == len(tokens):
                 break
-            if not self._follows_bad_token(tokens[stop]):
+            if not self._follows_bad_token(tokens[at], tokens[stop]):
                 self.found.append(diagnose(self.tables, states, tokens, stop, self.places))
             if self.start != "module":
                 return None
             at = self._resume(tokens, max(stop, at), stop == at)
         return result
 
-    def _follows_bad_token(self, token: Token) -> bool:
-        """Whether the declaration that holds the token has an error below the grammar, which explains it."""
-        place = self.places.span(token.start, token.end)
-        done = self.declarations[-1].span if self.declarations else self.places.span(0, 0)
-        low, high = (done.end_line, done.end_column), (place.line, place.column)
+    def _follows_bad_token(self, first: Token, token: Token) -> bool:
+        """Whether the declaration that holds the token has an error below the grammar, which explains
+        that the token does not fit. It begins with the first token or after the last declaration."""
+        place, begin = self.places.span(token.start, token.end), self.places.span(first.start, first.end)
+        low = (begin.line, begin.column)
+        if self.declarations:
+            done = self.declarations[-1].span
+            low = max(low, (done.end_line, done.end_column))
         spans = (error.span for error in self._lexical if error.span is not None)
-        return any(low <= (span.line, span.column) <= high for span in spans)
+        return any(low <= (span.line, span.column) <= (place.line, place.column) for span in spans)
 
     @property
     def source_text(self) -> str:
@@ -88,6 +91,7 @@ class _Parser:
         starts: list[int] = []
         ends: list[int] = []
         last = 0
+        failed: list[int] | None = None
         for i in range(at, len(tokens)):
             token = tokens[i]
             kind = token[0]
@@ -95,8 +99,12 @@ class _Parser:
                 move = moves[states[-1]].get(kind)
                 if move is None:
                     if kind == "$END" and states[-1] == accept:
-                        return len(tokens), states, values[-1]
-                    return i, states, None
+                        return (len(tokens) if failed is None else i), failed or states, values[-1]
+                    if failed is not None:
+                        return i, failed, None
+                    # What stands before may still be a whole declaration: finish it.
+                    failed, kind = list(states), "$END"
+                    continue
                 if move >= 0:
                     break
                 length, origin, build = steps[~move]
@@ -111,8 +119,6 @@ class _Parser:
                 values.append(value)
                 starts.append(start)
                 ends.append(end)
-            if kind == "$END":
-                return len(tokens), states, values[-1]
             states.append(move)
             values.append(token)
             starts.append(token[2])
@@ -127,7 +133,7 @@ class _Parser:
         steps = production.steps
         plain = not any(spliced for _, spliced in steps)
         if production.inline:
-            return _appending if _grows(production) else _listing(steps)
+            return _growing(steps) if steps and steps[0] == (0, True) else _listing(steps)
         if production.passes:
             only = steps[0][0]
             return lambda start, end, values: values[only]
@@ -165,7 +171,8 @@ class _Parser:
                 continue
             if self._is_starter(tokens[i]) and self._first_of_line(tokens, i):
                 return i
-            if tokens[i].kind == "UPPER" and tokens[i - 1].value == "}" and self._column(tokens[i]) == 1:
+            closed = i > 0 and tokens[i - 1].value in (")", "]", "}")
+            if closed and tokens[i].kind in ("UPPER", "LOWER") and self._column(tokens[i]) == 1:
                 return i
         return len(tokens)
 
@@ -179,14 +186,16 @@ class _Parser:
         return self.places.span(token.start, token.end).column
 
 
-def _grows(production: Production) -> bool:
-    return len(production.steps) == 2 and production.steps[0] == (0, True) and not production.steps[1][1]
+def _growing(steps: tuple[tuple[int, bool], ...]) -> Callable[[int, int, list[Any]], list[Any]]:
+    """Adds to the list of a repetition, which is the first symbol, in place."""
+    more = _listing(steps[1:])
 
+    def build(start: int, end: int, values: list[Any]) -> list[Any]:
+        result: list[Any] = values[0]
+        result += more(start, end, values)
+        return result
 
-def _appending(start: int, end: int, values: list[Any]) -> list[Any]:
-    """The list of a repetition with one more value: always the last symbol."""
-    values[0].append(values[-1])
-    return values[0]  # type: ignore[no-any-return]
+    return build
 
 
 def _listing(steps: tuple[tuple[int, bool], ...]) -> Callable[[int, int, list[Any]], list[Any]]:
