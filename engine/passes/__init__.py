@@ -5,9 +5,23 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ..circuit import Circuit
+from .common import share_common_nodes
 from .dead_code import remove_dead_code
+from .distinct import consolidate_distinct, eliminate_distinct
+from .fold import fold_constants
+from .prefixes import share_prefixes
 
-PASSES: tuple[Callable[[Circuit], Circuit], ...] = (remove_dead_code,)
+PASSES: tuple[Callable[[Circuit], Circuit], ...] = (
+    fold_constants,
+    share_common_nodes,
+    share_prefixes,
+    remove_dead_code,
+    eliminate_distinct,
+    remove_dead_code,
+    consolidate_distinct,
+    share_common_nodes,
+    remove_dead_code,
+)
 
 
 def optimize(circuit: Circuit) -> Circuit:

@@ -1,0 +1,72 @@
+"""Joins up to the names of their variables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import replace
+
+from ..circuit import Guard, Join, Let, Node, Step, Term, Unnest
+from ..schema import RowExpr, Schema
+
+
+def shape(schema: Schema) -> Hashable:
+    """A schema without the names of its columns."""
+    return tuple((column.kind, column.domain) for column in schema)
+
+
+def node_key(node: Node) -> Hashable:
+    """Equal for nodes of equal sources that compute the same; names of columns and variables are no
+    part of it."""
+    if not isinstance(node, Join):
+        return replace(node, schema=()), shape(node.schema)
+    names = canonical_names(node.terms, node.steps)
+    terms = tuple(rename_term(term, names.__getitem__) for term in node.terms)
+    steps = tuple(step_key(step, names) for step in node.steps)
+    return Join, terms, steps, tuple(names[name] for name in node.output), shape(node.schema)
+
+
+def canonical_names(terms: tuple[Term, ...], steps: tuple[Step, ...]) -> dict[str, str]:
+    """A new name for each variable, by its first occurrence."""
+    names: dict[str, str] = {}
+    for term in terms:
+        for column in term.columns:
+            if column is not None:
+                names.setdefault(column, f"v{len(names)}")
+    for step in steps:
+        for name in (*expression(step).inputs, *bound_by(step)):
+            names.setdefault(name, f"v{len(names)}")
+    return names
+
+
+def step_key(step: Step, names: dict[str, str]) -> Hashable:
+    """A step up to the names of variables."""
+    value = expression(step)
+    inputs = tuple(names[name] for name in value.inputs)
+    bound = tuple(names[name] for name in bound_by(step))
+    return type(step), bound, inputs, value.key, value.column.kind, value.column.domain
+
+
+def expression(step: Step) -> RowExpr:
+    """The expression that a step evaluates."""
+    return step.condition if isinstance(step, Guard) else step.value
+
+
+def bound_by(step: Step) -> tuple[str, ...]:
+    """The variable that a step binds, if any."""
+    return (step.name,) if isinstance(step, Let | Unnest) else ()
+
+
+def rename_term(term: Term, new: Callable[[str], str]) -> Term:
+    """The term over other variables."""
+    return replace(term, columns=tuple(None if name is None else new(name) for name in term.columns))
+
+
+def rename_step(step: Step, new: Callable[[str], str]) -> Step:
+    """The step over other variables."""
+    value = expression(step)
+    value = replace(value, inputs=tuple(new(name) for name in value.inputs))
+    if isinstance(step, Guard):
+        return Guard(value)
+    if isinstance(step, Let | Unnest):
+        return replace(step, name=new(step.name), value=value)
+    return replace(step, value=value)

@@ -1,0 +1,56 @@
+"""Folding: conditions without variables are decided, sums of one or of nothing disappear."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from ..circuit import Circuit, Constant, Guard, Join, Node, NodeId, Step, Sum
+from .scopes import everywhere, replaced
+
+
+def fold_constants(circuit: Circuit) -> Circuit:
+    """The circuit with true guards removed, joins of a false one empty, and plain sums collapsed."""
+    return everywhere(circuit, _fold)
+
+
+def _fold(circuit: Circuit) -> Circuit:
+    nodes: list[Node] = []
+    instead: dict[NodeId, NodeId] = {}
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node, Join):
+            node = _decided(node)
+        if isinstance(node, Join) and any(not t.negated and _is_empty(nodes[t.source]) for t in node.terms):
+            node = Constant((), node.schema, node.text)
+        if isinstance(node, Sum):
+            node = replace(node, sources=tuple(s for s in node.sources if not _is_empty(nodes[s])))
+            if not node.sources:
+                node = Constant((), node.schema, node.text)
+            elif len(node.sources) == 1:
+                instead[i] = node.sources[0]
+        nodes.append(node)
+    return replaced(circuit, instead, nodes)
+
+
+def _decided(join: Join) -> Join | Constant:
+    steps: list[Step] = []
+    for step in join.steps:
+        decision = _decision(step)
+        if decision is False:
+            return Constant((), join.schema, join.text)
+        if decision is None:
+            steps.append(step)
+    return replace(join, steps=tuple(steps))
+
+
+def _decision(step: Step) -> bool | None:
+    """What a guard always is, if that is known; one that fails is left to fail at run time."""
+    if not isinstance(step, Guard) or step.condition.inputs:
+        return None
+    try:
+        return bool(step.condition.scalar())
+    except Exception:
+        return None
+
+
+def _is_empty(node: Node) -> bool:
+    return isinstance(node, Constant) and not node.rows

@@ -1,0 +1,141 @@
+"""Shared prefixes: rules with the same terms and conditions are joined once.
+
+What the rules do differently afterwards (expressions, flatmaps, projections) is linear, so each is
+applied to the shared valuations as they pass by. A prefix that one of the rules would go on to
+join is left alone: its valuations would have to be stored.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import replace
+
+from ..circuit import Circuit, Guard, Inspect, Join, Let, Node, NodeId, Step, Term, Unnest, with_sources
+from ..schema import Column
+from .canonical import bound_by, canonical_names, expression, rename_step, rename_term, step_key
+from .scopes import everywhere
+
+
+def share_prefixes(circuit: Circuit) -> Circuit:
+    """The circuit where joins of two terms and more that differ only after their last condition read
+    one join of those terms and conditions."""
+    return everywhere(circuit, _share)
+
+
+def _share(circuit: Circuit) -> Circuit:
+    groups: dict[Hashable, list[NodeId]] = {}
+    for i, node in enumerate(circuit.nodes):
+        if isinstance(node, Join) and len(node.terms) > 1 and _may_share(node):
+            groups.setdefault(_prefix_key(node), []).append(i)
+    shared = {i: members for members in groups.values() if len(members) > 1 for i in members}
+    nodes: list[Node] = []
+    new: list[NodeId] = []
+    prefixes: dict[NodeId, NodeId] = {}
+    for i, node in enumerate(circuit.nodes):
+        node = with_sources(node, new.__getitem__)
+        if isinstance(node, Join) and i in shared:
+            first = shared[i][0]
+            if first not in prefixes:
+                joins = [circuit.nodes[member] for member in shared[i]]
+                read = [_read(join) for join in joins if isinstance(join, Join)]
+                nodes.append(_prefix(node, frozenset[str]().union(*read), nodes))
+                prefixes[first] = len(nodes) - 1
+            prefix = nodes[prefixes[first]]
+            assert isinstance(prefix, Join)
+            node = _rest(node, prefixes[first], prefix)
+        nodes.append(node)
+        new.append(len(nodes) - 1)
+    return Circuit(tuple(nodes), tuple((relation, new[node]) for relation, node in circuit.relations))
+
+
+def _may_share(join: Join) -> bool:
+    """Whether the terms can be joined before anything is unnested, and nothing has an effect."""
+    return _derived(join).isdisjoint(_columns(join)) and not any(isinstance(s, Inspect) for s in join.steps)
+
+
+def _columns(join: Join) -> set[str | None]:
+    return {name for term in join.terms for name in term.columns}
+
+
+def _derived(join: Join) -> set[str]:
+    """The variables that come out of a flatmap, and those computed from them."""
+    derived: set[str] = set()
+    for step in join.steps:
+        if isinstance(step, Unnest) or not derived.isdisjoint(expression(step).inputs):
+            derived.update(bound_by(step))
+    return derived
+
+
+def _filled(join: Join) -> tuple[Term, ...]:
+    """The terms with a variable in every column."""
+    return tuple(
+        replace(term, columns=tuple(name or f"_{i}.{k}" for k, name in enumerate(term.columns)))
+        for i, term in enumerate(join.terms)
+    )
+
+
+def _split(join: Join) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
+    """The steps that restrict the valuations, with the definitions they need, and the others."""
+    derived = _derived(join)
+    needed = _columns(join)
+    inside: set[int] = set()
+    for i in reversed(range(len(join.steps))):
+        step = join.steps[i]
+        inputs, bound = expression(step).inputs, bound_by(step)
+        test = isinstance(step, Guard) or (isinstance(step, Let) and step.name in needed)
+        if test and derived.isdisjoint((*inputs, *bound)):
+            inside.add(i)
+            needed.update(inputs)
+    return (
+        tuple(step for i, step in enumerate(join.steps) if i in inside),
+        tuple(step for i, step in enumerate(join.steps) if i not in inside),
+    )
+
+
+def _prefix_key(join: Join) -> Hashable:
+    """Equal for joins with the same terms and conditions, up to the names of variables."""
+    terms, (inside, _) = _filled(join), _split(join)
+    names = canonical_names(terms, inside)
+    return tuple(rename_term(t, names.__getitem__) for t in terms), tuple(step_key(s, names) for s in inside)
+
+
+def _read(join: Join) -> frozenset[str]:
+    """The canonical names of the prefix's variables that the rest of the join reads."""
+    inside, outside = _split(join)
+    names = canonical_names(_filled(join), inside)
+    read = {*join.output} | {name for step in outside for name in (*expression(step).inputs, *bound_by(step))}
+    return frozenset(names[name] for name in read if name in names)
+
+
+def _prefix(join: Join, read: frozenset[str], nodes: list[Node]) -> Join:
+    """The join of the terms and conditions alone, over canonical names; its output is `read`."""
+    inside, _ = _split(join)
+    filled = _filled(join)
+    names = canonical_names(filled, inside)
+    columns: dict[str, Column] = {}
+    for term in filled:
+        for name, column in zip(term.columns, nodes[term.source].schema, strict=True):
+            columns.setdefault(names[name or ""], column)
+    for step in inside:
+        for name in bound_by(step):
+            columns.setdefault(names[name], expression(step).column)
+    output = tuple(sorted(read, key=list(columns).index))
+    written = {*output} | {names[n] for step in inside for n in (*expression(step).inputs, *bound_by(step))}
+    occurrences = [names[name or ""] for term in filled for name in term.columns]
+    used = written | {name for name in occurrences if occurrences.count(name) > 1}
+    terms = tuple(
+        replace(term, columns=tuple(name if name in used else None for name in term.columns))
+        for term in (rename_term(term, names.__getitem__) for term in filled)
+    )
+    schema = tuple(replace(columns[name], name=name) for name in output)
+    return Join(terms, tuple(rename_step(s, names.__getitem__) for s in inside), output, schema, join.text)
+
+
+def _rest(join: Join, source: NodeId, prefix: Join) -> Join:
+    """The join over the shared valuations: its remaining steps and its output."""
+    inside, outside = _split(join)
+    names = canonical_names(_filled(join), inside)
+    back = {new: old for old, new in names.items()}
+    read = _read(join)
+    columns = tuple(back[name] if name in read else None for name in prefix.output)
+    return replace(join, terms=(Term(source, columns),), steps=outside)

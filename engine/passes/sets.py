@@ -1,0 +1,63 @@
+"""Which nodes are provably sets, whatever the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..circuit import (
+    Circuit,
+    Constant,
+    Distinct,
+    Group,
+    Import,
+    Input,
+    Join,
+    Let,
+    Node,
+    Output,
+    Result,
+    Sum,
+    Unnest,
+    Variable,
+)
+
+
+def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool, ...]:
+    """For each node whether all its weights are 1; `outside` says so of the nodes that a body imports."""
+    sets: list[bool] = []
+    for node in circuit.nodes:
+        sets.append(_is_set(node, sets, outside))
+    return tuple(sets)
+
+
+def _is_set(node: Node, sets: Sequence[bool], outside: Sequence[bool]) -> bool:
+    match node:
+        case Input(_, _, multiset):
+            return not multiset
+        case Constant(rows):
+            return len(set(rows)) == len(rows)
+        case Distinct() | Group() | Result() | Variable():
+            return True
+        case Import(source):
+            return outside[source]
+        case Sum(operands):
+            return len(operands) == 1 and sets[operands[0]]
+        case Output(_, source):
+            return sets[source]
+        case Join():
+            return all(sets[t.source] for t in node.terms if not t.negated) and keeps_valuations(node)
+        case _:
+            return False
+
+
+def keeps_valuations(join: Join) -> bool:
+    """Whether the output tells valuations of the positive terms apart: no column of theirs is
+    ignored, and each variable is in the output or a function of it."""
+    if any(isinstance(step, Unnest) for step in join.steps):
+        return False
+    needed = {name for term in join.terms if not term.negated for name in term.columns}
+    known: set[str | None] = set(join.output)
+    lets = [step for step in join.steps if isinstance(step, Let)]
+    for _ in lets:
+        known.update(step.name for step in lets if known.issuperset(step.value.inputs))
+    return needed <= known
