@@ -1,6 +1,6 @@
 """What the programs in `programs/` must compute, worked out a second time in plain Python.
 
-    python tests/programs_oracle.py              write programs/*/expected/ from facts/ and updates.dat
+    python -m tests.programs_oracle              write programs/*/expected/ from facts/ and updates.dat
 
 Each program has a function from its facts to its outputs that shares nothing with the engine: sets,
 dictionaries, depth-first searches, networkx. `test_programs.py` compares what it gives with `ddlog run`.
@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import sys
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -18,9 +17,7 @@ from typing import Any
 
 import networkx as nx
 
-sys.path.insert(0, str(Path(__file__).parent))
-
-from programs_text import Con, Facts, Row, changes, columns_of, read_facts, table, transactions
+from .programs_text import Con, Facts, Row, changes, columns_of, read_facts, table, transactions
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from programs_oracle import ORACLES, PROGRAMS, expected
+
+from .programs_oracle import ORACLES, PROGRAMS, expected
 
 DDLOG = Path(sys.executable).parent / "ddlog"
 NAMES = sorted(path.name for path in PROGRAMS.iterdir() if (path / f"{path.name}.dl").exists())

@@ -24,9 +24,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-
-sys.path.insert(0, str(Path(__file__).parent))
-
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Measured, ddlog_command, median, run_process, yardstick
 from workloads import WORKLOADS, Workload, digest, write

@@ -116,7 +116,7 @@ def statements(functions: int, size: int = 40, seed: int = 5) -> Relations:
     random = Random(seed)
 
     def pairs(count: int, crossing: int) -> Ints:
-        """Targets and sources: in one function, low before high but for one in 16; `crossing` per mille from a
+        """Targets and sources: in one function, low before high but for 1 in 16; `crossing` per mille from a
         function up to eight before."""
         function = random.below(functions, count)
         one, other = random.below(size, count), random.below(size, count)

@@ -1,0 +1,19 @@
+"""The benchmarks run from end to end with tiny inputs, and compute what they should."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+RUN = Path(__file__).parent / "bench" / "run.py"
+
+
+def test_all_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
+    figures = tmp_path / "figures.json"
+    options = ["--scale", "tiny", "--runs", "1", "--verify", "--cache", str(tmp_path), "--json", str(figures)]
+    done = subprocess.run([sys.executable, str(RUN), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(figures.read_text(encoding="utf-8"))
+    assert len(found["batch"]) == 9 and len(found["incremental"]) == 6 and len(found["curves"]) == 3
