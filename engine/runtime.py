@@ -101,7 +101,7 @@ class Runtime(Protocol):
 
 
 def create_runtime(circuit: Circuit, name: str = "inprocess", *, nan: float = float("nan")) -> Runtime:
-    """A runtime for a circuit (of changes, from `incrementalize`). Raises ValueError for a name that is no runtime.
+    """A runtime for a circuit of changes, from `incrementalize`. Raises ValueError for an unknown name.
 
     `nan` is the value that stands for NaN in rows.
     """

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
+from . import interrupt
 from .circuit import (
     Circuit,
     Constant,
@@ -17,6 +18,7 @@ from .circuit import (
     DeltaGroup,
     DeltaJoin,
     Fixpoint,
+    Import,
     Input,
     Join,
     Negate,
@@ -28,9 +30,10 @@ from .circuit import (
 from .runtime import IterationLimit, Progress
 
 B = TypeVar("B")
+B_co = TypeVar("B_co", covariant=True)
 
 
-class Nested(Protocol[B]):
+class Nested(Protocol[B_co]):
     """One epoch of a fixpoint."""
 
     def next_iteration(self) -> int | None:
@@ -42,7 +45,7 @@ class Nested(Protocol[B]):
     def rows(self) -> int:
         """Rows so far, for progress."""
 
-    def finish(self) -> Mapping[str, B]:
+    def finish(self) -> Mapping[str, B_co]:
         """The net change of each relation."""
 
 
@@ -92,6 +95,7 @@ class Epoch(Generic[B]):
         """The changes of the outputs. Raises IterationLimit; what operators raise passes through."""
         outputs: dict[str, B] = {}
         for at, node in enumerate(self.circuit.nodes):
+            interrupt.check()
             if isinstance(node, Fixpoint):
                 self._results[at] = self._fixpoint(at, node)
             elif not isinstance(node, Trace):
@@ -127,11 +131,12 @@ class Epoch(Generic[B]):
                 raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
-        imports = {n.node: self.changes[n.node] for n in node.body.nodes if hasattr(n, "node")}
+        imports = {n.node: self.changes[n.node] for n in node.body.nodes if isinstance(n, Import)}
         nested = self.operators.recursion(at, node, imports)
         relations = [name for name, _ in node.results]
         count = 0
         while (time := nested.next_iteration()) is not None:
+            interrupt.check()
             if self.limit is not None and count >= self.limit:
                 raise IterationLimit(self.limit, relations)
             if self.progress is not None:

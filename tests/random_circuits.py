@@ -1,15 +1,14 @@
 """Random circuits over small integers, and random streams of changes, for tests against the oracle.
 
-Three strata over the inputs A(x, y), B(x, y), C(x) and the multiset M(x): a plain relation P, the mutually recursive
-R and S, and outputs on top with negation and groups. Every construct that is not linear occurs.
+Three strata over the inputs A(x, y), B(x, y), C(x) and the multiset M(x): a plain relation P, the
+mutually recursive R and S, and outputs on top with negation and groups. Every construct that is not
+linear occurs.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
 from typing import Any
-
-from hypothesis import strategies as st
 
 from ddlog.engine.circuit import (
     Aggregate,
@@ -33,6 +32,7 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.schema import Column, Kind, RowExpr
+from hypothesis import strategies as st
 
 INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}
 VARIABLES = ["x", "y", "z", "w"]
@@ -52,7 +52,15 @@ def schema(arity: int) -> tuple[Column, ...]:
 def less(a: str, b: str) -> RowExpr:
     """a < b, with array code."""
     arrays = lambda _, u, v: (u < v).astype("int64")  # noqa: E731
-    return RowExpr((a, b), Column("", Kind.BOOL, "bool"), f"{a}<{b}", f"{a} < {b}", "t.dl:1:1", lambda u, v: u < v, arrays)
+    return RowExpr(
+        (a, b),
+        Column("", Kind.BOOL, "bool"),
+        f"{a}<{b}",
+        f"{a} < {b}",
+        "t.dl:1:1",
+        lambda u, v: u < v,
+        arrays,
+    )
 
 
 def next_value(a: str) -> RowExpr:
@@ -83,7 +91,9 @@ class Builder:
 
 
 @st.composite
-def rule(draw: Any, positive: dict[str, tuple[int, int]], negative: dict[str, tuple[int, int]], arity: int) -> Join:
+def rule(
+    draw: Any, positive: dict[str, tuple[int, int]], negative: dict[str, tuple[int, int]], arity: int
+) -> Join:
     """A join over relations given as name: (node, arity)."""
     terms = []
     bound: list[str] = []

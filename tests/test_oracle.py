@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
-
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime, create_runtime
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from .random_circuits import INPUTS, Changes, apply, circuits, streams
 
@@ -55,7 +54,9 @@ def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     for changes in epochs:
         apply(contents, changes)
-    batches = {name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()}
+    batches = {
+        name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()
+    }
     runtime.commit(batches, static=True)
     for name, rows in evaluate(circuit, contents).items():
         assert set(runtime.rows(name)) == set(rows), name

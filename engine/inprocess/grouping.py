@@ -16,8 +16,8 @@ from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
 from . import kernels
 from .batch import Batch
 from .interner import Values, decode_rows
-from .views import Readable
 from .table import RowTable, grown
+from .views import Readable
 
 _SCALE = 1074  # every double is an integer over 2^1074
 _LOW = 0xFFFFFFFF
@@ -122,7 +122,9 @@ class _FloatSum:
 class _Extreme:
     """The least or greatest value of a column, read from the arrangement by key."""
 
-    def __init__(self, position: int, column: Column, greatest: bool, members: _Members, values: Values) -> None:
+    def __init__(
+        self, position: int, column: Column, greatest: bool, members: _Members, values: Values
+    ) -> None:
         self.position, self.column, self.members, self.values = position, column, members, values
         self.greatest = greatest
 

@@ -95,7 +95,9 @@ class Index:
         """Takes row ids out."""
         if not len(self._place):
             self._place = np.zeros(max(16, self.table.size), np.int64)
-            kernels.locate(self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place)
+            kernels.locate(
+                self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place
+            )
         self._track()
         kernels.unlink(self._groups_of(rows), rows, self._first, self._count, self._slab, self._place)
         self.size -= len(rows)

@@ -128,7 +128,7 @@ class Values:
             return codes
         if data.dtype == np.uint64 or data.dtype == object:
             return self.encode_column(column, data.tolist(), len(data))
-        codes = np.ascontiguousarray(data, np.int64)
+        codes = np.array(data, np.int64)  # of our own: contiguous and writable, the one form kernels take
         if codes.size and (int(codes.min()) < -INLINE_LIMIT or int(codes.max()) >= INLINE_LIMIT):
             return self.encode_column(column, codes.tolist(), len(codes))
         return codes
@@ -144,12 +144,16 @@ class Values:
             unique, inverse = np.unique(codes, return_inverse=True)
             values = self.decode_column(column, unique)
             rank = np.empty(len(unique), np.int64)
-            rank[np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)] = np.arange(len(values))
+            rank[np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)] = np.arange(
+                len(values)
+            )
             return rank[inverse]
         return codes
 
 
-def decode_rows(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> list[tuple[Any, ...]]:
+def decode_rows(
+    values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int
+) -> list[tuple[Any, ...]]:
     """Rows of Python values from columns."""
     if not schema:
         return [()] * length

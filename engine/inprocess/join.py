@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from .. import interrupt
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
@@ -66,6 +67,7 @@ class Joiner:
         first = self._first(start, batch)
         size = FALLIBLE_CHUNK if self.node.steps else CHUNK
         for at in range(0, first.length, size):
+            interrupt.check()
             chunk = first.slice(at, at + size) if first.length > size else first
             if not self.node.steps:
                 yield from self._grow(self._plan(start, views), 0, chunk, views)
@@ -144,6 +146,7 @@ class Joiner:
                 keys = [rows.variables[v][1] for v in step.keys]
                 groups, total = view.groups(step.positions, keys, rows.length)
                 if total > MOST and rows.length > 1:
+                    interrupt.check()
                     half = rows.length // 2
                     yield from self._grow(steps, number, rows.slice(0, half), views)
                     yield from self._grow(steps, number, rows.slice(half, rows.length), views)
@@ -213,12 +216,12 @@ def _append(found: list[_Valuation]) -> _Valuation:
     length = sum(f.length for f in found)
     weights = times = None
     if any(f.weights is not None for f in found):
-        weights = np.concatenate([np.ones(f.length, np.int64) if f.weights is None else f.weights for f in found])
+        weights = np.concatenate(
+            [np.ones(f.length, np.int64) if f.weights is None else f.weights for f in found]
+        )
     if any(f.times is not None for f in found):
         times = np.concatenate([np.full(f.length, -1) if f.times is None else f.times for f in found])
     variables = {
         v: (c, np.concatenate([f.variables[v][1] for f in found])) for v, (c, _) in found[0].variables.items()
     }
     return _Valuation(variables, length, weights, times)
-
-

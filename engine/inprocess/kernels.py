@@ -8,7 +8,7 @@ multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import numba as nb
 import numpy as np
@@ -21,7 +21,7 @@ EMPTY = np.int64(-1)
 
 def kernel(function: F) -> F:
     """Compiles a kernel on first use and keeps the machine code beside the module."""
-    return nb.njit(cache=True, nogil=True, boundscheck=False)(function)  # type: ignore[no-any-return]
+    return cast(F, nb.njit(cache=True, nogil=True, boundscheck=False)(function))
 
 
 # ------------------------------------------------------------------- packing
@@ -37,7 +37,7 @@ def pack(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
     limit = np.int64(1) << width
     for i in range(column.shape[0]):
         value = column[i] - offset
-        if out[i] < 0 or value < 0 or value >= limit:
+        if out[i] < 0 or column[i] < offset or value < 0 or value >= limit:
             out[i] = -1
             misfits += 1
         else:
@@ -414,7 +414,15 @@ def net_presence(weight: Any, rows: Any, before: Any, mark: Any) -> Any:
 
 @kernel
 def record(
-    head: Any, following: Any, when: Any, weight: Any, used: int, rows: Any, times: Any, changes: Any, log: Any
+    head: Any,
+    following: Any,
+    when: Any,
+    weight: Any,
+    used: int,
+    rows: Any,
+    times: Any,
+    changes: Any,
+    log: Any,
 ) -> int:
     """Adds (row, time, change) triples to the rows' histories: chains of (time, weight).
 
@@ -440,7 +448,15 @@ def record(
 
 @kernel
 def step_births(
-    rows: Any, time: int, head: Any, following: Any, when: Any, weight: Any, birth: Any, stamp: Any, epoch: int
+    rows: Any,
+    time: int,
+    head: Any,
+    following: Any,
+    when: Any,
+    weight: Any,
+    birth: Any,
+    stamp: Any,
+    epoch: int,
 ) -> Any:
     """Distinct in a recursion, one iteration: the rows touched or scheduled at `time`.
 

@@ -74,7 +74,7 @@ def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
         if low >= 0 and high < (1 << width):
             offset = 0
         else:
-            offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 62))
+            offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 63))
         fields.append(Field(offset, width, shift))
         shift += width
     return Layout(tuple(fields))

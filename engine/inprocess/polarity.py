@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from ..circuit import (
     Circuit,
     DeltaGroup,
@@ -40,7 +42,7 @@ def _flip(signs: Signs) -> Signs:
     return frozenset((name, -sign) for name, sign in signs)
 
 
-def _shrinks(circuit: Circuit, at: int, of) -> Signs:  # type: ignore[no-untyped-def]
+def _shrinks(circuit: Circuit, at: int, of: Callable[[int], Signs]) -> Signs:
     node = circuit.nodes[at]
     match node:
         case Input():
@@ -66,7 +68,7 @@ def _shrinks(circuit: Circuit, at: int, of) -> Signs:  # type: ignore[no-untyped
             return found
 
 
-def _body(node: Fixpoint, of) -> Signs:  # type: ignore[no-untyped-def]
+def _body(node: Fixpoint, of: Callable[[int], Signs]) -> Signs:
     """Of a fixpoint's body: as a circuit, with the imports in place of inputs."""
     out: Signs = frozenset()
     for inner in node.body.nodes:

@@ -12,13 +12,25 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..circuit import Circuit, Constant, DeltaDistinct, DeltaJoin, Distinct, Fixpoint, Import, Join, Sum, Term, Variable
+from ..circuit import (
+    Circuit,
+    Constant,
+    DeltaDistinct,
+    DeltaJoin,
+    Distinct,
+    Fixpoint,
+    Import,
+    Join,
+    Sum,
+    Term,
+    Variable,
+)
 from ..schema import Array
 from .batch import Batch, TableColumns
 from .join import Joiner
 from .recursive import HistoryView, RecursiveRelation, SetView
 from .steps import Evaluator
-from .views import Readable, BeforeView, EmptyView, StoreView, View
+from .views import BeforeView, EmptyView, Readable, StoreView, View
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,7 +236,9 @@ class Recursion:
         births = {}
         for head, relation in self.relations.items():
             steps = np.array(self._steps[head], np.int64)
-            births[head] = np.searchsorted(steps, np.arange(relation.table.size), side="right").astype(np.int64)
+            births[head] = np.searchsorted(steps, np.arange(relation.table.size), side="right").astype(
+                np.int64
+            )
             relation.arrange(relation.table.size)
         for head, relation in self.relations.items():
             relation.start_history(births[head])

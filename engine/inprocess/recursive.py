@@ -78,7 +78,8 @@ class RecursiveRelation:
         rows = self.table.find(columns, length)
         if self.weights is None or not self.table.size:
             return (rows >= 0).astype(np.int64)
-        return ((rows >= 0) & (self.weights[rows] != 0)).astype(np.int64)
+        there: Array = ((rows >= 0) & (self.weights[rows] != 0)).astype(np.int64)
+        return there
 
     def index(self, positions: tuple[int, ...]) -> Index:
         """The arrangement by these columns, built when first asked for; with a history it also
@@ -173,7 +174,15 @@ class RecursiveRelation:
         rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
         assert self.weights is not None
         out, change, later, later_times = kernels.step_births(
-            rows, time, self._head, self._following, self._when, self._weight, self.weights, self._stamp, epoch
+            rows,
+            time,
+            self._head,
+            self._following,
+            self._when,
+            self._weight,
+            self.weights,
+            self._stamp,
+            epoch,
         )
         self.schedule(later, later_times)
         if not len(out):

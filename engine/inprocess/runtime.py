@@ -26,7 +26,8 @@ from ..circuit import (
     Trace,
 )
 from ..incremental import incrementalize
-from ..runtime import Progress
+from ..interrupt import deferred
+from ..runtime import Delta, Progress
 from ..schedule import Epoch
 from ..schema import Array, Schema
 from .batch import Batch, concat, consolidate
@@ -68,7 +69,7 @@ class Rows:
         ordered = self._in_order()
         return [self._values.decode_column(c, a) for c, a in zip(self.schema, ordered.columns, strict=True)]
 
-    def codes(self) -> tuple[Array, ...]:
+    def codes(self) -> Sequence[Array]:
         """The columns as int64 arrays, in value order."""
         return self._in_order().columns
 
@@ -268,8 +269,18 @@ class InProcess:
         static: bool = False,
         max_iterations: int | None = None,
         progress: Progress | None = None,
-    ) -> dict[str, Change]:
-        """Runs one epoch."""
+    ) -> dict[str, Delta]:
+        """Runs one epoch. A Ctrl-C takes effect at safe points and rolls the epoch back."""
+        with deferred():
+            return self._commit(changes, static, max_iterations, progress)
+
+    def _commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        max_iterations: int | None,
+        progress: Progress | None,
+    ) -> dict[str, Delta]:
         self._static = static
         self._pending = changes
         self._begun.clear()
@@ -473,5 +484,3 @@ class _Query(InProcess):
 
 def _some(batch: Batch | None, schema: Schema) -> Batch:
     return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0) if batch is None else batch
-
-

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ..interrupt import immediate
 from ..schema import Array, Column, NotVectorised, RowExpr, RowFault
 from .interner import Values
 from .table import RowTable
@@ -26,8 +27,8 @@ class Evaluator:
         arrays = [variables[name][1] for name in expr.inputs]
         if expr.arrays is not None:
             try:
-                out = expr.arrays(self.values, *arrays)
-                return out if len(out) == length else np.broadcast_to(out, (length,))
+                out: Array = expr.arrays(self.values, *arrays)
+                return out if len(out) == length else np.full(length, out[0], np.int64)
             except NotVectorised:
                 pass
         unique, inverse = self._unique(expr, arrays, length)
@@ -39,7 +40,8 @@ class Evaluator:
 
     def condition(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """Where the expression is true, as an array of bools."""
-        return self.column(expr, variables, length, rule) != 0
+        true: Array = self.column(expr, variables, length, rule) != 0
+        return true
 
     def elements(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> tuple[Array, Array]:
         """Every (position, element) of the expression's collection on each row."""
@@ -70,7 +72,13 @@ class Evaluator:
         return list(table.columns()), inverse
 
     def _scalar(
-        self, expr: RowExpr, variables: Variables, arrays: list[Array], length: int, rule: str, wrap: Any = None
+        self,
+        expr: RowExpr,
+        variables: Variables,
+        arrays: list[Array],
+        length: int,
+        rule: str,
+        wrap: Any = None,
     ) -> list[Any]:
         decode = self.values.decode_column
         columns = [decode(variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)]
@@ -80,11 +88,10 @@ class Evaluator:
         rows = zip(*columns, strict=True) if columns else [()] * length
         row: tuple[Any, ...] = ()
         try:
-            for row in rows:
-                append(function(*row) if wrap is None else wrap(function(*row)))
+            with immediate():
+                for row in rows:
+                    append(function(*row) if wrap is None else wrap(function(*row)))
         except Exception as fault:
             valuation = dict(zip(expr.inputs, row, strict=True))
             raise RowFault(str(fault) or type(fault).__name__, rule, expr.place, valuation) from fault
         return results
-
-

@@ -50,13 +50,14 @@ class RowTable:
         """One column of the rows start .. stop, in order of id."""
         stop = self.size if stop is None else stop
         if self._layout is None:
-            return self._wide[start:stop, position]
+            return np.ascontiguousarray(self._wide[start:stop, position])
         return self._layout.column(self._words[start:stop], position)
 
     def column_at(self, rows: Array, position: int) -> Array:
         """One column of the rows with these ids."""
         if self._layout is None:
-            return self._wide[rows, position]
+            column: Array = self._wide[rows, position]
+            return column
         return self._layout.column_at(self._words, rows, position)
 
     def columns(self, start: int = 0, stop: int | None = None) -> tuple[Array, ...]:
@@ -141,7 +142,11 @@ class RowTable:
             if not misfits:
                 return words
         self._widen([bounds(column) for column in columns])
-        return None if self._layout is None else self._layout.pack(columns, length)[0]
+        if self._layout is None:
+            return None
+        words, misfits = self._layout.pack(columns, length)
+        assert not misfits, "a layout too narrow for its rows"
+        return words
 
     def _widen(self, ranges: list[tuple[int, int]]) -> None:
         old = self._layout
@@ -167,7 +172,9 @@ class RowTable:
         room = int(len(self._slots) * _FULL) - self.size
         if room < min(wanted, 16):
             bits = self._bits + (2 if self._bits < 20 else 1)
-            while int((1 << bits) * _FULL) < self.size + 16 or ((1 << (bits + 2)) * _FULL < self.size + wanted):
+            while int((1 << bits) * _FULL) < self.size + 16 or (
+                (1 << (bits + 2)) * _FULL < self.size + wanted
+            ):
                 bits += 1
             self._rehash(bits)
             room = int(len(self._slots) * _FULL) - self.size

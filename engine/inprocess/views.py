@@ -50,7 +50,9 @@ class View(Protocol):
         """1 for each full row that is there, else 0 (the weight, in a multiset)."""
 
 
-def expected(size: int, indexes: dict[tuple[int, ...], Index], positions: tuple[int, ...], arity: int) -> float:
+def expected(
+    size: int, indexes: dict[tuple[int, ...], Index], positions: tuple[int, ...], arity: int
+) -> float:
     """The fan-out of a look-up: measured where there is an index, else guessed."""
     index = indexes.get(positions)
     if index is not None:

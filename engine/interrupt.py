@@ -1,0 +1,72 @@
+"""Ctrl-C at safe points: an epoch is never interrupted in the middle of a change of state.
+
+While `deferred` is in force the signal is only noted, `check` acts on it, and inside `immediate`
+(user code runs, no state changes) it acts at once.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+_noted = False
+_at_once = False
+_previous: Callable[[int, FrameType | None], Any] | None = None
+
+
+def _handle(number: int, frame: FrameType | None) -> None:
+    global _noted
+    if _at_once and _previous is not None:
+        _previous(number, frame)
+    else:
+        _noted = True
+
+
+@contextmanager
+def deferred() -> Iterator[None]:
+    """Notes Ctrl-C instead of raising it; one that came too late for a check is raised at the end.
+
+    Does nothing outside the main thread, where signals do not arrive, and when nested.
+    """
+    global _noted, _previous
+    handler = signal.getsignal(signal.SIGINT)
+    if (
+        threading.current_thread() is not threading.main_thread()
+        or handler is _handle
+        or not callable(handler)
+    ):
+        yield
+        return
+    _previous, _noted = handler, False
+    signal.signal(signal.SIGINT, _handle)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, handler)
+        late, _noted, _previous = _noted, False, None
+        if late:
+            handler(signal.SIGINT, None)
+
+
+def check() -> None:
+    """A safe point: acts on a Ctrl-C that was noted."""
+    global _noted
+    if _noted and _previous is not None:
+        _noted = False
+        _previous(signal.SIGINT, None)
+
+
+@contextmanager
+def immediate() -> Iterator[None]:
+    """Code that may be interrupted anywhere."""
+    global _at_once
+    check()
+    before, _at_once = _at_once, True
+    try:
+        yield
+    finally:
+        _at_once = before

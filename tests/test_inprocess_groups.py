@@ -1,0 +1,76 @@
+"""Sums of groups are exact, whatever comes and goes."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Output
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.runtime import Runtime, create_runtime
+from ddlog.engine.schema import Column, Kind
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+quick = settings(deadline=None, max_examples=60)
+
+
+def totals(kind: Kind, domain: str) -> Runtime:
+    """count, sum and avg of v by k, over Row(k, id, v)."""
+    key, number = Column("k", Kind.INT, "bigint"), Column("v", kind, domain)
+    source = (key, Column("id", Kind.INT, "bigint"), number)
+    out = (key, Column("n", Kind.INT, "bigint"), number, Column("avg", Kind.FLOAT, "double"))
+    aggregates = (Aggregate("count", ()), Aggregate("sum", (2,)), Aggregate("avg", (2,)))
+    nodes = (Input("Row", source), Group(0, 1, aggregates, out), Output("Totals", 1, out))
+    return create_runtime(incrementalize(Circuit(nodes, (("Row", 0),))))
+
+
+def follow(runtime: Runtime, values: list, gone: list[bool]) -> tuple[list, list]:
+    """Inserts all rows, then deletes some in a second epoch; the totals and the values that stay."""
+    rows = [(1, k, v) for k, v in enumerate(values)]
+    runtime.commit({"Row": [(runtime.batch("Row", rows), 1)]})
+    leave = [row for row, go in zip(rows, gone, strict=False) if go]
+    if leave:
+        runtime.commit({"Row": [(runtime.batch("Row", leave), -1)]})
+    return list(runtime.rows("Totals")), [row[2] for row in rows if row not in leave]
+
+
+big = st.one_of(st.integers(-(2**200), 2**200), st.integers(2**62 - 2, 2**62 + 2), st.integers(-9, 9))
+
+
+@quick
+@given(st.lists(big, min_size=1, max_size=12), st.lists(st.booleans(), max_size=12))
+def test_integer_sums_have_no_limit(values: list[int], gone: list[bool]) -> None:
+    got, left = follow(totals(Kind.INT, "bigint"), values, gone)
+    assert got == ([(1, len(left), sum(left), sum(left) / len(left))] if left else [])
+
+
+doubles = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
+
+
+@quick
+@given(st.lists(doubles, min_size=1, max_size=12), st.lists(st.booleans(), max_size=12))
+def test_double_sums_are_rounded_once(values: list[float], gone: list[bool]) -> None:
+    got, left = follow(totals(Kind.FLOAT, "double"), values, gone)
+    assert [row[:3] for row in got] == ([(1, len(left), math.fsum(left))] if left else [])
+
+
+def test_infinities_cancel_to_nan_and_leave_again() -> None:
+    runtime = totals(Kind.FLOAT, "double")
+    rows = [(1, 0, math.inf), (1, 1, -math.inf), (1, 2, 1.5)]
+    runtime.commit({"Row": [(runtime.batch("Row", rows), 1)]})
+    ((_, _, total, _),) = runtime.rows("Totals")
+    assert math.isnan(total)
+    runtime.commit({"Row": [(runtime.batch("Row", rows[:2]), -1)]})
+    assert list(runtime.rows("Totals")) == [(1, 1, 1.5, 1.5)]
+
+
+def test_columns_of_a_batch_may_be_arrays_or_dictionaries() -> None:
+    runtime = totals(Kind.INT, "bigint")
+    batch = runtime.batch_from_columns(
+        "Row", [np.array([1, 1, 2]), [7, 8, 9], ([10, 2**70], np.array([0, 1, 0]))]
+    )
+    runtime.commit({"Row": [(batch, 1)]})
+    assert list(runtime.rows("Row")) == [(1, 7, 10), (1, 8, 2**70), (2, 9, 10)]
+    assert runtime.contains("Row", [(1, 8, 2**70), (1, 8, 3)]) == [True, False]
+    assert runtime.find("Row", {0: 1}) == [(1, 7, 10), (1, 8, 2**70)]

@@ -1,0 +1,172 @@
+"""Row tables, indexes and stores against dicts, through layouts that widen and rows that grow wide."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.index import Index
+from ddlog.engine.inprocess.layout import fit
+from ddlog.engine.inprocess.store import Store
+from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.schema import Column, Kind
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+quick = settings(deadline=None, max_examples=60)
+words = st.one_of(
+    st.integers(0, 3), st.integers(-5, 100), st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 5 - 2**63)
+)
+
+
+def columns(rows: list[tuple[int, ...]], arity: int) -> list[np.ndarray]:
+    """Rows as int64 columns."""
+    return [np.array([row[k] for row in rows], np.int64) for k in range(arity)]
+
+
+@st.composite
+def row_lists(draw: st.DrawFn) -> tuple[int, list[list[tuple[int, ...]]]]:
+    arity = draw(st.integers(0, 3))
+    lists = st.lists(st.tuples(*[words] * arity), max_size=30)
+    return arity, draw(st.lists(lists, min_size=1, max_size=5))
+
+
+@quick
+@given(row_lists(), st.booleans())
+def test_ids_are_given_in_order_of_arrival(case: tuple[int, list[list[tuple[int, ...]]]], ids: bool) -> None:
+    arity, lists = case
+    table, known = RowTable(arity), {}
+    for rows in lists:
+        for row in rows:
+            known.setdefault(row, len(known))
+        if ids:
+            got = table.insert(columns(rows, arity), len(rows)).tolist()
+            assert got == [known[row] for row in rows]
+        else:
+            table.insert_new(columns(rows, arity), len(rows))
+        assert table.size == len(known)
+        assert table.find(columns(rows, arity), len(rows)).tolist() == [known[row] for row in rows]
+    stored = [table.column(k).tolist() for k in range(arity)]
+    assert list(zip(*stored, strict=True)) == list(known) if arity else table.size == len(known)
+
+
+def test_a_value_outside_the_layout_has_no_match() -> None:
+    table = RowTable(2)
+    table.insert(columns([(1, 2), (3, 4)], 2), 2)
+    assert table.find(columns([(1, 2), (2**61, 4), (-(2**61), 0)], 2), 3).tolist() == [0, -1, -1]
+
+
+def test_a_table_outgrows_its_slots() -> None:
+    table = RowTable(1)
+    many = np.arange(200_000, dtype=np.int64)
+    table.insert_new([many], len(many))
+    table.insert_new([many[::-1].copy()], len(many))
+    assert table.size == len(many)
+    assert table.insert([many[-3:].copy()], 3).tolist() == [199_997, 199_998, 199_999]
+
+
+def test_truncate_forgets_the_latest_rows() -> None:
+    table = RowTable(1)
+    table.insert([np.array([5, 6, 7])], 3)
+    table.truncate(1)
+    assert table.insert([np.array([7, 5])], 2).tolist() == [1, 0]
+
+
+def test_layouts_share_out_spare_bits() -> None:
+    layout = fit([(0, 1), (-3, 100)])
+    assert layout is not None
+    assert sum(field.width for field in layout.fields) == 62
+    assert fit([(0, 2**40), (0, 2**40)]) is None
+    for (low, high), (a, b) in zip([(0, 1), (-3, 100)], layout.ranges(), strict=True):
+        assert a <= low and high <= b
+
+
+@quick
+@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 50)), max_size=60), st.data())
+def test_an_index_follows_insertions_and_removals(rows: list[tuple[int, int]], data: st.DataObject) -> None:
+    rows = list(dict.fromkeys(rows))
+    table = RowTable(2)
+    table.insert(columns(rows, 2), len(rows))
+    alive = set(range(len(rows) // 2))
+    index = Index(table, (0,), np.array(sorted(alive), np.int64))
+    for row in range(len(rows) // 2, len(rows)):
+        index.insert(np.array([row]))
+        alive.add(row)
+        if data.draw(st.booleans()):
+            gone = data.draw(st.sampled_from(sorted(alive)))
+            index.remove(np.array([gone]))
+            alive.discard(gone)
+    for key in range(6):
+        groups = index.groups([np.array([key])], 1)
+        _, found = index.expand(groups, index.matches(groups))
+        assert sorted(found.tolist()) == sorted(r for r in alive if rows[r][0] == key)
+
+
+SCHEMA = (Column("a", Kind.INT, "bigint"), Column("b", Kind.INT, "bigint"))
+
+
+def contents(store: Store) -> dict[tuple[int, int], int]:
+    """A store as a Z-set."""
+    batch = store.batch()
+    rows = zip(*(c.tolist() for c in batch.columns), strict=True)
+    return dict(zip(rows, batch.weight_array().tolist(), strict=True))
+
+
+changes = st.lists(
+    st.tuples(st.tuples(st.integers(0, 2), st.integers(0, 2)), st.sampled_from([1, -1])), max_size=8
+)
+
+
+@quick
+@given(st.lists(st.tuples(changes, st.booleans()), max_size=6))
+def test_a_set_ignores_what_changes_nothing_and_rolls_back(epochs: list[tuple[list, bool]]) -> None:
+    store, rows = Store(SCHEMA), set()
+    for signed, keep in epochs:
+        batches = [(Batch(columns([row], 2), 1), sign) for row, sign in signed]
+        delta = store.set_rows(batches) if batches else None
+        after = set(rows)
+        for row, sign in signed:
+            after.add(row) if sign > 0 else after.discard(row)
+        if delta is not None:
+            got = dict(
+                zip(
+                    zip(*(c.tolist() for c in delta.columns), strict=True),
+                    delta.weight_array().tolist(),
+                    strict=True,
+                )
+            )
+            assert got == {r: (1 if r in after else -1) for r in after ^ rows}
+        store.index((0,))
+        if keep:
+            store.commit()
+            rows = after
+        else:
+            store.rollback()
+        assert contents(store) == dict.fromkeys(rows, 1)
+        assert store.present == len(rows)
+        for key in range(3):
+            index = store.index((0,))
+            groups = index.groups([np.array([key])], 1)
+            _, found = index.expand(groups, index.matches(groups))
+            assert sorted(store.table.column_at(found, 1).tolist()) == sorted(b for a, b in rows if a == key)
+
+
+def test_rows_that_come_and_go_are_forgotten_in_the_end() -> None:
+    store = Store(SCHEMA)
+    for start in range(0, 40_000, 4_000):
+        batch = Batch(columns([(k, 0) for k in range(start, start + 4_000)], 2), 4_000)
+        store.set_rows([(batch, 1)])
+        store.commit()
+        store.set_rows([(batch, -1)])
+        store.commit()
+    assert store.present == 0
+    assert store.table.size < 20_000
+
+
+@pytest.mark.parametrize("arity", [1, 2, 5])
+def test_wide_rows_are_kept_as_they_are(arity: int) -> None:
+    rng = np.random.default_rng(arity)
+    rows = [tuple(int(v) for v in rng.integers(-(2**62), 2**62, arity)) for _ in range(500)]
+    table = RowTable(arity)
+    assert table.insert(columns(rows, arity), 500).tolist() == list(range(500))
+    assert table.column_at(np.array([499]), arity - 1).tolist() == [rows[499][-1]]

@@ -1,0 +1,85 @@
+"""Ctrl-C during an epoch: it takes effect at a safe point, and the state is that of the last commit."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+
+import pytest
+from ddlog.engine import interrupt
+from ddlog.engine.circuit import (
+    Circuit,
+    Distinct,
+    Fixpoint,
+    Import,
+    Input,
+    Join,
+    Let,
+    Output,
+    Result,
+    Sum,
+    Term,
+    Variable,
+)
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.runtime import IterationLimit, create_runtime
+from ddlog.engine.schema import RowExpr
+
+from .random_circuits import int_column, schema
+
+
+def endless() -> Circuit:
+    """R(x) :- A(x).  R(x + 1) :- R(x)."""
+    one = schema(1)
+    step = RowExpr(("x",), int_column("n"), "x+1", "x + 1", "t.dl:1:1", lambda x: x + 1)
+    body = (
+        Import(0, one),
+        Variable("R", one),
+        Join((Term(0, ("x",)),), (), ("x",), one),
+        Join((Term(1, ("x",)),), (Let("n", step),), ("n",), one),
+        Sum((2, 3), one),
+        Distinct(4, one),
+    )
+    nodes = (Input("A", one), Fixpoint(Circuit(body), (("R", 5),)), Result(1, "R", one), Output("R", 2, one))
+    return Circuit(nodes, (("A", 0), ("R", 2)))
+
+
+def test_ctrl_c_rolls_the_epoch_back() -> None:
+    runtime = create_runtime(incrementalize(endless()))
+    runtime.commit({})
+    press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
+    press.start()
+    with pytest.raises(KeyboardInterrupt):
+        runtime.commit({"A": [(runtime.batch("A", [(0,)]), 1)]})
+    assert runtime.size("A") == 0
+    assert runtime.size("R") == 0
+
+
+def test_the_iteration_limit_rolls_the_epoch_back() -> None:
+    runtime = create_runtime(incrementalize(endless()))
+    with pytest.raises(IterationLimit, match="no fixpoint after 10 iterations of R"):
+        runtime.commit({"A": [(runtime.batch("A", [(0,)]), 1)]}, max_iterations=10)
+    assert runtime.size("A") == runtime.size("R") == 0
+
+
+def test_an_interrupt_waits_for_a_safe_point() -> None:
+    reached = False
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred():
+        os.kill(os.getpid(), signal.SIGINT)
+        reached = True
+        interrupt.check()
+        raise AssertionError("the check did not act")
+    assert reached
+
+
+def test_an_interrupt_without_a_safe_point_comes_at_the_end() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred():
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_user_code_is_interrupted_at_once() -> None:
+    with pytest.raises(KeyboardInterrupt), interrupt.deferred(), interrupt.immediate():
+        os.kill(os.getpid(), signal.SIGINT)
+        for _ in range(10**9):
+            pass
