@@ -198,8 +198,8 @@ class TestRendering:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class _Wrong(Diagnostic):
-    title = "wrong"  # type: ignore[misc]
-    label = "here"  # type: ignore[misc]
+    title = "wrong"
+    label = "here"
 
 
 def test_nearest() -> None:
