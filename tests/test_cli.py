@@ -1,0 +1,337 @@
+"""The command line, run as a process."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+DDLOG = [sys.executable, "-c", "import sys; from ddlog.cli import main; sys.exit(main())"]
+
+PATHS = """
+input relation Edge(a: string, b: string)
+output relation Path(a: string, b: string)
+output relation Fan(a: string, count: bit<64>)
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+Fan(a, n) :- Edge(a, b), var g = b.group_by(a), var n = g.count().
+"""
+
+
+@pytest.fixture
+def paths(tmp_path: Path) -> Path:
+    """A directory with the program `paths.dl` and its facts."""
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "Edge.csv").write_text("a,b\nx,y\ny,z\n")
+    return tmp_path
+
+
+def ddlog(where: Path, *arguments: str, stdin: str = "", code: int = 0) -> tuple[str, str]:
+    """The output of a run, its exit code as expected, and never a traceback."""
+    environment = {key: value for key, value in os.environ.items() if key != "DDLOG_DEBUG"}
+    done = subprocess.run(
+        [*DDLOG, *arguments],
+        cwd=where,
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env=environment,
+    )
+    assert "Traceback" not in done.stderr, done.stderr
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout, done.stderr
+
+
+STATE = """\
+Fan:
+Fan{.a = "x", .count = 1}
+Fan{.a = "y", .count = 1}
+
+Path:
+Path{.a = "x", .b = "y"}
+Path{.a = "x", .b = "z"}
+Path{.a = "y", .b = "z"}
+
+"""
+UPDATES = """\
+start; insert Edge("z", "w"), delete Edge("x", "y"); commit dump_changes;
+start; insert Edge("q", "q"); rollback;
+start; delete Edge("z", "w"); commit;
+"""
+CHANGES = """\
+Fan:
+Fan{.a = "x", .count = 1}: -1
+Fan{.a = "z", .count = 1}: +1
+Path:
+Path{.a = "x", .b = "y"}: -1
+Path{.a = "x", .b = "z"}: -1
+Path{.a = "y", .b = "w"}: +1
+Path{.a = "z", .b = "w"}: +1
+Fan:
+Fan{.a = "z", .count = 1}: -1
+Path:
+Path{.a = "y", .b = "w"}: -1
+Path{.a = "z", .b = "w"}: -1
+"""
+
+
+def test_run_prints_the_output_relations(paths: Path) -> None:
+    assert ddlog(paths, "run", "paths.dl", "--input", "facts") == (STATE, "")
+
+
+def test_run_without_input(paths: Path) -> None:
+    (paths / "p.dl").write_text('output relation R(x: string)\nR("a").\n')
+    assert ddlog(paths, "run", "p.dl")[0] == 'R:\nR{.x = "a"}\n\n'
+
+
+def test_sizes(paths: Path) -> None:
+    assert ddlog(paths, "run", "paths.dl", "--input", "facts", "--sizes")[0] == "Fan\t2\nPath\t3\n"
+    chosen = ddlog(paths, "run", "paths.dl", "--input", "facts", "--sizes", "--relation", "Edge")
+    assert chosen[0] == "Edge\t2\n"
+
+
+@pytest.mark.parametrize(
+    ("format", "expected"),
+    [
+        ("csv", "a,b\nx,y\nx,z\ny,z\n"),
+        ("tsv", "x\ty\nx\tz\ny\tz\n"),
+        ("jsonl", '{"a": "x", "b": "y"}\n{"a": "x", "b": "z"}\n{"a": "y", "b": "z"}\n'),
+    ],
+)
+def test_formats(paths: Path, format: str, expected: str) -> None:
+    base = ("run", "paths.dl", "--input", "facts", "--format", format)
+    assert ddlog(paths, *base, "--relation", "Path")[0] == expected
+    assert ddlog(paths, *base, "--output", "out/here") == ("", "")
+    assert (paths / "out" / "here" / f"Path.{format}").read_text() == expected
+    assert (paths / "out" / "here" / f"Fan.{format}").exists()
+
+
+def test_parquet(paths: Path) -> None:
+    ddlog(paths, "run", "paths.dl", "--input", "facts", "--format", "parquet", "--output", "out")
+    from pyarrow import parquet
+
+    table = parquet.read_table(paths / "out" / "Fan.parquet")
+    assert table.to_pydict() == {"a": ["x", "y"], "count": [1, 1]}
+    _, error = ddlog(paths, "run", "paths.dl", "--format", "parquet", code=1)
+    assert "needs --output" in error
+
+
+def test_updates_print_exact_changes(paths: Path) -> None:
+    (paths / "u.dat").write_text(UPDATES)
+    base = ("run", "paths.dl", "--input", "facts")
+    assert ddlog(paths, *base, "--updates", "u.dat")[0] == STATE + CHANGES
+    assert ddlog(paths, *base, "--updates", "-", stdin=UPDATES)[0] == STATE + CHANGES
+    assert ddlog(paths, *base, "--updates", "u.dat", "--output", "out")[0] == CHANGES
+    assert (paths / "out" / "Path.changes.csv").read_text() == (
+        "change,a,b\n-1,x,y\n-1,x,z\n+1,y,w\n+1,z,w\ncommit\n-1,y,w\n-1,z,w\ncommit\n"
+    )
+
+
+def test_updates_without_input_begin_with_the_facts(paths: Path) -> None:
+    text = 'start; insert Edge("a", "b"); commit; dump Path;'
+    (paths / "p.dl").write_text(PATHS + 'Path("fact", "fact").\n')
+    assert ddlog(paths, "run", "p.dl", "--updates", "-", stdin=text)[0] == (
+        'Path:\nPath{.a = "fact", .b = "fact"}: +1\n'
+        'Fan:\nFan{.a = "a", .count = 1}: +1\nPath:\nPath{.a = "a", .b = "b"}: +1\n'
+        'Path{.a = "a", .b = "b"}\nPath{.a = "fact", .b = "fact"}\n'
+    )
+
+
+def test_json_changes_in_and_out(paths: Path) -> None:
+    stdin = '{"insert": {"Edge": {"a": "z", "b": "w"}}}\n{"commit": true}\n'
+    base = ("run", "paths.dl", "--input", "facts", "--updates", "-", "--relation", "Fan", "--format", "jsonl")
+    out, _ = ddlog(paths, *base, stdin=stdin)
+    assert out.splitlines()[2:] == ['{"insert": {"Fan": {"a": "z", "count": 1}}}', '{"commit": true}']
+
+
+def test_a_pipe_is_followed_as_it_grows(paths: Path) -> None:
+    process = subprocess.Popen(
+        [*DDLOG, "run", "paths.dl", "--updates", "-"],
+        cwd=paths,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None and process.stdout is not None
+    try:
+        for name in ("a", "b"):
+            process.stdin.write(f'start; insert Edge("{name}", "z");\ncommit;\n')
+            process.stdin.flush()
+            got = [process.stdout.readline() for _ in range(4)]
+            assert got[3] == f'Path{{.a = "{name}", .b = "z"}}: +1\n'
+        process.stdin.close()
+        assert process.wait(60) == 0
+    finally:
+        process.kill()
+        process.stdout.close()
+
+
+def test_check_reports_everything(paths: Path) -> None:
+    assert ddlog(paths, "check", "paths.dl") == ("", "")
+    (paths / "bad.dl").write_text(
+        "input relation A(x: bool)\noutput relation B(x: bool)\nB(y) :- A(x).\nB(x) :- C(x).\n"
+    )
+    _, error = ddlog(paths, "check", "bad.dl", code=1)
+    assert "bad.dl:3:" in error and "bad.dl:4:" in error and "^" in error
+
+
+def test_circuit_as_text_and_picture(paths: Path) -> None:
+    for stage in ("relational", "incremental"):
+        assert "Path" in ddlog(paths, "circuit", "paths.dl", "--stage", stage)[0]
+    ddlog(paths, "circuit", "paths.dl", "--output", "c.svg")
+    assert (paths / "c.svg").read_text().lstrip().startswith("<")
+    _, error = ddlog(paths, "circuit", "paths.dl", "--output", "c.png", code=1)
+    assert "must end in" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["run", "none.dl"], "none.dl: cannot be read: No such file or directory"),
+        (["run", "facts"], "facts: cannot be read: Is a directory"),
+        (["run", "paths.dl", "--input", "none"], "none: there is no such directory"),
+        (["run", "paths.dl", "--input", "paths.dl"], "paths.dl: this is a file, not a directory"),
+        (["run", "paths.dl", "--relation", "Pth"], "there is no relation Pth\n  help: did you mean `Path`?"),
+        (["run", "paths.dl", "--output", "paths.dl"], "paths.dl: this is a file, not a directory"),
+        (["run", "paths.dl", "--output", "/proc/no"], "/proc/no: cannot be written"),
+        (["run", "paths.dl", "--updates", "none.dat"], "none.dat: cannot be read"),
+        (["run", "paths.dl", "--updates", "facts"], "facts: this is a directory, not a file"),
+        (["run", "paths.dl", "--engine", "spark"], "the engine `spark` is not built in yet"),
+    ],
+)
+def test_what_the_user_got_wrong(paths: Path, arguments: list[str], message: str) -> None:
+    out, error = ddlog(paths, *arguments, code=1)
+    assert f"error: {message}" in error and out == ""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [[], ["fly"], ["run"], ["run", "p.dl", "--max-iterations", "0"], ["run", "p.dl", "--format", "xml"]],
+)
+def test_usage(paths: Path, arguments: list[str]) -> None:
+    _, error = ddlog(paths, *arguments, code=2)
+    assert error.startswith("usage: ddlog")
+
+
+def test_help_and_version(paths: Path) -> None:
+    assert ddlog(paths, "--version")[0].startswith("ddlog ")
+    for command in ("run", "repl", "check", "circuit"):
+        assert command in ddlog(paths, "--help")[0]
+        assert ddlog(paths, command, "--help")[0].startswith(f"usage: ddlog {command}")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            'start; insert Edge("a", "b"); commit; frobnicate;',
+            "<stdin>:1:39: there is no command `frobnicate`",
+        ),
+        ("commit;", "<stdin>:1:1: `commit` outside a transaction"),
+        ("start; insert Edge(1, 2);", "<stdin>:1:20: expected string, found `1`"),
+        ("\n{", "<stdin>:2:1: "),
+    ],
+)
+def test_bad_updates(paths: Path, text: str, message: str) -> None:
+    out, error = ddlog(paths, "run", "paths.dl", "--updates", "-", stdin=text, code=1)
+    assert message in error
+    assert ("Path{" in out) == ('insert Edge("a"' in text)
+
+
+def test_faulty_facts_write_nothing(paths: Path) -> None:
+    (paths / "facts" / "Edge.csv").write_text("x,y\ny\n")
+    out, error = ddlog(paths, "run", "paths.dl", "--input", "facts", "--output", "out", code=1)
+    assert "facts/Edge.csv:2:2: expected 2 columns (a, b), found 1" in error
+    assert out == "" and list((paths / "out").iterdir()) == []
+
+
+def test_an_unfinished_end_is_told(paths: Path) -> None:
+    _, error = ddlog(paths, "run", "paths.dl", "--updates", "-", stdin='start; insert Edge("a", "b"); comm')
+    assert "note: <stdin>:1:31: ignored, as it is not finished: comm" in error
+    assert "note: the last transaction was not committed" in error
+    quiet = ddlog(paths, "run", "paths.dl", "--updates", "-", "--quiet", stdin="start; comm")
+    assert quiet == ("", "")
+
+
+DIVIDE = """
+input relation N(x: signed<32>)
+output relation D(x: signed<32>)
+D(100 / x) :- N(x).
+"""
+FOREVER = """
+input relation N(x: bigint)
+output relation M(x: bigint)
+M(x) :- N(x).
+M(x + 1) :- M(x).
+"""
+
+
+def test_a_fault_in_a_rule_names_it(paths: Path) -> None:
+    (paths / "d.dl").write_text(DIVIDE)
+    text = "start; insert N(5); commit; start; insert N(0); commit; echo never;"
+    out, error = ddlog(paths, "run", "d.dl", "--updates", "-", stdin=text, code=1)
+    assert out == "D:\nD{.x = 20}: +1\n"
+    assert "d.dl:4:" in error and "division by zero" in error and "x = 0" in error
+
+
+def test_an_iteration_limit(paths: Path) -> None:
+    (paths / "f.dl").write_text(FOREVER)
+    text = "start; insert N(1); commit;"
+    base = ("run", "f.dl", "--updates", "-", "--max-iterations", "50")
+    out, error = ddlog(paths, *base, stdin=text, code=1)
+    assert out == "" and "no fixpoint after 50 iterations of M" in error
+
+
+def test_interrupting_a_recursion_without_end(paths: Path) -> None:
+    (paths / "f.dl").write_text(FOREVER)
+    process = subprocess.Popen(
+        [*DDLOG, "run", "f.dl", "--updates", "-"],
+        cwd=paths,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert process.stdin is not None
+    process.stdin.write("start; insert N(1); commit;\n")
+    process.stdin.flush()
+    time.sleep(3)
+    process.send_signal(signal.SIGINT)
+    out, error = process.communicate(timeout=60)
+    assert (process.returncode, out, error) == (130, "", "interrupted\n")
+
+
+def test_a_closed_pipe_is_no_error(paths: Path) -> None:
+    (paths / "facts" / "Edge.csv").write_text("".join(f"n{i},m{i}\n" for i in range(50_000)))
+    command = " ".join(f"'{part}'" for part in [*DDLOG, "run", "paths.dl", "--input", "facts"])
+    done = subprocess.run(
+        f"{command} | head -1", cwd=paths, shell=True, capture_output=True, text=True, timeout=120
+    )
+    assert (done.stdout, done.stderr) == ("Fan:\n", "")
+
+
+def test_a_full_disk_is_an_error(paths: Path) -> None:
+    command = " ".join(f"'{part}'" for part in [*DDLOG, "run", "paths.dl", "--input", "facts"])
+    done = subprocess.run(
+        f"{command} > /dev/full", cwd=paths, shell=True, capture_output=True, text=True, timeout=120
+    )
+    assert done.returncode == 1 and "cannot write the output" in done.stderr
+
+
+def test_importing_the_package_is_cheap() -> None:
+    script = (
+        "import sys, ddlog, ddlog.session, ddlog.run; "
+        "print([m for m in ('pyspark', 'pandas', 'polars', 'pyarrow', 'rich', 'prompt_toolkit', 'networkx')"
+        " if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
+    assert done.stdout == "[]\n"
