@@ -41,6 +41,13 @@ def test_expected_files_are_what_the_oracle_says(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_checks_without_a_warning(name: str) -> None:
+    program = PROGRAMS / name / f"{name}.dl"
+    done = subprocess.run([str(DDLOG), "check", str(program)], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_outputs_and_changes(name: str, tmp_path: Path) -> None:
     folder = PROGRAMS / name
     printed = run(name, "--output", str(tmp_path), "--updates", str(folder / "updates.dat"))
