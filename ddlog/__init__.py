@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .diagnostics import DDlogError, Diagnostic, render
+    from .program import Program, compile
     from .results import Changes, RelationView, Result
-    from .session import Program, Session, compile
+    from .session import Session
 
 __all__ = [
     "Changes",
@@ -34,11 +35,11 @@ _HOMES = {
     "Changes": "results",
     "DDlogError": "diagnostics",
     "Diagnostic": "diagnostics",
-    "Program": "session",
+    "Program": "program",
     "RelationView": "results",
     "Result": "results",
     "Session": "session",
-    "compile": "session",
+    "compile": "program",
     "render": "diagnostics",
 }
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .session import Program
+    from .program import Program
 
 USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
@@ -148,7 +148,7 @@ class _Version(argparse.Action):
 def _compile(arguments: argparse.Namespace) -> Program:
     from .diagnostics import DDlogError, render
     from .errors.usage import NotBuiltIn
-    from .session import compile
+    from .program import compile
 
     if getattr(arguments, "engine", "auto") == "spark":
         raise DDlogError([NotBuiltIn("spark")])

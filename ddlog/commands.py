@@ -120,14 +120,14 @@ class CommandReader:
 
     def __init__(self, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], name: str) -> None:
         self._relations, self._typedefs, self._name = relations, typedefs, name
-        self._cursor = Cursor("")
+        self._cursor = Cursor("", comments=True)
         self._first = 1
 
     def feed(self, text: str) -> None:
         """Adds text at the end."""
         done = self._cursor.text.rfind("\n", 0, self._cursor.position) + 1
         self._first += self._cursor.text.count("\n", 0, done)
-        self._cursor = Cursor(self._cursor.text[done:] + text, self._cursor.position - done)
+        self._cursor = Cursor(self._cursor.text[done:] + text, self._cursor.position - done, comments=True)
 
     def commands(self, *, final: bool = False) -> Iterator[Command]:
         """The commands that are whole. Raises DDlogError; a command that is wrong is passed over.

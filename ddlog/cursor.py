@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-_SPACE = re.compile(r"(?:\s+|#[^\n]*)*")
+_SPACE = re.compile(r"\s*")
+_SPACE_AND_COMMENTS = re.compile(r"(?:\s+|#[^\n]*)*")
 _PUNCTUATION = re.compile(r"<-|->|[^\w\s]|\w+")
 
 
@@ -21,17 +22,18 @@ class Unfinished(TextFault):
 
 
 class Cursor:
-    """Steps through `text`. Blanks and `#` comments separate and mean nothing."""
+    """Steps through `text`. Blanks separate and mean nothing, nor do `#` comments with `comments`."""
 
-    __slots__ = ("position", "text")
+    __slots__ = ("_space", "position", "text")
 
-    def __init__(self, text: str, position: int = 0) -> None:
+    def __init__(self, text: str, position: int = 0, *, comments: bool = False) -> None:
+        self._space = _SPACE_AND_COMMENTS if comments else _SPACE
         self.text = text
         self.position = position
 
     def skip(self) -> int:
-        """Passes over blanks and comments; gives the position after them."""
-        match = _SPACE.match(self.text, self.position)
+        """Passes over what means nothing; gives the position after them."""
+        match = self._space.match(self.text, self.position)
         assert match is not None
         self.position = match.end()
         return self.position

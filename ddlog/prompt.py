@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
-from prompt_toolkit.filters import has_completions
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -30,12 +29,15 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
     """What the user enters, each piece whole. Ctrl-C drops the piece, Ctrl-D ends."""
     keys = KeyBindings()
 
-    @keys.add("enter", filter=~has_completions)
+    @keys.add("enter")
     def _(event: KeyPressEvent) -> None:
-        if shell.is_whole(event.current_buffer.text):
-            event.current_buffer.validate_and_handle()
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None
+        elif shell.is_whole(buffer.text):
+            buffer.validate_and_handle()
         else:
-            event.current_buffer.insert_text("\n")
+            buffer.insert_text("\n")
 
     editor: PromptSession[str] = PromptSession(
         history=_history(),

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator
 from .commands import CommandReader
 from .diagnostics import DDlogError, render
 from .interpreter import Interpreter
+from .program import Program
 from .progress import Progress
 from .results import Changes, Result
-from .session import Program, Session
+from .session import Session
 
 HELP = """\
   ? Path("a", x), x != "b"      what satisfies a rule body, over any relation; also ? 1 + 2

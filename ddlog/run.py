@@ -16,9 +16,10 @@ from .errors import usage as errors
 from .interpreter import ChangeSink, Interpreter, dump_lines
 from .io.write import csv_header, json_row, make_directory, row_writer, write_relation
 from .nearest import nearest
+from .program import Program
 from .progress import Progress
 from .results import Changes
-from .session import Program, Session
+from .session import Session
 from .updates import update_commands
 
 

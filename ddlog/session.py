@@ -1,4 +1,4 @@
-"""Programs and sessions: from a text to relations that are kept up to date.
+"""Sessions: relations that are kept up to date.
 
     program = ddlog.compile("paths.dl")
     with program.session() as session:
@@ -19,15 +19,16 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import values
-from .core import Atom, CheckedProgram, Relation
-from .diagnostics import DDlogError, Diagnostic
-from .engine.circuit import Circuit
-from .engine.runtime import IterationLimit, Runtime, create_runtime
+from .core import Atom, Relation
+from .diagnostics import DDlogError
+from .engine.runtime import IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
+from .program import Program as Program
+from .program import compile as compile
 from .results import Changes, RelationView, Result
 from .rows import Row, row_of
 from .source import Source, Span
@@ -36,96 +37,6 @@ if TYPE_CHECKING:
     from .io.columns import Columns
 
 Progress = Callable[[str, int, int], None]
-
-
-def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) -> Program:
-    """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
-
-    Raises DDlogError with all errors; the program has the warnings.
-    """
-    from .check.program import check_program
-
-    source = read_source(program)
-    checked, diagnostics = check_program(source, tuple(map(str, library_paths)))
-    if checked is None:
-        raise DDlogError(diagnostics)
-    return Program(source, checked, tuple(diagnostics))
-
-
-def read_source(program: str | Path) -> Source:
-    """The source text of a program given as a path or a text. Raises DDlogError."""
-    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
-        return Source("<program>", program)
-    try:
-        return Source(str(program), Path(program).read_bytes().decode("utf-8"))
-    except UnicodeDecodeError as error:
-        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
-    except OSError as error:
-        reason = error.strerror or str(error)
-    raise DDlogError([errors.CannotReadProgram(str(program), reason)])
-
-
-class Program:
-    """A checked program: its relations, its circuits, and sessions that run it."""
-
-    def __init__(
-        self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
-    ) -> None:
-        self.source, self.checked, self.warnings = source, checked, warnings
-
-    @property
-    def relations(self) -> Mapping[str, Relation]:
-        """The declared relations by name."""
-        return self.checked.relations
-
-    def names(self, role: str) -> list[str]:
-        """The names of the input, internal or output relations, sorted."""
-        return sorted(relation.name for relation in self.relations.values() if relation.role == role)
-
-    def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
-        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
-        from .engine.incremental import incrementalize
-        from .engine.passes import optimize
-        from .lower import lower
-
-        relational = optimize(lower(self.checked, None if outputs is None else tuple(outputs)))
-        return relational if stage == "relational" else incrementalize(relational)
-
-    def session(
-        self,
-        *,
-        relations: str | Iterable[str] = "all",
-        max_iterations: int | None = None,
-        engine: str = "inprocess",
-        progress: Progress | None = None,
-    ) -> Session:
-        """A session in its initial state, with the program's own facts.
-
-        `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
-        relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a recursion that takes longer with an error.
-        """
-        outputs = self._wanted(relations)
-        circuit = self.circuit("incremental", outputs)
-        kept = frozenset(name for name, _ in circuit.relations)
-        return Session(self, create_runtime(circuit, engine, nan=values.NAN), kept, max_iterations, progress)
-
-    def key_function(self, relation: Relation) -> Callable[[Row], Any]:
-        """What computes the primary key of a row of the relation."""
-        from .codegen.scalar import compile_function_table
-
-        assert relation.key is not None
-        key = compile_function_table(self.checked)[relation.key.key]
-        return lambda row: key(*row)
-
-    def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
-        match relations:
-            case "all":
-                return tuple(self.relations)
-            case "outputs":
-                return tuple(self.names("output"))
-            case str():
-                return (relations,)
-        return tuple(relations)
 
 
 class Session:
@@ -402,7 +313,8 @@ class Session:
             return MultisetChanges(declared, self._runtime)
         if declared.key is None:
             return SetChanges(declared, self._runtime)
-        return KeyedChanges(declared, self._runtime, self.program.key_function(declared), self._show_key(declared))
+        key_of = self.program.key_function(declared)
+        return KeyedChanges(declared, self._runtime, key_of, self._show_key(declared))
 
     def _show_key(self, declared: Relation) -> Callable[[Any], str]:
         assert declared.key is not None

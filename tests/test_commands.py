@@ -179,8 +179,9 @@ def changes(path: Path, content: str, notes: list[str] | None = None) -> Iterato
 def test_json_lines(tmp_path: Path) -> None:
     notes: list[str] = []
     content = (
-        '{"insert": {"Edge": {"a": 1, "b": 2}, "Pairs": [3, 4]}}\n\n{"delete": {"Edge": [1, 2]}}\n{"commit": true}\n'
-        '{"insert_or_update": {"Host": [1, "a"]}}\n{"delete_key": {"Host": 1}}\n{"clear": "Edge"}\n{"rollback": true}\n'
+        '{"insert": {"Edge": {"a": 1, "b": 2}, "Pairs": [3, 4]}}\n\n{"delete": {"Edge": [1, 2]}}\n'
+        '{"commit": true}\n{"insert_or_update": {"Host": [1, "a"]}}\n{"delete_key": {"Host": 1}}\n'
+        '{"clear": "Edge"}\n{"rollback": true}\n'
         '{"insert": {"Edge": [5, 6]}}'
     )
     assert list(changes(tmp_path / "c.jsonl", content, notes)) == [

@@ -144,6 +144,7 @@ ERRORS: list[tuple[str, str | bytes, Relation, str]] = [
         EDGE,
         "Edge.facts:2:3: 99999999999 is out of the range of signed<32>",
     ),
+    ("Edge.facts", "1\t2 # x\n", EDGE, 'Edge.facts:1:3: expected signed<32>, found "2 # x"'),
     ("Edge.facts", "1\n", EDGE, "Edge.facts:1:2: expected 2 columns (a, b), found 1"),
     ("Edge.facts", "1\t2\t3\n", EDGE, "Edge.facts:1:5: expected 2 columns (a, b), found 3"),
     ("Edge.csv", "a,c\n1,2\n", EDGE, "Edge.csv:1:3: `c` is no column of Edge; the columns are a, b"),

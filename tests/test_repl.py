@@ -18,7 +18,7 @@ from ddlog.prompt import NameCompleter
 from .handmade import RELATIONS
 from .test_cli import DDLOG, FOREVER, PATHS
 
-PROMPT = r"ddlog(>|\*) "
+PROMPT = r"ddlog(>|\*)"
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
 
 
@@ -26,7 +26,13 @@ class Terminal:
     """A REPL at a terminal."""
 
     def __init__(self, where: Path, *arguments: str) -> None:
-        environment = {**os.environ, "TERM": "xterm", "XDG_STATE_HOME": str(where / "state"), "PAGER": "cat"}
+        own = {
+            "TERM": "xterm",
+            "XDG_STATE_HOME": str(where / "state"),
+            "PAGER": "cat",
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+        environment = {**os.environ, **own}
         self.process: Any = pexpect.spawn(
             DDLOG[0], [*DDLOG[1:], *arguments], cwd=str(where), env=environment, encoding="utf-8", timeout=60,
             dimensions=(50, 160),
@@ -68,11 +74,11 @@ def test_a_conversation(terminal: Terminal) -> None:
     terminal.enter("? Pth(x, y)")
     terminal.wait_for("did you mean `Path`?")
     terminal.enter("start;")
-    terminal.wait_for("ddlog* ")
+    terminal.wait_for("ddlog*")
     terminal.enter('insert Edge("z", "w"),')
     terminal.wait_for("...")
     terminal.enter('delete Edge("x", "y");')
-    terminal.wait_for("ddlog* ")
+    terminal.wait_for("ddlog*")
     terminal.enter("commit;")
     terminal.wait_for("Path: +2 -2")
     terminal.enter("bad;")
@@ -117,14 +123,14 @@ def test_interrupts_leave_the_last_commit(tmp_path: Path) -> None:
         terminal.process.sendintr()
         terminal.prompt()
         terminal.enter("start;")
-        terminal.wait_for("ddlog* ")
+        terminal.wait_for("ddlog*")
         terminal.enter("insert N(1);")
-        terminal.wait_for("ddlog* ")
+        terminal.wait_for("ddlog*")
         terminal.enter("commit;")
         terminal.process.expect(pexpect.TIMEOUT, timeout=2)
         terminal.process.sendintr()
         terminal.wait_for("interrupted; the session is at its last commit")
-        terminal.wait_for("ddlog> ")
+        terminal.wait_for("ddlog>")
         terminal.enter("? N(x)")
         terminal.wait_for("(0 rows, ")
         terminal.enter("exit")
@@ -136,7 +142,8 @@ def test_interrupts_leave_the_last_commit(tmp_path: Path) -> None:
 def test_input_from_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "paths.dl").write_text(PATHS)
     text = (
-        'start;\ninsert Edge("a", "b");\ncommit dump_changes;\n? Path(x, y)\nbad;\ncommit;\nstart; insert Edge("b",\n'
+        'start;\ninsert Edge("a", "b");\ncommit dump_changes;\n? Path(x, y)\nbad;\ncommit;\n'
+        'start; insert Edge("b",\n'
         ' "c"); commit;\ndump Path;\nquit\necho never;\n'
     )
     done = subprocess.run(

@@ -37,6 +37,8 @@ def read_delimited(
     kinds = {
         str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
     }
+    if data.count(b"\r") != data.count(b"\r\n"):
+        return None
     one_string = len(places) == 1 and isinstance(relation.columns[0].type, String)
     quoted = separator == "," and data.find(b'"', start) >= 0
     try:
