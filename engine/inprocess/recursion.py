@@ -7,7 +7,7 @@ incremental algorithm of (epoch, iteration) times.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -44,19 +44,36 @@ class Imported:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One summand of a recursive relation. `sources[k]` is term k's import (a node outside) or
-    variable (a relation of the recursion)."""
+    """A join inside the recursion. `sources[k]` is term k's import (a node outside) or variable (a
+    relation of the recursion). Its valuations go to one head or several, each by way of the linear
+    joins given."""
 
-    head: str
     node: Join | DeltaJoin
     sources: tuple[int | str, ...]
     joiner: Joiner
+    heads: tuple[tuple[str, tuple[Joiner, ...]], ...]
+
+    def run(
+        self, start: int | None, batch: Batch | None, views: Sequence[View | None]
+    ) -> Iterator[tuple[str, Batch]]:
+        """The heads' new rows; see Joiner.run."""
+        for found in self.joiner.run(start, batch, views):
+            for head, linear in self.heads:
+                yield from ((head, out) for out in _through(linear, found))
+
+
+def _through(linear: Sequence[Joiner], batch: Batch) -> Iterator[Batch]:
+    if not linear:
+        yield batch
+        return
+    for out in linear[0].run(0, batch, (None,)):
+        yield from _through(linear[1:], out)
 
 
 def rules_of(fixpoint: Fixpoint, evaluator: Evaluator) -> tuple[list[Rule], list[tuple[str, Constant]]]:
-    """The rules of a fixpoint's body, and its facts."""
+    """The rules of a fixpoint's body, and its facts. Heads that share a join make one rule."""
     body = fixpoint.body
-    rules: list[Rule] = []
+    heads: dict[int, list[tuple[str, tuple[Joiner, ...]]]] = {}
     facts: list[tuple[str, Constant]] = []
     for head, result in fixpoint.results:
         for leaf in _leaves(body, result):
@@ -64,13 +81,28 @@ def rules_of(fixpoint: Fixpoint, evaluator: Evaluator) -> tuple[list[Rule], list
             if isinstance(node, Constant):
                 facts.append((head, node))
                 continue
-            if not isinstance(node, Join | DeltaJoin):
-                names = tuple(column.name for column in node.schema)
-                node = Join((Term(leaf, names),), (), names, node.schema, node.text)
-            sources = tuple(_source(body, term.source) for term in node.terms)
-            schemas = [body.nodes[term.source].schema for term in node.terms]
-            rules.append(Rule(head, node, sources, Joiner(node, schemas, evaluator)))
+            linear: list[Joiner] = []
+            while isinstance(node, Join) and isinstance(body.nodes[node.terms[0].source], Join | DeltaJoin):
+                leaf = node.terms[0].source
+                linear.insert(0, Joiner(node, [body.nodes[leaf].schema], evaluator))
+                node = body.nodes[leaf]
+            heads.setdefault(leaf, []).append((head, tuple(linear)))
+    rules = []
+    for leaf, reached in heads.items():
+        node = _as_join(body, leaf)
+        sources = tuple(_source(body, term.source) for term in node.terms)
+        schemas = [body.nodes[term.source].schema for term in node.terms]
+        rules.append(Rule(node, sources, Joiner(node, schemas, evaluator), tuple(reached)))
     return rules, facts
+
+
+def _as_join(body: Circuit, at: int) -> Join | DeltaJoin:
+    """The node, or a join that copies it."""
+    node = body.nodes[at]
+    if isinstance(node, Join | DeltaJoin):
+        return node
+    names = tuple(column.name for column in node.schema)
+    return Join((Term(at, names),), (), names, node.schema, node.text)
 
 
 def _leaves(body: Circuit, at: int) -> list[int]:
@@ -181,8 +213,8 @@ class Recursion:
                 self._add(head, self._constant(node))
         for rule in self.rules:
             for start, views in self._import_starts(rule):
-                for batch in rule.joiner.run(start, self._change(rule, start), views):
-                    self._add(rule.head, batch)
+                for head, batch in rule.run(start, self._change(rule, start), views):
+                    self._add(head, batch)
 
     def _iterate_sets(self) -> None:
         low = dict(self._low)
@@ -212,8 +244,8 @@ class Recursion:
                 for at in range(low[source], high[source], 1 << 20):
                     stop = min(at + (1 << 20), high[source])
                     delta = Batch(relation.table.columns(at, stop), stop - at)
-                    for batch in rule.joiner.run(start, delta, views):
-                        self._add(rule.head, batch)
+                    for head, batch in rule.run(start, delta, views):
+                        self._add(head, batch)
 
     def _add(self, head: str, batch: Batch) -> None:
         """Adds derived rows to a growing set."""
@@ -275,8 +307,8 @@ class Recursion:
                 views.append(self._now(source))
         positive = [k for k, term in enumerate(rule.node.terms) if not term.negated]
         if not positive:
-            for batch in rule.joiner.run(None, None, views):
-                self.relations[rule.head].count(batch)
+            for head, batch in rule.run(None, None, views):
+                self.relations[head].count(batch)
             return
         start = max(positive, key=lambda k: views[k].size)
         source = rule.sources[start]
@@ -286,17 +318,17 @@ class Recursion:
             for at in range(0, table.size, 1 << 20):
                 stop = min(at + (1 << 20), table.size)
                 rows = Batch(table.columns(at, stop), stop - at, None, births[source][at:stop])
-                for batch in rule.joiner.run(start, rows, others):
-                    self.relations[rule.head].count(batch)
+                for head, batch in rule.run(start, rows, others):
+                    self.relations[head].count(batch)
         else:
-            for batch in rule.joiner.run(start, self._imports[source].store.batch(), others):
-                self.relations[rule.head].count(batch)
+            for head, batch in rule.run(start, self._imports[source].store.batch(), others):
+                self.relations[head].count(batch)
 
     def _seed_history(self) -> None:
         for rule in self.rules:
             for start, views in self._import_starts(rule):
-                for batch in rule.joiner.run(start, self._change(rule, start), views):
-                    self.relations[rule.head].derive(batch)
+                for head, batch in rule.run(start, self._change(rule, start), views):
+                    self.relations[head].derive(batch)
 
     def _iterate_history(self, time: int) -> None:
         marks = {head: r.overlay for head, r in self.relations.items()}
@@ -319,8 +351,8 @@ class Recursion:
                 table = self.relations[source].table
                 times = np.full(len(change.rows), time, np.int64)
                 delta = Batch(table.columns_at(change.rows), len(change.rows), change.weights, times)
-                for batch in rule.joiner.run(start, delta, views):
-                    self.relations[rule.head].derive(batch)
+                for head, batch in rule.run(start, delta, views):
+                    self.relations[head].derive(batch)
 
     # ------------------------------------------------------------- shared
 

@@ -159,7 +159,7 @@ class InProcess:
             elif isinstance(node, Input) and node.relation in self._given:
                 self._stores[at] = self._given[node.relation]
             elif not isinstance(node, Fixpoint | Output | Trace):
-                self._stores[at] = Store(node.schema)
+                self._stores[at] = Store(node.schema, not self._weighted(at))
         for at, node in enumerate(nodes):
             if isinstance(node, Join | DeltaJoin):
                 schemas = [nodes[term.source].schema for term in node.terms]

@@ -22,10 +22,12 @@ _FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
 
 class Store:
     """Rows and weights. While nothing was ever deleted and only presence matters, the weights are
-    left out: every row of the table has weight 1."""
+    left out: every row of the table has weight 1. In a set the weights count derivations, and to
+    readers every row present has weight 1."""
 
-    def __init__(self, schema: Schema) -> None:
+    def __init__(self, schema: Schema, is_set: bool = False) -> None:
         self.schema = schema
+        self.is_set = is_set
         self.table = RowTable(len(schema))
         self.weights: Array | None = None
         self.present = 0
@@ -45,6 +47,8 @@ class Store:
         if self.weights is None:
             return Batch(self.table.columns(), self.table.size)
         rows = self.rows()
+        if self.is_set:
+            return Batch(self.table.columns_at(rows), len(rows))
         weights = self.weights[rows]
         plain = bool((weights == 1).all())
         return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
@@ -183,11 +187,13 @@ class Store:
 
     def _compact(self) -> None:
         """Forgets the rows of weight 0."""
-        contents = self.batch()
+        assert self.weights is not None
+        kept = self.rows()
+        columns = self.table.columns_at(kept)
         self.table = RowTable(len(self.schema))
-        rows = self.table.insert(contents.columns, contents.length)
+        rows = self.table.insert(columns, len(kept))
         weights = np.zeros(max(16, self.table.size), np.int64)
-        weights[rows] = contents.weight_array()
+        weights[rows] = self.weights[kept]
         self.weights = weights
         self.indexes.clear()
 
