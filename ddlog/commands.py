@@ -196,6 +196,8 @@ class CommandReader:
                 action = Sleep(int(found.group()))
             case "exit":
                 action = Exit()
+            case _ if cursor.at_end():
+                raise cursor.fault("expected the rest of a command")
             case _:
                 raise DDlogError([_unknown(word, place())])
         cursor.expect(";", f"after `{word}`")
