@@ -46,6 +46,11 @@ SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
 
 
+def readable(text: str) -> str:
+    """The text of types without the prefix of the standard library."""
+    return text.replace("ddlog_std::", "")
+
+
 @dataclass(frozen=True, slots=True)
 class Signature:
     """A declared function with its types; `variables` are its type variables in order."""
@@ -66,7 +71,7 @@ class Signature:
     def show(self) -> str:
         """The head of the function as text."""
         shown = ", ".join(f"{p.name}: {'mut ' if p.mutable else ''}{p.type}" for p in self.parameters)
-        return f"{self.name}({shown}): {self.result}"
+        return readable(f"{self.name}({shown}): {self.result}")
 
     def key(self, types: Sequence[Type]) -> str:
         """The name of the instance for these type arguments."""
@@ -330,7 +335,7 @@ class Environment:
 
     def suggest(self, name: str, candidates: Iterable[str]) -> str:
         """A help text with the candidate nearest to the name; empty when none is near."""
-        close = nearest(name, candidates)
+        close = nearest(name, candidates) if len(name) > 2 else None
         return f"did you mean `{close}`?" if close else ""
 
 

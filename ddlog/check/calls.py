@@ -67,7 +67,7 @@ class Call:
             self._commit(viable[0])
         elif not viable:
             self._report_none()
-        elif final:
+        elif final and not self.context.failed:
             self.context.report(
                 errors.AmbiguousCall(
                     span=self.span, name=self.name, arguments=self._shown(), notes=places(viable)

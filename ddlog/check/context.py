@@ -16,7 +16,7 @@ from ..diagnostics import Diagnostic, Note
 from ..errors import names as name_errors
 from ..errors import rules as rule_errors
 from ..errors import types as errors
-from ..names import Environment, Signature
+from ..names import Environment, Signature, readable
 from ..source import Span
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..unify import Literal, Substitution, is_unknown, substitute, type_variables
@@ -188,7 +188,7 @@ class Context:
 
     def show(self, type_: Type) -> str:
         """The type for a message."""
-        return self.substitution.show(type_)
+        return readable(self.substitution.show(type_))
 
     def expect(self, value: Typed, expected: Type) -> None:
         """Demands a type of an expression."""

@@ -61,7 +61,8 @@ def _type(environment: Environment, module: ModuleSyntax, declaration: object) -
             typedef = environment.typedef(module, declaration)
             fields = [type_ for each in typedef.constructors for _, type_ in each.fields]
             yield from _unused(declaration, {name for each in fields for name in type_variables(each)})
-            yield from _field_types(declaration, typedef)
+            if len(module.get(TYPES, declaration.name)) == 1:
+                yield from _field_types(declaration, typedef)
         case syntax.RelationDecl():
             environment.typedef(module, declaration)
 
@@ -80,6 +81,7 @@ def _field_types(declaration: syntax.TypeDecl, typedef: TypeDef) -> Iterator[Dia
         for field, (name, type_) in zip(written.fields, constructor.fields, strict=True):
             if name in here:
                 yield errors.RepeatedField(span=field.span, field=name)
+                continue
             here.add(name)
             known, place = first.setdefault(name, (type_, field))
             if known != type_:

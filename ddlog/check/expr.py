@@ -21,9 +21,13 @@ from .pattern import arguments, find_constructor
 
 def check(context: Context, expr: syntax.Expr, scope: Scope, expected: Type) -> Typed:
     """The expression, which must have the type."""
+    before = len(context.diagnostics)
     typed = infer(context, expr, scope, expected)
-    context.expect(typed, expected)
-    return typed
+    if context.substitution.unify(typed.type, expected):
+        return typed
+    if len(context.diagnostics) == before:
+        context.expect(typed, expected)
+    return context.poison(typed.span)
 
 
 def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None = None) -> Typed:

@@ -8,7 +8,7 @@ from .. import core
 from ..diagnostics import Diagnostic
 from ..errors import names as name_errors
 from ..errors import types as errors
-from ..names import Environment, Signature
+from ..names import Environment, Signature, readable
 from ..types import Type, TypeVar
 from ..unify import depth, substitute, type_variables
 from .context import Context, Scope
@@ -61,7 +61,7 @@ class Instances:
 
 
 def _short(types: Sequence[Type]) -> str:
-    text = ", ".join(map(str, types))
+    text = readable(", ".join(map(str, types)))
     return text if len(text) < 60 else f"{text[:60]}..."
 
 

@@ -23,8 +23,8 @@ class Group:
     stands_for: syntax.Expr
 
 
-def find(context: Context, expr: syntax.Expr) -> Group | None:
-    """The `e.group_by(k)` within an expression."""
+def find(context: Context, expr: syntax.Expr | syntax.Atom) -> Group | None:
+    """The `e.group_by(k)` within an expression or a head."""
     calls = [each for each in walk(expr) if _is_group_by(each)]
     for extra in calls[1:]:
         context.report(errors.GroupByTwice(span=extra.span))

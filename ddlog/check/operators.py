@@ -105,6 +105,8 @@ def concatenate(context: Context, left: Typed, right: Typed, span: Span) -> Type
         if not final and (is_unknown(one) or is_unknown(other)):
             return None
         wrong = left if not isinstance(one, Bit) else right
+        if context.failed and is_unknown(context.know(wrong.type)):
+            return context.poison(span)
         wanted = "strings or bit vectors of known width"
         return context.fail(
             errors.WrongOperand(span=wrong.span, op="++", wanted=wanted, actual=context.show(wrong.type))
@@ -125,7 +127,8 @@ def undecided(context: Context, span: Span, decide: Callable[[bool], Typed | Non
         found = decide(final)
         if found is None:
             return False
-        context.agree(span, found.type, result)
+        if not context.substitution.unify(found.type, result) and not (final and context.failed):
+            context.agree(span, found.type, result)
         decided.append(found)
         return True
 

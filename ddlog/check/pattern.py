@@ -163,9 +163,6 @@ def by_field(
 ) -> dict[str, syntax.Expr]:
     """Arguments by position or by name, as a mapping from fields; errors where they do not fit."""
     named = [each for each in args if each.name is not None]
-    if named and len(named) < len(args):
-        context.report(errors.MixedArguments(span=next(each.span for each in args if each.name is None)))
-        return {}
     if not named:
         if args and len(args) != len(fields):
             context.report(
@@ -175,7 +172,7 @@ def by_field(
             )
         return {name: each.value for name, each in zip(fields, args, strict=False)}
     given: dict[str, syntax.Expr] = {}
-    for each in named:
+    for each in named:  # the parser has refused arguments without names among them
         assert each.name is not None
         if each.name not in fields:
             hint = context.environment.suggest(each.name, fields)

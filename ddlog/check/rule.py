@@ -67,6 +67,7 @@ class Body:
 def check_rule(context: Context, rule: syntax.RuleDecl) -> core.Rule | None:
     """The rule in core; None after errors."""
     body = read_body(context, rule.body)
+    _group_in_heads(body, rule)
     context.in_head = True
     heads = [head(body, atom, fact=not rule.body) for atom in rule.heads]
     context.solve()
@@ -158,6 +159,7 @@ def atom(body: Body, term: syntax.Atom) -> None:
     if term.negated and term.binder is not None:
         context.report(errors.NegatedBinder(span=term.span, name=term.binder))
     after = Destructure(body, negated=term.negated)
+    problems = len(context.diagnostics)
     given = _given(body, after, relation, term) if relation is not None else None
     if relation is None or given is None:
         for expr in [each.value for each in term.args or ()] + ([term.element] if term.element else []):
@@ -177,6 +179,10 @@ def atom(body: Body, term: syntax.Atom) -> None:
     body.add(lambda: core.Atom(name, made, term.negated, term.span))
     if not term.negated:
         after.emit()
+    mixed = len({each.name is None for each in term.args or ()}) == 2
+    if mixed or len(context.diagnostics) > problems:
+        for each in term.args or ():
+            _bind_anything(body, each.value)
 
 
 def _given(
@@ -184,6 +190,8 @@ def _given(
 ) -> dict[str, syntax.Expr] | None:
     """What the atom says of each column, by name."""
     context = body.context
+    if term.args == ():
+        return {}
     if term.args is not None:
         return columns_of(context, relation, term.args, term.span, term.relation)
     if term.element is None:
@@ -470,6 +478,15 @@ def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
 
 
 # ---------------------------------------------------------------------- heads
+
+
+def _group_in_heads(body: Body, rule: syntax.RuleDecl) -> None:
+    """`e.group_by(k)` in a head is the last step of the body."""
+    if rule.body:
+        for term in rule.heads:
+            group = grouping.find(body.context, term)
+            if group is not None:
+                grouped(body, group, None)
 
 
 def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:

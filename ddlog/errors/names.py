@@ -68,15 +68,6 @@ class UnknownField(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousName(Diagnostic):
-    """A name that several modules declare."""
-
-    title: ClassVar[str] = "`{name}` is declared in several modules"
-    suggestion: ClassVar[str] = "write the module's name before it"
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class MultipleDefinitions(Diagnostic):
     """Two declarations of one name."""
 

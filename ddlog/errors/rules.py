@@ -109,14 +109,6 @@ class HeadModifier(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RelationAsValue(Diagnostic):
-    """A relation where an expression is wanted."""
-
-    title: ClassVar[str] = "`{name}` is a relation, not a value"
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class KeyNotInput(Diagnostic):
     """A primary key of a relation that is no input."""
 
@@ -125,23 +117,8 @@ class KeyNotInput(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KindOfRelation(Diagnostic):
-    """A keyword that does not fit the relation."""
-
-    title: ClassVar[str] = "{reason}"
-    reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NegatedBinder(Diagnostic):
     """`not v in R(..)`."""
 
     title: ClassVar[str] = "a negated term cannot bind `{name}`"
     name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class EmptyQuery(Diagnostic):
-    """A query without clauses."""
-
-    title: ClassVar[str] = "a query is a rule body: terms and conditions"

@@ -172,15 +172,6 @@ class NoToString(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CannotInfer(Diagnostic):
-    """An expression whose type nothing decides."""
-
-    title: ClassVar[str] = "the type of this expression cannot be inferred: `{type}`"
-    suggestion: ClassVar[str] = "say it with `: T`"
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NotAssignable(Diagnostic):
     """An assignment to something that is not assignable."""
 
@@ -223,13 +214,6 @@ class WrongFieldCount(Diagnostic):
     name: str
     wanted: str
     given: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class MixedArguments(Diagnostic):
-    """Arguments by name beside arguments by position."""
-
-    title: ClassVar[str] = "arguments by position and by name cannot be mixed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
