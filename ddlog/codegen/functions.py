@@ -1,0 +1,212 @@
+"""The functions of a program as Python functions, written and compiled when first asked for."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from .. import core, stdlib
+from ..core import CheckedProgram, Expr, Parameter
+from ..types import Constructor, Type, User
+from ..values import Fault, canonical_float, int_to_double, int_to_single, local_name, make, single, struct_class
+from . import support
+from .externs import bound_extern
+from .function import FunctionWriter, parts
+
+RECURSION_DEPTH = 10_000
+
+_SUPPORT: dict[str, Any] = {
+    "_new": tuple.__new__,
+    "_NAN": support.NAN,
+    "_canonical": canonical_float,
+    "_single": single,
+    "_int_to_double": int_to_double,
+    "_int_to_single": int_to_single,
+    "_by_zero": support.by_zero,
+    "_divide": support.divide,
+    "_remainder": support.remainder,
+    "_shift_left": support.shift_left,
+    "_float_divide": support.float_divide,
+    "_single_divide": support.single_divide,
+    "_float_remainder": support.float_remainder,
+    "_replaced": support.replaced,
+    "_field": support.field,
+    "_field_index": support.field_index,
+}
+
+
+class Functions:
+    """The function table of a program: `functions[key]` is the Python function of an instance.
+
+    A function with `mut` parameters returns its result followed by their final values.
+    """
+
+    def __init__(self, program: CheckedProgram) -> None:
+        self.typedefs = program.typedefs
+        self.functions = dict(program.functions)
+        self.functions |= {each.key.key: each.key for each in program.relations.values() if each.key is not None}
+        self._scope: dict[str, Any] = dict(_SUPPORT)
+        self._names: dict[str, str] = {}
+        self._classes: dict[tuple[str, str], tuple[str, bool]] = {}
+        self._pending: list[str] = []
+        self._recursive: dict[str, bool] = {}
+
+    def __getitem__(self, key: str) -> Callable[..., Any]:
+        name = self.function(key)
+        self._compile_pending()
+        found: Callable[..., Any] = self._scope[name]
+        return guarded(found) if self.recursive(key) else found
+
+    def compile(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
+        """The Python function of an expression, given the variables that are its parameters."""
+        name = f"expression_{len(self._scope)}"
+        source = FunctionWriter(self, tuple(inputs), (), body).source(name)
+        self._execute(source)
+        self._compile_pending()
+        found: Callable[..., Any] = self._scope[name]
+        return guarded(found) if any(self.recursive(key) for key in called(body)) else found
+
+    def source(self, key: str) -> str:
+        """The Python text that a function is compiled to."""
+        return self._source(key)
+
+    def recursive(self, key: str) -> bool:
+        """Whether a function calls, perhaps through others, one that calls itself."""
+        found = self._recursive.get(key)
+        if found is None:
+            found = self._recursive[key] = self._reaches_cycle(key)
+        return found
+
+    def _reaches_cycle(self, start: str) -> bool:
+        state: dict[str, bool] = {}
+
+        def visit(key: str) -> bool:
+            if key in state:
+                return state[key]
+            state[key] = True
+            body = self.functions[key].body
+            state[key] = body is not None and any(visit(each) for each in called(body))
+            return state[key]
+
+        return visit(start)
+
+    # ---------------------------------------------- what FunctionWriter asks for
+
+    def constant(self, value: Any) -> str:
+        """The name of a constant."""
+        name = f"constant_{len(self._scope)}"
+        self._scope[name] = value
+        return name
+
+    def function(self, key: str) -> str:
+        """The name of a function; it is compiled before anything runs."""
+        key = self._forwarded(key)
+        name = self._names.get(key)
+        if name is None:
+            declared = self.functions[key]
+            plain = "".join(c if c.isascii() and c.isalnum() else "_" for c in declared.name)
+            name = self._names[key] = f"{plain}_{len(self._names)}"
+            self._pending.append(key)
+        return name
+
+    def parameters(self, key: str) -> tuple[Parameter, ...]:
+        """The parameters of a function."""
+        return self.functions[key].parameters
+
+    def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
+        """The name of a struct class, and whether its values begin with the constructor's index."""
+        assert isinstance(type, User)
+        found = self._classes.get((type.name, constructor.name))
+        if found is None:
+            typedef = self.typedefs[type.name]
+            union = len(typedef.constructors) > 1
+            cls = struct_class(typedef.name, typedef.constructors[constructor.index], union)
+            found = self.constant(cls), union
+            self._classes[type.name, constructor.name] = found
+        return found
+
+    def field_places(self, type: Type, name: str) -> set[int]:
+        """The places that a field has in the values of a struct or union."""
+        assert isinstance(type, User)
+        constructors = self.typedefs[type.name].constructors
+        offset = 1 if len(constructors) > 1 else 0
+        found = set()
+        for each in constructors:
+            found |= {i + offset for i, (field, _) in enumerate(each.fields) if field == name}
+        return found
+
+    def option_none(self, type: Type) -> str:
+        """The name of the None of an Option."""
+        assert isinstance(type, User)
+        typedef = self.typedefs[type.name]
+        empty = next(each for each in typedef.constructors if local_name(each.name) == "None")
+        return self.constant(make(typedef, empty, ()))
+
+    # -------------------------------------------------------------- compiling
+
+    def _forwarded(self, key: str) -> str:
+        """The function that does the work, when this one only hands its parameters on."""
+        while True:
+            declared = self.functions[key]
+            body = declared.body
+            if isinstance(body, core.Block) and len(body.items) == 1:
+                body = body.items[0]
+            if not isinstance(body, core.Call) or any(each.mutable for each in declared.parameters):
+                return key
+            given = [each.name if isinstance(each, core.Var) else None for each in body.args]
+            if given != [each.name for each in declared.parameters] or body.function == key:
+                return key
+            key = body.function
+
+    def _compile_pending(self) -> None:
+        while self._pending:
+            key = self._pending.pop()
+            if self.functions[key].body is None:
+                self._scope[self._names[key]] = self._extern(key)
+            else:
+                self._execute(self._source(key))
+
+    def _source(self, key: str) -> str:
+        declared = self.functions[key]
+        assert declared.body is not None
+        mutable = [each.name for each in declared.parameters if each.mutable]
+        names = [each.name for each in declared.parameters]
+        return FunctionWriter(self, names, mutable, declared.body).source(self.function(key))
+
+    def _extern(self, key: str) -> Callable[..., Any]:
+        declared = self.functions[key]
+        found = stdlib.twin(declared.module, declared.name)
+        return bound_extern(found, declared, self.typedefs)
+
+    def _execute(self, source: str) -> None:
+        exec(compile(source, "<generated>", "exec"), self._scope)
+
+
+def compile_function_table(program: CheckedProgram) -> Functions:
+    """The functions of a program, among them those of the primary keys, compiled on first use."""
+    return Functions(program)
+
+
+def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, with endless recursion as a fault."""
+
+    def limited(*args: Any) -> Any:
+        before = sys.getrecursionlimit()
+        sys.setrecursionlimit(max(before, RECURSION_DEPTH))
+        try:
+            return function(*args)
+        except RecursionError:
+            raise Fault("functions call each other too deep") from None
+        finally:
+            sys.setrecursionlimit(before)
+
+    return limited
+
+
+def called(expr: Expr) -> set[str]:
+    """The keys of the functions that an expression calls itself."""
+    found = {expr.function} if isinstance(expr, core.Call) else set()
+    for each in parts(expr):
+        found |= called(each)
+    return found

@@ -1,0 +1,75 @@
+"""Expressions of rules as row expressions: a Python function of a row's values, and array code."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import Expr, Var
+from ..engine.schema import Column, Kind, RowExpr
+from ..types import BigInt, Bit, Bool, Float, Signed, Type
+from .arrays import array_function
+from .function import bound_names, parts
+from .functions import Functions, compile_function_table
+
+__all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]
+
+
+def kind_of(type: Type) -> tuple[Kind, str]:
+    """How a column of the type is stored, and the domain of its values."""
+    match type:
+        case Bool():
+            return Kind.BOOL, str(type)
+        case Bit() | Signed() | BigInt():
+            return Kind.INT, str(type)
+        case Float():
+            return Kind.FLOAT, str(type)
+    return Kind.OBJECT, str(type)
+
+
+def row_expr(expr: Expr, functions: Functions, name: str) -> RowExpr:
+    """The row expression of an expression; `name` is the column that it computes."""
+    inputs = free_variables(expr)
+    return RowExpr(
+        tuple(inputs),
+        Column(name, *kind_of(expr.type)),
+        Structure(expr),
+        expr.span.text(),
+        str(expr.span),
+        functions.compile(inputs, expr),
+        array_function(expr, inputs, functions),
+    )
+
+
+class Structure:
+    """An expression as a key: equal to those of the same structure, wherever they stand."""
+
+    __slots__ = ("_expr", "_hash")
+
+    def __init__(self, expr: Expr) -> None:
+        self._expr = expr
+        self._hash = hash(expr)
+
+    def __eq__(self, other: Any) -> bool:
+        return isinstance(other, Structure) and self._hash == other._hash and self._expr == other._expr
+
+    def __hash__(self) -> int:
+        return self._hash
+
+    def __repr__(self) -> str:
+        return self._expr.span.text()
+
+
+def free_variables(expr: Expr) -> dict[str, Type]:
+    """The variables that an expression reads and does not declare, in the order of their first use."""
+    found: dict[str, Type] = {}
+    _read(expr, found)
+    for name in bound_names(expr):
+        found.pop(name, None)
+    return found
+
+
+def _read(expr: Expr, found: dict[str, Type]) -> None:
+    if isinstance(expr, Var):
+        found.setdefault(expr.name, expr.type)
+    for each in parts(expr):
+        _read(each, found)

@@ -1,0 +1,75 @@
+"""What generated Python code calls: exact arithmetic where Python's own differs from the language's."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, NoReturn
+
+from ..values import NAN, Fault, Struct, canonical_float, single
+
+SHIFT_LIMIT = 1 << 27
+
+
+def by_zero() -> NoReturn:
+    """The fault of a division by zero."""
+    raise Fault("division by zero")
+
+
+def divide(a: int, b: int) -> int:
+    """The quotient, truncated toward zero."""
+    if b == 0:
+        by_zero()
+    quotient = abs(a) // abs(b)
+    return quotient if (a < 0) == (b < 0) else -quotient
+
+
+def remainder(a: int, b: int) -> int:
+    """What truncating division leaves; it has the sign of `a`."""
+    if b == 0:
+        by_zero()
+    left = abs(a) % abs(b)
+    return left if a >= 0 else -left
+
+
+def shift_left(a: int, amount: int) -> int:
+    """`a << amount` of an unbounded integer. Raises Fault where the result would fill the memory."""
+    if amount > SHIFT_LIMIT and a:
+        raise Fault(f"cannot shift an integer by {amount} bits")
+    return a << amount if a else 0
+
+
+def float_divide(a: float, b: float) -> float:
+    """The quotient by the rules of IEEE 754, canonical."""
+    if b == 0.0:
+        return NAN if a == 0.0 or a is NAN else math.copysign(math.inf, a)
+    return canonical_float(a / b)
+
+
+def float_remainder(a: float, b: float) -> float:
+    """The remainder of truncating division, canonical."""
+    if b == 0.0 or math.isinf(a) or a is NAN or b is NAN:
+        return NAN
+    return math.fmod(a, b) + 0.0
+
+
+def single_divide(a: float, b: float) -> float:
+    """The quotient rounded to single precision."""
+    return single(float_divide(a, b))
+
+
+def replaced(value: tuple[Any, ...], index: int, item: Any) -> Any:
+    """The tuple, struct or union value with one item replaced."""
+    return tuple.__new__(type(value), (*value[:index], item, *value[index + 1 :]))
+
+
+def field_index(value: Struct, name: str) -> int:
+    """Where a union value has a field."""
+    origin = value.__ddlog__
+    if name not in origin.names:
+        raise Fault(f"{origin.constructor} has no field {name}")
+    return origin.names.index(name) + (origin.number is not None)
+
+
+def field(value: Struct, name: str) -> Any:
+    """A field of a union value whose constructors have it in different places."""
+    return value[field_index(value, name)]

@@ -1,0 +1,75 @@
+"""The functions that ddlog_std.dl declares `extern`."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+from typing import Any
+
+from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..values import TypeDefs, decimal, default_value, float_text, local_name, quote, show, taken_apart, to_string
+from .collections import *  # noqa: F403
+from .groups import *  # noqa: F403
+from .numbers import *  # noqa: F403
+from .strings import *  # noqa: F403
+from .typed import Signature, typed
+
+
+@typed
+def default(*, signature: Signature) -> Any:
+    return default_value(signature.result, signature.typedefs)
+
+
+@typed
+def __builtin_2string(x: Any, *, signature: Signature) -> str:
+    return to_string(x, signature.parameters[0], signature.typedefs)
+
+
+@typed
+def to_string_debug(x: Any, *, signature: Signature) -> str:
+    return debug_text(x, signature.parameters[0], signature.typedefs)
+
+
+@typed
+def hash32(x: Any, *, signature: Signature) -> int:
+    return _hash(x, signature, 4)
+
+
+@typed
+def hash64(x: Any, *, signature: Signature) -> int:
+    return _hash(x, signature, 8)
+
+
+@typed
+def hash128(x: Any, *, signature: Signature) -> int:
+    return _hash(x, signature, 16)
+
+
+def _hash(x: Any, signature: Signature, size: int) -> int:
+    text = show(x, signature.parameters[0], signature.typedefs)
+    return int.from_bytes(blake2b(text.encode(), digest_size=size).digest(), "little")
+
+
+def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
+    """The value for people who debug: strings quoted, structs without field names."""
+    match type:
+        case Bool():
+            return "true" if value else "false"
+        case BigInt() | Bit() | Signed():
+            return decimal(value)
+        case Float(width):
+            return float_text(value, width)
+        case String():
+            return quote(value)
+        case Tuple(items):
+            return f"({', '.join(debug_text(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+        case User():
+            constructor, fields = taken_apart(value, type, typedefs)
+            shown = [debug_text(v, of, typedefs) for v, (_, of) in zip(fields, constructor.fields, strict=True)]
+            return f"{constructor.name}{{{','.join(shown)}}}"
+        case Opaque(name, (key, of)) if local_name(name) == "Map":
+            pairs = (f"{debug_text(k, key, typedefs)}: {debug_text(v, of, typedefs)}" for k, v in value)
+            return f"{{{', '.join(pairs)}}}"
+        case Opaque(name, args):
+            elements = value[1] if local_name(name) == "Group" else value
+            return f"[{', '.join(debug_text(each, args[-1], typedefs) for each in elements)}]"
+    return repr(value)

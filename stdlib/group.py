@@ -1,0 +1,99 @@
+"""Aggregates of groups."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from ..types import Float, Type
+from ..values import NAN, Fault, Group, single, wrap
+from .typed import Signature, typed
+
+
+def count(g: Group) -> int:
+    return len(g[1])
+
+
+@typed
+def sum(g: Group, *, signature: Signature) -> Any:
+    return total(g[1], signature.result)
+
+
+@typed
+def sum_second(g: Group, *, signature: Signature) -> Any:
+    return total([value for _, value in g[1]], signature.result)
+
+
+@typed
+def avg(g: Group, *, signature: Signature) -> float:
+    return mean(g[1])
+
+
+@typed
+def avg_second(g: Group, *, signature: Signature) -> float:
+    return mean([value for _, value in g[1]])
+
+
+def min_second(g: Group) -> Any:
+    return min(value for _, value in g[1])
+
+
+def max_second(g: Group) -> Any:
+    return max(value for _, value in g[1])
+
+
+def total(values: Iterable[Any], type: Type) -> Any:
+    """The sum of numbers, as a value of their type."""
+    if isinstance(type, Float):
+        return float_sum(values, type.width)
+    return wrap(_exact(values), type)
+
+
+def float_sum(values: Iterable[float], width: int = 64) -> float:
+    """The sum, rounded once from the exact one."""
+    kept = list(values)
+    special = [value for value in kept if value is NAN or math.isinf(value)]
+    if special:
+        return special[0] if all(value == special[0] for value in special) else NAN
+    if width == 32:
+        return _single_of(_exact(map(Fraction, kept)))
+    try:
+        return math.fsum(kept) + 0.0
+    except OverflowError:
+        return _double_of(_exact(map(Fraction, kept)))
+
+
+def mean(values: Sequence[Any]) -> float:
+    """The exact sum divided by the number of values, rounded once to a double."""
+    if not values:
+        raise Fault("there is no average of nothing")
+    if any(isinstance(value, float) and (value is NAN or math.isinf(value)) for value in values):
+        return float_sum(values)
+    return _double_of(_exact(map(Fraction, values)) / len(values))
+
+
+def _exact(values: Iterable[Any]) -> Any:
+    result: Any = 0
+    for value in values:
+        result += value
+    return result
+
+
+def _double_of(value: Fraction) -> float:
+    try:
+        return value.numerator / value.denominator
+    except OverflowError:
+        return math.inf if value > 0 else -math.inf
+
+
+def _single_of(value: Fraction) -> float:
+    """The nearest single, rounded once: half way cases are told apart by an odd last bit of a double."""
+    nearest = _double_of(value)
+    if math.isinf(nearest) or Fraction(nearest) == value:
+        return single(nearest)
+    mantissa, exponent = math.frexp(nearest)
+    if int(mantissa * (1 << 53)) % 2 == 0:
+        nearest = math.nextafter(nearest, math.inf if value > Fraction(nearest) else -math.inf)
+    return single(nearest)

@@ -1,0 +1,26 @@
+"""The mark of library functions whose meaning depends on the types that they are called at."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from ..types import Type, TypeDef
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The types of one instance of a function; `typedefs` declares those that are named."""
+
+    parameters: tuple[Type, ...]
+    result: Type
+    typedefs: Mapping[str, TypeDef]
+
+
+def typed(function: F) -> F:
+    """Marks a function that takes its instance's Signature as the keyword `signature`."""
+    function.takes_signature = True  # type: ignore[attr-defined]
+    return function
