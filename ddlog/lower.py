@@ -13,7 +13,8 @@ from typing import Any
 
 from . import core
 from .aggregates import is_group, plan_grouping
-from .codegen.scalar import Functions, compile_function_table, kind_of, row_expr
+from .codegen.functions import Functions, compile_function_table
+from .codegen.scalar import kind_of, row_expr
 from .engine.circuit import (
     Circuit,
     Constant,
@@ -37,6 +38,7 @@ from .engine.circuit import (
     Variable,
 )
 from .engine.schema import Column, RowExpr, Schema
+from .substitute import transform
 from .types import Type
 
 Row = tuple[Any, ...]
@@ -70,7 +72,7 @@ def lower_query(program: core.CheckedProgram, rule: core.Rule, variables: Sequen
     for name in dict.fromkeys(clause.relation for clause in rule.body if isinstance(clause, core.Atom)):
         lowering.input(program.relations[name])
     body = _Body(lowering, rule)
-    joined = body.join(tuple(variables), body.schema(variables))
+    joined = body.join(tuple(map(body.alias, variables)), body.schema(variables))
     schema = lowering.nodes[joined.node].schema
     distinct = lowering.add(Distinct(joined.node, schema), (joined,))
     lowering.nodes.append(Output("query", distinct.node, schema, text=rule.text))
@@ -181,7 +183,10 @@ class _Lowering:
     def fact(self, head: core.Head) -> Row | None:
         """The row of a fact, or None when evaluating it fails, which then the rule does on a commit."""
         try:
-            return tuple(row_expr(arg, self.functions, "").scalar() for arg in head.args)
+            return tuple(
+                arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
+                for arg in head.args
+            )
         except Exception:
             return None
 
@@ -194,9 +199,10 @@ class _Lowering:
         used: dict[str, None] = {}
         for each in body.heads:
             for arg in each.args:
-                used.update(dict.fromkeys(row_expr(arg, self.functions, "").inputs))
+                used.update(dict.fromkeys(body.compile(arg, "").inputs))
         shared = body.join(tuple(used), body.schema(used))
         apply = _Body(self, replace(rule, body=(), heads=(body.heads[index],)), body.types)
+        apply.aliases = body.aliases
         apply.terms.append((shared, tuple(used), False))
         return apply.join(apply.columns(apply.heads[0].args, schema), schema)
 
@@ -242,6 +248,8 @@ class _Body:
         self.terms: list[tuple[_Place, tuple[str | None, ...], bool]] = []
         self.steps: list[Step] = []
         self.heads = rule.heads
+        self.aliases: dict[str, core.Var] = {}
+        self.tested = _bound_twice(rule.body)
         pending = list(rule.body)
         while pending:
             clause = pending.pop(0)
@@ -255,9 +263,12 @@ class _Body:
         match clause:
             case core.Atom(relation, columns, negated):
                 place = self.lowering.known[relation]
+                columns = tuple(name and self.alias(name) for name in columns)
                 if negated and (None in columns or self.lowering.kind(relation) == "multiset"):
                     place, columns = self.presence(place, columns)
                 self.terms.append((place, columns, negated))
+            case core.Let(name, core.Var() as value) if name not in self.tested:
+                self.aliases[name] = self.aliases.get(value.name, value)
             case core.Let(name, value):
                 self.types.setdefault(name, value.type)
                 self.steps.append(Let(name, self.compile(value, name)))
@@ -277,7 +288,7 @@ class _Body:
         term = Term(place.node, names)
         projected = Join((term,), (), tuple(f"c{i}" for i in used), schema, self.text)
         joined = self.lowering.add(projected, (place,))
-        distinct = self.lowering.add(Distinct(joined.node, schema, self.text), (joined,))
+        distinct = self.lowering.add(Distinct(joined.node, schema), (joined,))
         return distinct, tuple(name for name in columns if name is not None)
 
     def group(self, clause: core.GroupBy, rest: Sequence[core.Clause]) -> tuple[core.Clause, ...]:
@@ -285,9 +296,10 @@ class _Body:
         lowering = self.lowering
         plan = plan_grouping(clause, rest, self.heads, self.types, lowering.program, self.compile)
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
-        joined = self.join((*plan.keys, *values), self.schema((*plan.keys, *values)))
+        joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
         schema = self.node(joined).schema
-        grouped = lowering.add(Distinct(joined.node, schema, self.text), (joined,))
+        grouped = lowering.add(Distinct(joined.node, schema), (joined,))
+        self.aliases = {}
         self.types |= {name: type for name, type, _ in plan.results}
         names = (*plan.keys, *(name for name, _, _ in plan.results))
         aggregates = tuple(aggregate for _, _, aggregate in plan.results)
@@ -302,7 +314,7 @@ class _Body:
     def bind(self, expr: core.Expr, name: str) -> str:
         """A variable that has the value of an expression."""
         if isinstance(expr, core.Var):
-            return expr.name
+            return self.alias(expr.name)
         self.types[name] = expr.type
         self.steps.append(Let(name, self.compile(expr, name)))
         return name
@@ -335,13 +347,25 @@ class _Body:
                 counts[name] = 2
         return {name for name, count in counts.items() if count > 1}
 
+    def alias(self, name: str) -> str:
+        """The variable that a name stands for."""
+        return self.aliases[name].name if name in self.aliases else name
+
     def schema(self, names: Collection[str]) -> Schema:
         """Columns for variables."""
         return tuple(column(name, self.types[name]) for name in names)
 
     def compile(self, expr: core.Expr, name: str) -> RowExpr:
         """The row expression of an expression."""
-        return row_expr(expr, self.lowering.functions, name)
+        return row_expr(self.resolved(expr), self.lowering.functions, name)
+
+    def resolved(self, expr: core.Expr) -> core.Expr:
+        """The expression over the variables that aliases stand for."""
+
+        def change(part: core.Expr) -> core.Expr | None:
+            return self.aliases.get(part.name) if isinstance(part, core.Var) else None
+
+        return transform(expr, change) if self.aliases else expr
 
     def elements(self, name: str, value: core.Expr) -> RowExpr:
         """The row expression of a collection, for its elements; those of a group are (value, 1)."""
@@ -354,6 +378,13 @@ class _Body:
     def node(self, place: _Place) -> Node:
         """The node at a place."""
         return (self.lowering.body if place.inside else self.lowering.nodes)[place.node]
+
+
+def _bound_twice(body: Sequence[core.Clause]) -> set[str]:
+    """The variables of atoms, and those with two definitions: for them a definition is a test."""
+    atoms = [name for clause in body if isinstance(clause, core.Atom) for name in clause.columns if name]
+    others = [clause.name for clause in body if isinstance(clause, core.Let | core.Unnest | core.GroupBy)]
+    return {*atoms, *(name for name in others if others.count(name) > 1)}
 
 
 def _pruned(columns: tuple[str | None, ...], read: set[str]) -> tuple[str | None, ...]:

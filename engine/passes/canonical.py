@@ -59,14 +59,3 @@ def bound_by(step: Step) -> tuple[str, ...]:
 def rename_term(term: Term, new: Callable[[str], str]) -> Term:
     """The term over other variables."""
     return replace(term, columns=tuple(None if name is None else new(name) for name in term.columns))
-
-
-def rename_step(step: Step, new: Callable[[str], str]) -> Step:
-    """The step over other variables."""
-    value = expression(step)
-    value = replace(value, inputs=tuple(new(name) for name in value.inputs))
-    if isinstance(step, Guard):
-        return Guard(value)
-    if isinstance(step, Let | Unnest):
-        return replace(step, name=new(step.name), value=value)
-    return replace(step, value=value)

@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from ..circuit import Circuit, Guard, Inspect, Join, Let, Node, NodeId, Step, Term, Unnest, with_sources
 from ..schema import Column
-from .canonical import bound_by, canonical_names, expression, rename_step, rename_term, step_key
+from .canonical import bound_by, canonical_names, expression, rename_term, step_key
 from .scopes import everywhere
 
 
@@ -30,7 +30,7 @@ def _share(circuit: Circuit) -> Circuit:
     shared = {i: members for members in groups.values() if len(members) > 1 for i in members}
     nodes: list[Node] = []
     new: list[NodeId] = []
-    prefixes: dict[NodeId, NodeId] = {}
+    prefixes: dict[NodeId, tuple[NodeId, tuple[str, ...]]] = {}
     for i, node in enumerate(circuit.nodes):
         node = with_sources(node, new.__getitem__)
         if isinstance(node, Join) and i in shared:
@@ -38,11 +38,10 @@ def _share(circuit: Circuit) -> Circuit:
             if first not in prefixes:
                 joins = [circuit.nodes[member] for member in shared[i]]
                 read = [_read(join) for join in joins if isinstance(join, Join)]
-                nodes.append(_prefix(node, frozenset[str]().union(*read), nodes))
-                prefixes[first] = len(nodes) - 1
-            prefix = nodes[prefixes[first]]
-            assert isinstance(prefix, Join)
-            node = _rest(node, prefixes[first], prefix)
+                prefix, output = _prefix(node, frozenset[str]().union(*read), nodes)
+                nodes.append(prefix)
+                prefixes[first] = len(nodes) - 1, output
+            node = _rest(node, *prefixes[first])
         nodes.append(node)
         new.append(len(nodes) - 1)
     return Circuit(tuple(nodes), tuple((relation, new[node]) for relation, node in circuit.relations))
@@ -107,35 +106,34 @@ def _read(join: Join) -> frozenset[str]:
     return frozenset(names[name] for name in read if name in names)
 
 
-def _prefix(join: Join, read: frozenset[str], nodes: list[Node]) -> Join:
-    """The join of the terms and conditions alone, over canonical names; its output is `read`."""
+def _prefix(join: Join, read: frozenset[str], nodes: list[Node]) -> tuple[Join, tuple[str, ...]]:
+    """The join of the terms and conditions alone; its output is `read`, given in order beside it."""
     inside, _ = _split(join)
     filled = _filled(join)
     names = canonical_names(filled, inside)
     columns: dict[str, Column] = {}
     for term in filled:
         for name, column in zip(term.columns, nodes[term.source].schema, strict=True):
-            columns.setdefault(names[name or ""], column)
+            columns.setdefault(name or "", column)
     for step in inside:
         for name in bound_by(step):
-            columns.setdefault(names[name], expression(step).column)
-    output = tuple(sorted(read, key=list(columns).index))
-    written = {*output} | {names[n] for step in inside for n in (*expression(step).inputs, *bound_by(step))}
-    occurrences = [names[name or ""] for term in filled for name in term.columns]
-    used = written | {name for name in occurrences if occurrences.count(name) > 1}
+            columns.setdefault(name, expression(step).column)
+    output = tuple(name for name in names if names[name] in read)
+    used = {*output} | {name for step in inside for name in (*expression(step).inputs, *bound_by(step))}
+    occurrences = [name for term in filled for name in term.columns]
+    used |= {name for name in occurrences if name and occurrences.count(name) > 1}
     terms = tuple(
         replace(term, columns=tuple(name if name in used else None for name in term.columns))
-        for term in (rename_term(term, names.__getitem__) for term in filled)
+        for term in filled
     )
     schema = tuple(replace(columns[name], name=name) for name in output)
-    return Join(terms, tuple(rename_step(s, names.__getitem__) for s in inside), output, schema, join.text)
+    return Join(terms, inside, output, schema, join.text), tuple(names[name] for name in output)
 
 
-def _rest(join: Join, source: NodeId, prefix: Join) -> Join:
+def _rest(join: Join, source: NodeId, output: tuple[str, ...]) -> Join:
     """The join over the shared valuations: its remaining steps and its output."""
     inside, outside = _split(join)
-    names = canonical_names(_filled(join), inside)
-    back = {new: old for old, new in names.items()}
+    back = {new: old for old, new in canonical_names(_filled(join), inside).items()}
     read = _read(join)
-    columns = tuple(back[name] if name in read else None for name in prefix.output)
+    columns = tuple(back[name] if name in read else None for name in output)
     return replace(join, terms=(Term(source, columns),), steps=outside)

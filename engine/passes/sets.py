@@ -26,11 +26,11 @@ def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool,
     """For each node whether all its weights are 1; `outside` says so of the nodes that a body imports."""
     sets: list[bool] = []
     for node in circuit.nodes:
-        sets.append(_is_set(node, sets, outside))
+        sets.append(_is_set(node, circuit.nodes, sets, outside))
     return tuple(sets)
 
 
-def _is_set(node: Node, sets: Sequence[bool], outside: Sequence[bool]) -> bool:
+def _is_set(node: Node, nodes: Sequence[Node], sets: Sequence[bool], outside: Sequence[bool]) -> bool:
     match node:
         case Input(_, _, multiset):
             return not multiset
@@ -45,17 +45,21 @@ def _is_set(node: Node, sets: Sequence[bool], outside: Sequence[bool]) -> bool:
         case Output(_, source):
             return sets[source]
         case Join():
-            return all(sets[t.source] for t in node.terms if not t.negated) and keeps_valuations(node)
+            return all(sets[t.source] for t in node.terms if not t.negated) and keeps_valuations(node, nodes)
         case _:
             return False
 
 
-def keeps_valuations(join: Join) -> bool:
+def keeps_valuations(join: Join, nodes: Sequence[Node]) -> bool:
     """Whether the output tells valuations of the positive terms apart: no column of theirs is
-    ignored, and each variable is in the output or a function of it."""
+    ignored, of a Group no key, and each variable there is in the output or a function of it."""
     if any(isinstance(step, Unnest) for step in join.steps):
         return False
-    needed = {name for term in join.terms if not term.negated for name in term.columns}
+    needed: set[str | None] = set()
+    for term in join.terms:
+        if not term.negated:
+            source = nodes[term.source]
+            needed.update(term.columns[: source.keys] if isinstance(source, Group) else term.columns)
     known: set[str | None] = set(join.output)
     lets = [step for step in join.steps if isinstance(step, Let)]
     for _ in lets:
