@@ -34,14 +34,14 @@ def pack(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
     Returns the number of words that do not fit.
     """
     misfits = 0
-    limit = np.int64(1) << width
+    limit = np.uint64(1) << np.uint64(width)
     for i in range(column.shape[0]):
-        value = column[i] - offset
-        if out[i] < 0 or column[i] < offset or value < 0 or value >= limit:
+        value = np.uint64(column[i]) - np.uint64(offset)
+        if out[i] < 0 or column[i] < offset or value >= limit:
             out[i] = -1
             misfits += 1
         else:
-            out[i] |= value << shift
+            out[i] |= np.int64(value) << shift
     return misfits
 
 
