@@ -1,0 +1,84 @@
+"""Imports run one way, and heavy packages are imported only where they are used."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import ddlog
+
+HOME = Path(ddlog.__file__).parent
+HEAVY = ("lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rich")
+
+
+def module_files() -> dict[str, Path]:
+    """Every module of the installed package by its import name."""
+    import ddlog.engine
+    import ddlog.stdlib
+
+    out = {}
+    homes = {"ddlog": HOME, "ddlog.engine": Path(ddlog.engine.__file__).parent}
+    homes["ddlog.stdlib"] = Path(ddlog.stdlib.__file__).parent
+    for package, home in homes.items():
+        for file in sorted(home.rglob("*.py")):
+            parts = file.relative_to(home).with_suffix("").parts
+            if package == "ddlog" and parts[0] in ("engine", "stdlib"):
+                continue
+            name = ".".join((package, *(p for p in parts if p != "__init__")))
+            out[name] = file
+    return out
+
+
+def imports(name: str, file: Path, top_only: bool) -> set[str]:
+    """The modules of this project that a module imports; with `top_only`, when it is imported itself."""
+    tree = ast.parse(file.read_text())
+    package = name if file.name == "__init__.py" else name.rpartition(".")[0]
+    found = set()
+    nodes = tree.body if top_only else list(ast.walk(tree))
+    for node in nodes:
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = node.module or ""
+            if node.level:
+                up = package.split(".")[: len(package.split(".")) - node.level + 1]
+                base = ".".join([*up, *([node.module] if node.module else [])])
+            found |= {base} | {f"{base}.{alias.name}" for alias in node.names}
+    return {m for m in found if m.startswith("ddlog")}
+
+
+FILES = module_files()
+
+
+def test_the_engine_knows_nothing_of_the_language() -> None:
+    for name, file in FILES.items():
+        if name.startswith("ddlog.engine"):
+            outside = {m for m in imports(name, file, False) if not m.startswith("ddlog.engine")}
+            assert outside <= {"ddlog"}, f"{name} imports {outside}"
+
+
+def test_circuits_know_nothing_of_runtimes() -> None:
+    for name, file in FILES.items():
+        if name.startswith("ddlog.engine") and not name.startswith("ddlog.engine.inprocess"):
+            assert not any("inprocess" in m for m in imports(name, file, True)), name
+
+
+def test_no_module_imports_itself_in_a_circle() -> None:
+    graph = nx.DiGraph()
+    for name, file in FILES.items():
+        for other in imports(name, file, True):
+            if other in FILES and other != name and not name.startswith(other + "."):
+                graph.add_edge(name, other)
+    assert list(nx.simple_cycles(graph)) == []
+
+
+@pytest.mark.parametrize("statement", ["import ddlog", "import ddlog.cli", "import ddlog.session"])
+def test_heavy_packages_wait_until_they_are_used(statement: str) -> None:
+    script = f"{statement}\nimport sys\nprint([m for m in {HEAVY!r} if m in sys.modules])"
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"
