@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -28,7 +30,23 @@ DIR/changes.jsonl or DIR/REL.changes.csv.
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Runs the command line; gives the exit code: 0, 1 for what the user got wrong, 2 for usage, 70 for
-    a fault of ours, 130 after Ctrl-C."""
+    a fault of ours, 130 after Ctrl-C.
+
+    Without arguments, those of the process are taken and the process ends here and now: to take a
+    large state and a compiler apart in good order would only keep the user waiting.
+    """
+    if argv is None:
+        gc.set_threshold(200_000, 20, 50)  # what is made while starting stays anyway
+    code = _run_main(argv)
+    if argv is None:
+        for stream in (sys.stdout, sys.stderr):
+            with suppress(OSError, ValueError):
+                stream.flush()
+        os._exit(code)
+    return code
+
+
+def _run_main(argv: Sequence[str] | None) -> int:
     try:
         arguments = _parser().parse_args(argv)
         act: Callable[[argparse.Namespace], int] = arguments.act
