@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 import pytest
+
+from ddlog import core
+from ddlog.check.program import check_program, check_query
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
-
-from ddlog import core
-from ddlog.check.program import check_program, check_query
 from ddlog.lower import lower, lower_query
 from ddlog.source import Source
 
@@ -130,6 +130,11 @@ def test_relations_that_no_output_needs_are_not_computed() -> None:
     kept = lower(checked(text), ("Unused",))
     assert [name for name, _ in kept.relations] == ["Edge", "Node", "Bag", "Unused"]
     assert not any(isinstance(node, c.Output) for node in kept.nodes)
+
+
+def test_facts_of_an_input_relation_are_added_to_what_is_inserted() -> None:
+    circuit = compiled("input relation I(a: bigint)\nI(1).\n" + ONE + "O(x) :- I(x).")
+    assert evaluate(circuit, {"I": {(1,): 1, (2,): 1}}) == {"O": {(1,): 1, (2,): 1}}
 
 
 def test_a_fact_that_fails_fails_when_it_is_evaluated() -> None:
