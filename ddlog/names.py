@@ -6,12 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from . import core, syntax
+from . import core, errors, syntax
 from .diagnostics import Diagnostic, Note
-from .errors import names as errors
-from .errors import types as type_errors
-from .errors.modules import UnknownModule
-from .errors.unsupported import Unsupported
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
@@ -242,7 +238,7 @@ class Environment:
             case syntax.IntType(width, signed, span):
                 if width < 1:
                     self.diagnostics.append(
-                        type_errors.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
+                        errors.types.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
                     )
                 return Signed(width) if signed else Bit(width)
             case syntax.TupleType(items, _):
@@ -250,7 +246,7 @@ class Environment:
                 return parts[0] if len(parts) == 1 else Tuple(parts)
             case syntax.VarType(name, span):
                 if variables is not None and name not in variables:
-                    self.diagnostics.append(errors.UnknownTypeVariable(span=span, name=name))
+                    self.diagnostics.append(errors.names.UnknownTypeVariable(span=span, name=name))
                 return TypeVar(name)
             case syntax.FunctionType(parameters, mutable, result, _):
                 converted = tuple(self.convert(each, module, variables) for each in parameters)
@@ -258,7 +254,7 @@ class Environment:
                     converted, mutable, self.convert(result, module, variables) if result else UNIT
                 )
             case syntax.RelationType(span=span):
-                self.diagnostics.append(Unsupported(span=span, what="transformers are"))
+                self.diagnostics.append(errors.unsupported.Unsupported(span=span, what="transformers are"))
                 return UNIT
             case syntax.NamedType():
                 return self._named(type_, module, variables)
@@ -286,7 +282,7 @@ class Environment:
     def _count_arguments(self, type_: syntax.NamedType, wanted: int) -> bool:
         if len(type_.args) != wanted:
             self.diagnostics.append(
-                type_errors.WrongTypeArguments(
+                errors.types.WrongTypeArguments(
                     span=type_.span, name=type_.name, wanted=wanted, given=len(type_.args)
                 )
             )
@@ -306,7 +302,7 @@ class Environment:
             start = min(range(len(cycle)), key=lambda i: cycle[i][0])
             around = [*cycle[start:], *cycle[: start + 1]]
             shown = " -> ".join(name for name, _ in around)
-            self.diagnostics.append(type_errors.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
+            self.diagnostics.append(errors.types.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
             return ERROR
         self._expanding.append(alias)
         try:
@@ -318,12 +314,12 @@ class Environment:
 
     def _unknown_type(self, type_: syntax.NamedType, module: str) -> Diagnostic:
         if type_.name.rpartition("::")[2] in LATER_TYPES:
-            return Unsupported(span=type_.span, what=f"type `{type_.name}` is")
+            return errors.unsupported.Unsupported(span=type_.span, what=f"type `{type_.name}` is")
         prefixed = self.unknown_module(type_.name, type_.span)
         if prefixed is not None:
             return prefixed
         hint = self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
-        return errors.UnknownType(span=type_.span, name=type_.name, help=hint)
+        return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)
 
     def unknown_module(self, name: str, span: Span) -> Diagnostic | None:
         """The error for a name whose prefix is no module; None when there is nothing wrong with it."""
@@ -331,7 +327,7 @@ class Environment:
         if not prefix or prefix in self.modules:
             return None
         hint = self.suggest(prefix, self.modules)
-        return UnknownModule(span=span, name=prefix, help=hint)
+        return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
 
     def suggest(self, name: str, candidates: Iterable[str]) -> str:
         """A help text with the candidate nearest to the name; empty when none is near."""
@@ -352,7 +348,7 @@ def definitions(module: ModuleSyntax) -> Iterator[Diagnostic]:
                 spans = [_name_span(each) for each in found]
                 notes = tuple(Note("also defined here", span) for span in spans[:1])
                 for span in spans[1:]:
-                    yield errors.MultipleDefinitions(span=span, name=name, notes=notes)
+                    yield errors.names.MultipleDefinitions(span=span, name=name, notes=notes)
 
 
 def _constructors(declarations: Sequence[Any], name: str) -> tuple[Any, ...]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from . import core
+from . import core, errors
 from .diagnostics import Diagnostic
-from .errors.strata import Link, unstratifiable
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +121,10 @@ def _offending(inner: Sequence[Edge]) -> list[Edge]:
 
 def _error(edge: Edge, inner: Sequence[Edge]) -> Diagnostic:
     cycle = [edge, *_path(edge.target, edge.source, inner)]
-    return unstratifiable(tuple(Link(step.source, step.target, step.how, step.atom.span) for step in cycle))
+    link = errors.strata.Link
+    return errors.strata.unstratifiable(
+        tuple(link(step.source, step.target, step.how, step.atom.span) for step in cycle)
+    )
 
 
 def _path(start: str, goal: str, inner: Sequence[Edge]) -> list[Edge]:

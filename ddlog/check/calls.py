@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from .. import core
+from .. import core, errors
 from ..diagnostics import Note
-from ..errors import types as errors
-from ..errors.unsupported import Unsupported
 from ..names import Signature
 from ..source import Span
 from ..types import Bit, Function, Signed, String, Type, TypeVar
@@ -69,7 +67,7 @@ class Call:
             self._report_none()
         elif final and not self.context.failed:
             self.context.report(
-                errors.AmbiguousCall(
+                errors.types.AmbiguousCall(
                     span=self.span, name=self.name, arguments=self._shown(), notes=places(viable)
                 )
             )
@@ -107,7 +105,11 @@ class Call:
         context = self.context
         self.chosen = instance = self._instance(signature)
         if any(isinstance(each.type, Function) for each in signature.parameters):
-            context.report(Unsupported(span=self.span, what=f"`{self.name}` takes a function: closures are"))
+            context.report(
+                errors.unsupported.Unsupported(
+                    span=self.span, what=f"`{self.name}` takes a function: closures are"
+                )
+            )
         for argument, type_, parameter in zip(
             self.arguments, instance.parameters, signature.parameters, strict=True
         ):
@@ -121,7 +123,7 @@ class Call:
 
     def _report_none(self) -> None:
         self.context.report(
-            errors.NoSuchOverload(
+            errors.types.NoSuchOverload(
                 span=self.span, name=self.name, arguments=self._shown(), notes=places(self.candidates)
             )
         )
@@ -140,7 +142,9 @@ def call(
     plain = [each for each in fitting if not any(isinstance(p.type, Function) for p in each.parameters)]
     if not fitting:
         return context.fail(
-            errors.WrongArgumentCount(span=span, name=name, given=len(arguments), notes=places(candidates))
+            errors.types.WrongArgumentCount(
+                span=span, name=name, given=len(arguments), notes=places(candidates)
+            )
         )
     decision = Call(context, name, span, plain or fitting, arguments)
     if expected is not None and len(decision.candidates) > 1:
@@ -170,11 +174,13 @@ def mutate(context: Context, target: Typed) -> None:
     """Demands that the expression may be assigned to."""
     place = target.place
     if place is None:
-        context.report(errors.NotAssignable(span=target.span, reason="it is not a variable or a part of one"))
+        context.report(
+            errors.types.NotAssignable(span=target.span, reason="it is not a variable or a part of one")
+        )
     elif not place.mutable:
         reason = f"`{place.name.partition('$')[0]}` is neither a `var` nor a `mut` parameter"
         notes = (Note("declared here", place.span),)
-        context.report(errors.NotAssignable(span=target.span, reason=reason, notes=notes))
+        context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes))
     else:
         changed: Local | None = place
         while changed is not None:
@@ -213,5 +219,5 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
     if not viable:
         if isinstance(type_, TypeVar) and is_unknown(type_) and context.failed:
             return context.poison(value.span)
-        return context.fail(errors.NoToString(span=value.span, type=context.show(type_)))
+        return context.fail(errors.types.NoToString(span=value.span, type=context.show(type_)))
     return call(context, "to_string", value.span, viable, [value], String())

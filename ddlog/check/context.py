@@ -11,11 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from .. import core, syntax
+from .. import core, errors, syntax
 from ..diagnostics import Diagnostic, Note
-from ..errors import names as name_errors
-from ..errors import rules as rule_errors
-from ..errors import types as errors
 from ..names import Environment, Signature, readable
 from ..source import Span
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
@@ -131,14 +128,14 @@ class Context:
         """The error for a variable that is not in scope."""
         if self.in_head and name not in self.forgotten:
             hint = self.environment.suggest(name, scope.names())
-            return rule_errors.UnboundHead(span=span, name=name, help=hint)
+            return errors.rules.UnboundHead(span=span, name=name, help=hint)
         if name in self.forgotten:
-            return rule_errors.NotVisibleAfterGroup(span=span, name=name)
+            return errors.rules.NotVisibleAfterGroup(span=span, name=name)
         if name in self.bound_later:
             notes = (Note("bound here", self.bound_later[name]),)
-            return rule_errors.UnboundVariable(span=span, name=name, notes=notes)
+            return errors.rules.UnboundVariable(span=span, name=name, notes=notes)
         help_ = self.environment.suggest(name, scope.names())
-        return name_errors.UnknownVariable(span=span, name=name, help=help_)
+        return errors.names.UnknownVariable(span=span, name=name, help=help_)
 
     # ------------------------------------------------------------------ names
 
@@ -198,7 +195,9 @@ class Context:
         """Makes the types equal, or reports that they are not."""
         if self.substitution.unify(actual, expected):
             return True
-        self.report(errors.TypeMismatch(span=span, expected=self.show(expected), actual=self.show(actual)))
+        self.report(
+            errors.types.TypeMismatch(span=span, expected=self.show(expected), actual=self.show(actual))
+        )
         return False
 
     def written(self, type_: syntax.Type) -> Type:

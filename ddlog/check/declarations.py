@@ -5,11 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .. import syntax
+from .. import errors, syntax
 from ..diagnostics import Diagnostic, Note
-from ..errors import rules as rule_errors
-from ..errors import types as errors
-from ..errors.unsupported import Unsupported
 from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
 from ..names import Environment, definitions
 from ..source import Span
@@ -45,13 +42,13 @@ def _unsupported(module: ModuleSyntax) -> Iterator[Diagnostic]:
     for declaration in module.all(OTHER):
         for kind, what in COMING.items():
             if isinstance(declaration, kind):
-                yield Unsupported(span=declaration.span, what=what)
+                yield errors.unsupported.Unsupported(span=declaration.span, what=what)
 
 
 def _type(environment: Environment, module: ModuleSyntax, declaration: object) -> Iterator[Diagnostic]:
     match declaration:
         case syntax.ExternTypeDecl():
-            yield Unsupported(span=declaration.span, what="extern types of a program are")
+            yield errors.unsupported.Unsupported(span=declaration.span, what="extern types of a program are")
         case syntax.AliasDecl():
             known = frozenset(declaration.parameters)
             place = (module.qualified(declaration.name), declaration)
@@ -71,7 +68,9 @@ def _unused(declaration: syntax.AliasDecl | syntax.TypeDecl, used: set[str]) -> 
     unused = [name for name in declaration.parameters if name not in used]
     if unused and "?error" not in used:
         shown = ", ".join(f"'{name}" for name in unused)
-        yield errors.UnusedTypeVariables(span=declaration.name_span, name=declaration.name, variables=shown)
+        yield errors.types.UnusedTypeVariables(
+            span=declaration.name_span, name=declaration.name, variables=shown
+        )
 
 
 def _field_types(declaration: syntax.TypeDecl, typedef: TypeDef) -> Iterator[Diagnostic]:
@@ -80,13 +79,13 @@ def _field_types(declaration: syntax.TypeDecl, typedef: TypeDef) -> Iterator[Dia
         here: set[str] = set()
         for field, (name, type_) in zip(written.fields, constructor.fields, strict=True):
             if name in here:
-                yield errors.RepeatedField(span=field.span, field=name)
+                yield errors.types.RepeatedField(span=field.span, field=name)
                 continue
             here.add(name)
             known, place = first.setdefault(name, (type_, field))
             if known != type_:
                 notes = (Note(f"`{known}` here", place.span),)
-                yield errors.FieldTypes(span=field.span, field=name, notes=notes)
+                yield errors.types.FieldTypes(span=field.span, field=name, notes=notes)
 
 
 def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Iterator[Diagnostic]:
@@ -97,26 +96,30 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
         types = tuple(each.type for each in signature.parameters)
         if types in seen:
             notes = (Note("also defined here", seen[types]),)
-            yield errors.SameSignature(span=signature.span, name=name, notes=notes)
+            yield errors.types.SameSignature(span=signature.span, name=name, notes=notes)
         seen.setdefault(types, signature.span)
         if signature.declaration.body is None:
-            yield Unsupported(span=signature.span, what="extern functions of a program are")
+            yield errors.unsupported.Unsupported(
+                span=signature.span, what="extern functions of a program are"
+            )
         for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):
             if isinstance(each.type, Function):
-                yield Unsupported(span=written.span, what="functions as arguments: closures are")
+                yield errors.unsupported.Unsupported(
+                    span=written.span, what="functions as arguments: closures are"
+                )
 
 
 def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
     if declaration.kind == "stream":
-        yield Unsupported(span=declaration.span, what="stream relations are")
+        yield errors.unsupported.Unsupported(span=declaration.span, what="stream relations are")
     if declaration.by_ref:
-        yield Unsupported(span=declaration.span, what="relations of references `&R` are")
+        yield errors.unsupported.Unsupported(span=declaration.span, what="relations of references `&R` are")
     if declaration.key is not None and declaration.role != "input":
-        yield rule_errors.KeyNotInput(span=declaration.key.span, name=declaration.name)
+        yield errors.rules.KeyNotInput(span=declaration.key.span, name=declaration.name)
     names: set[str] = set()
     for field in declaration.fields or ():
         if field.name in names:
-            yield errors.RepeatedField(span=field.span, field=field.name)
+            yield errors.types.RepeatedField(span=field.span, field=field.name)
         names.add(field.name)
 
 
@@ -128,7 +131,7 @@ def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator
             cycle = _cycle(environment, module.qualified(declaration.name))
             if cycle is not None:
                 reported.update(cycle)
-                yield errors.RecursiveType(
+                yield errors.types.RecursiveType(
                     span=declaration.name_span, name=declaration.name, cycle=" -> ".join(cycle)
                 )
 

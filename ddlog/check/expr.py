@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import core, syntax
-from ..errors import names as name_errors
-from ..errors import rules as rule_errors
-from ..errors import types as errors
-from ..errors.unsupported import Unsupported
+from .. import core, errors, syntax
 from ..modules import FUNCTIONS
 from ..source import Span
 from ..types import Bool, Tuple, Type, User
@@ -63,15 +59,15 @@ def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | No
         case syntax.Call() | syntax.MethodCall():
             return _call(context, expr, scope, expected)
         case syntax.Interned(span=span):
-            return context.fail(Unsupported(span=span, what="interned strings are"))
+            return context.fail(errors.unsupported.Unsupported(span=span, what="interned strings are"))
         case syntax.Closure(span=span):
-            return context.fail(Unsupported(span=span, what="closures are"))
+            return context.fail(errors.unsupported.Unsupported(span=span, what="closures are"))
         case syntax.FlatMap(_, span):
-            return context.fail(rule_errors.FlatMapPlace(span=span))
+            return context.fail(errors.rules.FlatMapPlace(span=span))
         case syntax.Aggregate(span=span):
-            return context.fail(rule_errors.AggregatePlace(span=span))
+            return context.fail(errors.rules.AggregatePlace(span=span))
         case syntax.Wildcard(span) | syntax.VarDecl(_, span) | syntax.Binding(span=span):
-            return context.fail(errors.NotAnExpression(span=span, text=span.text()))
+            return context.fail(errors.types.NotAnExpression(span=span, text=span.text()))
         case _:
             return statement.infer(context, expr, scope, expected)
 
@@ -82,7 +78,9 @@ def variable(context: Context, name: str, span: Span, scope: Scope) -> Typed:
     if local is not None:
         return read(context, local, span)
     if context.environment.functions(name, context.module):
-        return context.fail(Unsupported(span=span, what=f"function `{name}` as a value: closures are"))
+        return context.fail(
+            errors.unsupported.Unsupported(span=span, what=f"function `{name}` as a value: closures are")
+        )
     unknown = context.environment.unknown_module(name, span) or context.unknown_variable(name, span, scope)
     return context.fail(unknown)
 
@@ -157,7 +155,9 @@ def struct(context: Context, expr: syntax.Struct, scope: Scope, expected: Type |
     for name, declared in constructor.fields:
         if name not in given:
             if not (expr.args and expr.args[0].name is None):
-                context.report(errors.MissingField(span=expr.span, field=name, constructor=expr.constructor))
+                context.report(
+                    errors.types.MissingField(span=expr.span, field=name, constructor=expr.constructor)
+                )
             continue
         parts.append(check(context, given[name], scope, substitute(declared, mapping)))
     return Typed(
@@ -177,7 +177,7 @@ def _operator(
 ) -> Typed:
     match expr:
         case syntax.Unary("&", _, span):
-            return context.fail(Unsupported(span=span, what="references `&e` are"))
+            return context.fail(errors.unsupported.Unsupported(span=span, what="references `&e` are"))
         case syntax.Unary(op, arg, span):
             operand = infer(context, arg, scope, Bool() if op == "not" else expected)
             return operators.unary(context, {"-": "neg"}.get(op, op), operand, span)
@@ -204,11 +204,11 @@ def _call(
     elif isinstance(expr.function, syntax.Name):
         name, name_span, args = expr.function.name, expr.function.span, expr.args
     else:
-        return context.fail(Unsupported(span=span, what="calls of function values are"))
+        return context.fail(errors.unsupported.Unsupported(span=span, what="calls of function values are"))
     if name == "group_by":
-        return context.fail(rule_errors.GroupByOutsideRule(span=span))
+        return context.fail(errors.rules.GroupByOutsideRule(span=span))
     if isinstance(expr, syntax.Call) and scope.find(name) is not None:
-        return context.fail(Unsupported(span=span, what="calls of function values are"))
+        return context.fail(errors.unsupported.Unsupported(span=span, what="calls of function values are"))
     signatures = context.environment.functions(name, context.module)
     if not signatures:
         for arg in args:
@@ -217,7 +217,7 @@ def _call(
         hint = environment.suggest(name, environment.names(FUNCTIONS, context.module))
         return context.fail(
             environment.unknown_module(name, name_span)
-            or name_errors.UnknownFunction(span=name_span, name=name, help=hint)
+            or errors.names.UnknownFunction(span=name_span, name=name, help=hint)
         )
     fitting = [each for each in signatures if len(each.parameters) == len(args)]
     hints: Sequence[Type | None] = [None] * len(args)

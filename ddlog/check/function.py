@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from .. import core
+from .. import core, errors
 from ..diagnostics import Diagnostic
-from ..errors import names as name_errors
-from ..errors import types as errors
 from ..names import Environment, Signature, readable
 from ..types import Type, TypeVar
 from ..unify import depth, substitute, type_variables
@@ -41,7 +39,9 @@ class Instances:
             key, signature, types = self._waiting.pop()
             if max(map(depth, types), default=0) > LIMIT:
                 self.diagnostics.append(
-                    errors.InfiniteInstances(span=signature.span, name=signature.name, type=_short(types))
+                    errors.types.InfiniteInstances(
+                        span=signature.span, name=signature.name, type=_short(types)
+                    )
                 )
                 continue
             function = self._check(signature, types)
@@ -77,7 +77,7 @@ def check_function(
     parameters = []
     for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):
         if each.name in scope.locals and each.name != "_":
-            context.report(name_errors.VariableDefined(span=written.span, name=each.name))
+            context.report(errors.names.VariableDefined(span=written.span, name=each.name))
         type_ = substitute(each.type, mapping)
         local = context.declare(scope, each.name, type_, written.span, mutable=each.mutable)
         parameters.append(core.Parameter(local.name, type_, each.mutable))

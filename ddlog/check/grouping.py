@@ -6,8 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
-from .. import syntax
-from ..errors import rules as errors
+from .. import errors, syntax
 from ..source import Span
 from ..types import Opaque, Tuple, Type
 from .context import Context
@@ -27,13 +26,13 @@ def find(context: Context, expr: syntax.Expr | syntax.Atom) -> Group | None:
     """The `e.group_by(k)` within an expression or a head."""
     calls = [each for each in walk(expr) if _is_group_by(each)]
     for extra in calls[1:]:
-        context.report(errors.GroupByTwice(span=extra.span))
+        context.report(errors.rules.GroupByTwice(span=extra.span))
     if not calls:
         return None
     call = calls[0]
     args = (call.arg, *call.args) if isinstance(call, syntax.MethodCall) else call.args
     if not args:
-        context.report(errors.GroupByArguments(span=call.span))
+        context.report(errors.rules.GroupByArguments(span=call.span))
         return None
     keys = args[1:] if len(args) != 2 else _items(args[1])
     return Group(call, args[0], _key_names(context, keys), call)
@@ -47,7 +46,7 @@ def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> Group 
         case syntax.MethodCall(argument, _, _, _):
             pass
         case _:
-            context.report(errors.AggregatePlace(span=value.span))
+            context.report(errors.rules.AggregatePlace(span=value.span))
             return None
     return Group(value, argument, _key_names(context, _items(keys)), argument)
 
@@ -72,7 +71,7 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
         if isinstance(key, syntax.Name):
             names.append(key)
         else:
-            context.report(errors.GroupByKeys(span=key.span))
+            context.report(errors.rules.GroupByKeys(span=key.span))
     return tuple(names)
 
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from .. import core, syntax, values
-from ..errors import types as errors
+from .. import core, errors, syntax, values
 from ..source import Span
 from ..types import UNIT, Bit, Bool, Float, Opaque, Signed, String, Type
 from ..unify import Literal
@@ -25,7 +24,7 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
     if literal.width is not None:
         sized: Type = Signed(literal.width) if literal.signed else Bit(literal.width)
         if not fits(value, sized):
-            context.report(errors.LiteralTooBig(span=span, value=value, type=str(sized)))
+            context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(sized)))
         return constant(value, sized, span)
     type_ = context.literal(Literal.INTEGER, value)
     if not _adapts(context, type_, expected, "integer", str(value), span):
@@ -34,7 +33,7 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
     def check() -> None:
         known = context.final(type_)
         if not fits(value, known):
-            context.report(errors.LiteralTooBig(span=span, value=value, type=str(known)))
+            context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(known)))
 
     def build() -> core.Expr:
         known = context.final(type_)
@@ -70,7 +69,9 @@ def _adapts(context: Context, type_: Type, expected: Type | None, sort: str, val
     """Whether the literal can be what its context wants; if not, an error is noted."""
     if expected is None or context.substitution.unify(type_, expected):
         return True
-    context.report(errors.LiteralMismatch(span=span, sort=sort, value=value, type=context.show(expected)))
+    context.report(
+        errors.types.LiteralMismatch(span=span, sort=sort, value=value, type=context.show(expected))
+    )
     return False
 
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .. import core
-from ..errors import types as errors
+from .. import core, errors
 from ..nearest import nearest
 from ..source import Span
 from ..types import UNIT, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
@@ -68,7 +67,9 @@ def numbers(context: Context, op: str, values: list[Typed], *, integers: bool) -
                 wanted = "integers" if integers else "numbers"
                 if not context.failed or not is_unknown(known):
                     context.report(
-                        errors.WrongOperand(span=value.span, op=op, wanted=wanted, actual=context.show(known))
+                        errors.types.WrongOperand(
+                            span=value.span, op=op, wanted=wanted, actual=context.show(known)
+                        )
                     )
                 return True
         return True
@@ -109,7 +110,9 @@ def concatenate(context: Context, left: Typed, right: Typed, span: Span) -> Type
             return context.poison(span)
         wanted = "strings or bit vectors of known width"
         return context.fail(
-            errors.WrongOperand(span=wrong.span, op="++", wanted=wanted, actual=context.show(wrong.type))
+            errors.types.WrongOperand(
+                span=wrong.span, op="++", wanted=wanted, actual=context.show(wrong.type)
+            )
         )
 
     return undecided(context, span, decide)
@@ -167,7 +170,7 @@ def cast(context: Context, value: Typed, target: Type, literal: int | None, span
         reason = cast_error(context.final(value.type), context.final(target))
         if reason is not None:
             context.report(
-                errors.BadCast(
+                errors.types.BadCast(
                     span=span, source=context.show(value.type), target=context.show(target), reason=reason
                 )
             )
@@ -212,12 +215,14 @@ def slice_(context: Context, value: Typed, high: int, low: int, span: Span) -> T
         known = context.final(value.type)
         if not isinstance(known, Bit):
             context.report(
-                errors.WrongOperand(span=value.span, op="[h:l]", wanted="bit vectors", actual=str(known))
+                errors.types.WrongOperand(
+                    span=value.span, op="[h:l]", wanted="bit vectors", actual=str(known)
+                )
             )
         elif high >= known.width:
-            context.report(errors.SliceTooHigh(span=span, high=high, type=str(known)))
+            context.report(errors.types.SliceTooHigh(span=span, high=high, type=str(known)))
         elif low > high:
-            context.report(errors.SliceReversed(span=span, high=high, low=low))
+            context.report(errors.types.SliceReversed(span=span, high=high, low=low))
 
     context.later(check)
     return Typed(result, span, lambda: core.Slice(value.build(), high, low, result, span))
@@ -248,12 +253,12 @@ def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
 
 def _no_field(
     context: Context, value: Typed, name: str, span: Span, known: tuple[str, ...] = ()
-) -> errors.NoField:
+) -> errors.types.NoField:
     close = nearest(name, known)
     help_ = f"did you mean `{close}`?" if close else f"its fields are {', '.join(known)}" if known else ""
     if context.environment.functions(name, context.module):
         help_ = f"to call function `{name}`, write `.{name}()`"
-    return errors.NoField(
+    return errors.types.NoField(
         span=span, expression=value.span.text(), field=name, type=context.show(value.type), help=help_
     )
 
@@ -273,7 +278,7 @@ def _struct_field(context: Context, value: Typed, type_: User, name: str, span: 
     if len(having) < len(constructors):
         lacking = next(each for each, fields in constructors if name not in dict(fields))
         return context.fail(
-            errors.GuardedField(span=span, field=name, type=context.show(type_), lacking=lacking)
+            errors.types.GuardedField(span=span, field=name, type=context.show(type_), lacking=lacking)
         )
     result = having[0]
     return Typed(
@@ -293,7 +298,7 @@ def element_type(context: Context, collection: Typed, *, use: str) -> Type:
         elif is_unknown(known) and not final:
             return False
         elif not (is_unknown(known) and context.failed):
-            context.report(errors.NotIterable(span=collection.span, use=use, type=context.show(known)))
+            context.report(errors.types.NotIterable(span=collection.span, use=use, type=context.show(known)))
         return True
 
     context.ask(ask)
@@ -316,7 +321,7 @@ def iterated(type_: Type) -> Type | None:
 def try_(context: Context, value: Typed, span: Span) -> Typed:
     """`value?` in a function: its content, or a return from the function."""
     if context.in_rule:
-        return context.fail(errors.QuestionOutsideFunction(span=span))
+        return context.fail(errors.types.QuestionOutsideFunction(span=span))
     result = context.result
     assert result is not None
 
@@ -336,7 +341,7 @@ def try_(context: Context, value: Typed, span: Span) -> Typed:
                 return context.poison(span)
             case _:
                 return context.fail(
-                    errors.BadQuestion(span=span, type=context.show(known), result=context.show(result))
+                    errors.types.BadQuestion(span=span, type=context.show(known), result=context.show(result))
                 )
         return Typed(
             content,

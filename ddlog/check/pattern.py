@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .. import core, syntax
-from ..errors import names as name_errors
-from ..errors import types as errors
-from ..errors.unsupported import Unsupported
+from .. import core, errors, syntax
 from ..names import Environment
 from ..source import Span
 from ..types import Bool, Constructor, String, Tuple, Type, TypeDef, User
@@ -35,7 +32,7 @@ class Binder:
     def bind(self, name: str, type_: Type, span: Span, path: Typed | None) -> Local:
         """A new variable; twice the same in one pattern is an error."""
         if name in self.bound:
-            self.context.report(name_errors.VariableDefined(span=span, name=name))
+            self.context.report(errors.names.VariableDefined(span=span, name=name))
         self.bound[name] = span
         place = path.place if path else None
         mutable = self.mutable or (place is not None and place.mutable)
@@ -78,9 +75,11 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
         case syntax.Struct():
             return _struct(binder, expr, type_, path)
         case syntax.Unary("&", _, span):
-            context.report(Unsupported(span=span, what="patterns `&p` over Ref and Intern are"))
+            context.report(
+                errors.unsupported.Unsupported(span=span, what="patterns `&p` over Ref and Intern are")
+            )
         case _:
-            context.report(errors.NotAPattern(span=expr.span))
+            context.report(errors.types.NotAPattern(span=expr.span))
     return lambda: core.AnyPattern(context.final(type_))
 
 
@@ -89,7 +88,7 @@ def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     literal = context.literal(Literal.INTEGER, expr.value)
     if not context.substitution.unify(literal, type_):
         context.report(
-            errors.LiteralMismatch(
+            errors.types.LiteralMismatch(
                 span=expr.span, sort="integer", value=str(expr.value), type=context.show(type_)
             )
         )
@@ -97,7 +96,7 @@ def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     def check() -> None:
         known = context.final(type_)
         if not fits(expr.value, known):
-            context.report(errors.LiteralTooBig(span=expr.span, value=expr.value, type=str(known)))
+            context.report(errors.types.LiteralTooBig(span=expr.span, value=expr.value, type=str(known)))
 
     context.later(check)
     return lambda: core.ConstPattern(expr.value, context.final(type_))
@@ -142,7 +141,7 @@ def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Co
 
         context.report(
             environment.unknown_module(expr.constructor, expr.span)
-            or name_errors.UnknownConstructor(
+            or errors.names.UnknownConstructor(
                 span=expr.span,
                 name=expr.constructor,
                 help=environment.suggest(expr.constructor, environment.names(CONSTRUCTORS, context.module)),
@@ -166,7 +165,7 @@ def by_field(
     if not named:
         if args and len(args) != len(fields):
             context.report(
-                errors.WrongFieldCount(
+                errors.types.WrongFieldCount(
                     span=span, name=owner, wanted=count(len(fields), "field"), given=str(len(args))
                 )
             )
@@ -177,10 +176,12 @@ def by_field(
         if each.name not in fields:
             hint = context.environment.suggest(each.name, fields)
             context.report(
-                name_errors.UnknownField(span=each.span, name=each.name, owner=owner, what="field", help=hint)
+                errors.names.UnknownField(
+                    span=each.span, name=each.name, owner=owner, what="field", help=hint
+                )
             )
         elif each.name in given:
-            context.report(errors.RepeatedField(span=each.span, field=each.name))
+            context.report(errors.types.RepeatedField(span=each.span, field=each.name))
         given[each.name] = each.value
     return given
 

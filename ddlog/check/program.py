@@ -7,9 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from .. import core, syntax
+from .. import core, errors, syntax
 from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
-from ..errors import names as name_errors
 from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, index, library
 from ..names import Environment
 from ..parser import parse_program, parse_query
@@ -136,9 +135,9 @@ def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rul
     found: list[Diagnostic] = []
     for name, relation in relations.items():
         if relation.role != "output" and name not in read:
-            found.append(name_errors.UnusedRelation(span=relation.span, name=name))
+            found.append(errors.names.UnusedRelation(span=relation.span, name=name))
         elif relation.role != "input" and name not in filled:
-            found.append(name_errors.EmptyRelation(span=relation.span, name=name))
+            found.append(errors.names.EmptyRelation(span=relation.span, name=name))
     return found
 
 

@@ -9,11 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from .. import core, syntax
-from ..errors import names as name_errors
-from ..errors import rules as errors
-from ..errors import types as type_errors
-from ..errors.unsupported import Unsupported
+from .. import core, errors, syntax
 from ..modules import RELATIONS
 from ..source import Span
 from ..types import Bool, Type
@@ -44,7 +40,7 @@ class Body:
     def bind(self, name: str, type_: Type, span: Span) -> Local:
         """A new variable; an error if there is one of the name."""
         if self.scope.find(name) is not None:
-            self.context.report(name_errors.VariableDefined(span=span, name=name))
+            self.context.report(errors.names.VariableDefined(span=span, name=name))
         local = self.context.declare(self.scope, name, type_, span)
         self.locals.append(local)
         return local
@@ -108,7 +104,7 @@ def warn_unused(body: Body) -> None:
     for local in body.locals:
         name = local.name.partition("$")[0]
         if not local.used and name and not name.startswith("_"):
-            body.context.report(name_errors.UnusedVariable(span=local.span, name=name))
+            body.context.report(errors.names.UnusedVariable(span=local.span, name=name))
 
 
 # ---------------------------------------------------------------------- atoms
@@ -123,14 +119,14 @@ def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
         (atom.location is not None, "a location `@` is"),
     ):
         if present:
-            context.report(Unsupported(span=atom.span, what=what))
+            context.report(errors.unsupported.Unsupported(span=atom.span, what=what))
     environment = context.environment
     relation = environment.relation(atom.relation, context.module)
     if relation is None:
         hint = environment.suggest(atom.relation, environment.names(RELATIONS, context.module))
         context.report(
             environment.unknown_module(atom.relation, atom.name_span)
-            or name_errors.UnknownRelation(span=atom.name_span, name=atom.relation, help=hint)
+            or errors.names.UnknownRelation(span=atom.name_span, name=atom.relation, help=hint)
         )
     return relation
 
@@ -144,7 +140,7 @@ def columns_of(
     if not named and len(args) != len(fields):
         wanted = count(len(fields), "column")
         context.report(
-            type_errors.WrongFieldCount(
+            errors.types.WrongFieldCount(
                 span=span, name=name, wanted=f"{wanted} ({', '.join(fields)})", given=str(len(args))
             )
         )
@@ -157,7 +153,7 @@ def atom(body: Body, term: syntax.Atom) -> None:
     context = body.context
     relation = relation_named(context, term)
     if term.negated and term.binder is not None:
-        context.report(errors.NegatedBinder(span=term.span, name=term.binder))
+        context.report(errors.rules.NegatedBinder(span=term.span, name=term.binder))
     after = Destructure(body, negated=term.negated)
     problems = len(context.diagnostics)
     given = _given(body, after, relation, term) if relation is not None else None
@@ -181,8 +177,8 @@ def atom(body: Body, term: syntax.Atom) -> None:
         after.emit()
     mixed = len({each.name is None for each in term.args or ()}) == 2
     if mixed or len(context.diagnostics) > problems:
-        for each in term.args or ():
-            _bind_anything(body, each.value)
+        for argument in term.args or ():
+            _bind_anything(body, argument.value)
 
 
 def _given(
@@ -310,7 +306,7 @@ def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> st
             return variable(body, name, type_, span, negated=after.negated).name
         case syntax.VarDecl(name, span):
             if after.negated:
-                context.report(errors.NegatedBinding(span=span, name=name))
+                context.report(errors.rules.NegatedBinding(span=span, name=name))
             return body.bind(name, type_, span).name
         case syntax.Binding(name, inner, span) if not after.negated:
             local = variable(body, name, type_, span, negated=False)
@@ -319,7 +315,9 @@ def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> st
     fresh = body.temporary(type_, expr.span)
     if is_pattern(body, expr):
         if after.negated:
-            context.report(Unsupported(span=expr.span, what="patterns with `_` in a negated term are"))
+            context.report(
+                errors.unsupported.Unsupported(span=expr.span, what="patterns with `_` in a negated term are")
+            )
         destructure(after, expr, read(context, fresh, expr.span))
     else:
         value = check(context, expr, body.scope, type_)
@@ -336,10 +334,10 @@ def variable(body: Body, name: str, type_: Type, span: Span, *, negated: bool) -
         context.agree(span, type_, local.type) if local.type != type_ else None
         return local
     if negated:
-        context.report(errors.NegatedBinding(span=span, name=name))
+        context.report(errors.rules.NegatedBinding(span=span, name=name))
         return Local(name, type_, span)
     if name in context.forgotten:
-        context.report(errors.NotVisibleAfterGroup(span=span, name=name))
+        context.report(errors.rules.NotVisibleAfterGroup(span=span, name=name))
     return body.bind(name, type_, span)
 
 
@@ -374,7 +372,7 @@ def condition(body: Body, expr: syntax.Expr) -> None:
                 grouped(body, group, None)
                 assignment(body, target, value)
         case syntax.FlatMap(_, span):
-            context.report(errors.FlatMapPlace(span=span))
+            context.report(errors.rules.FlatMapPlace(span=span))
         case _:
             group = grouping.find(context, expr)
             if group is not None:
@@ -408,7 +406,7 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
             body.let(body.bind(name, value.type, span), value)
         case syntax.Name(name, span):
             help_ = f"`var {name} = ...` defines it"
-            context.report(name_errors.UnknownVariable(span=span, name=name, help=help_))
+            context.report(errors.names.UnknownVariable(span=span, name=name, help=help_))
             body.bind(name, context.fresh(), span).used = True
         case syntax.Wildcard():
             body.let(body.temporary(value.type, target.span), value)
@@ -419,7 +417,9 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
             destructure(after, target, read(context, whole, target.span))
             after.emit()
         case _:
-            context.report(type_errors.NotAPattern(span=target.span, help="write `==` to compare two values"))
+            context.report(
+                errors.types.NotAPattern(span=target.span, help="write `==` to compare two values")
+            )
 
 
 def flatmap(body: Body, target: syntax.Expr, collection: syntax.Expr) -> None:
@@ -447,7 +447,7 @@ def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) ->
     """`e.group_by(k)`: from here on only the keys and the group are visible."""
     context = body.context
     if body.grouped:
-        context.report(errors.GroupByTwice(span=group.call.span))
+        context.report(errors.rules.GroupByTwice(span=group.call.span))
     body.grouped = True
     value = infer(context, group.value, body.scope)
     keys: dict[str, Local] = {}
@@ -462,7 +462,7 @@ def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) ->
     type_ = grouping.group_type(context, [local.type for local in keys.values()], value.type)
     taken = target is not None and body.scope.find(target.name) is not None
     if target is not None and taken:
-        context.report(name_errors.VariableDefined(span=target.span, name=target.name))
+        context.report(errors.names.VariableDefined(span=target.span, name=target.name))
     body.scope = Scope(None, dict(keys))
     name = body.bind(target.name, type_, target.span) if target else body.temporary(type_, group.call.span)
     names = tuple(local.name for local in keys.values())
@@ -494,11 +494,11 @@ def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head
     context = body.context
     relation = relation_named(context, term)
     if term.negated or term.binder is not None:
-        context.report(errors.HeadModifier(span=term.span))
+        context.report(errors.rules.HeadModifier(span=term.span))
     if relation is None:
         return None
     if relation.role == "input" and not fact:
-        context.report(errors.InputHead(span=term.span, name=term.relation))
+        context.report(errors.rules.InputHead(span=term.span, name=term.relation))
     if term.element is not None:
         return _element_head(body, relation, term.element, term, fact=fact)
     given = columns_of(context, relation, term.args or (), term.span, term.relation)
@@ -519,7 +519,7 @@ def _head_of(
             values.append(check(context, given[each.name], body.scope, each.type))
         else:
             context.report(
-                type_errors.MissingField(span=term.span, field=each.name, constructor=term.relation)
+                errors.types.MissingField(span=term.span, field=each.name, constructor=term.relation)
             )
     return lambda: core.Head(relation.name, tuple(value.build() for value in values), term.span)
 

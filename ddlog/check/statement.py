@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .. import core, syntax
+from .. import core, errors, syntax
 from ..diagnostics import InternalError
-from ..errors import types as errors
 from ..source import Span
 from ..types import UNIT, Bool, Type
 from . import expr as expressions
@@ -98,10 +97,10 @@ def match_(context: Context, expr: syntax.Match, scope: Scope, expected: Type | 
         patterns = [build() for build, _ in arms]
         for i, arm in enumerate(expr.arms):
             if not useful(patterns[:i], patterns[i], type_, context.constructors):
-                context.report(errors.Unsatisfiable(span=arm.pattern.span))
+                context.report(errors.types.Unsatisfiable(span=arm.pattern.span))
         uncovered = missing(patterns, type_, context.constructors)
         if uncovered is not None:
-            context.report(errors.NonExhaustive(span=expr.span, missing=uncovered))
+            context.report(errors.types.NonExhaustive(span=expr.span, missing=uncovered))
 
     context.later(check)
     return Typed(
@@ -146,9 +145,9 @@ def irrefutable(context: Context, build: Build, type_: Type, span: Span, use: st
     def check() -> None:
         uncovered = missing([build()], context.final(type_), context.constructors)
         if uncovered is not None and use == "an assignment":
-            context.report(errors.AssignedConstructor(span=span, missing=uncovered))
+            context.report(errors.types.AssignedConstructor(span=span, missing=uncovered))
         elif uncovered is not None:
-            context.report(errors.Refutable(span=span, use=use, missing=uncovered))
+            context.report(errors.types.Refutable(span=span, use=use, missing=uncovered))
 
     context.later(check)
 
@@ -190,7 +189,7 @@ def _assignment(context: Context, local: Local, name: syntax.Name, scope: Scope)
 def leave(context: Context, word: str, span: Span) -> Typed:
     """`break` or `continue`."""
     if not context.loops:
-        return context.fail(errors.OutsideLoop(span=span, word=word))
+        return context.fail(errors.types.OutsideLoop(span=span, word=word))
     type_ = context.fresh()
     node = core.Break if word == "break" else core.Continue
     return Typed(type_, span, lambda: node(context.final(type_), span))
@@ -199,7 +198,7 @@ def leave(context: Context, word: str, span: Span) -> Typed:
 def return_(context: Context, value: syntax.Expr | None, span: Span, scope: Scope) -> Typed:
     """`return e`, of any type where it stands."""
     if context.result is None:
-        return context.fail(errors.ReturnOutsideFunction(span=span))
+        return context.fail(errors.types.ReturnOutsideFunction(span=span))
     if value is None:
         context.agree(span, UNIT, context.result)
         returned = unit(span)

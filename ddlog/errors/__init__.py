@@ -1,0 +1,17 @@
+"""Declared diagnostics by phase. A phase's module is imported when its first error is made:
+programs without errors start faster."""
+
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from . import modules, names, rules, strata, types, unsupported
+
+__all__ = ["modules", "names", "rules", "strata", "types", "unsupported"]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return import_module(f"{__name__}.{name}")
