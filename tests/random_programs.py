@@ -125,7 +125,7 @@ def programs(draw: Any) -> str:
         lines.append(f"{role}relation {name}({columns})")
 
     declare("P", "ns")
-    rules("P", dict(known), {k: v for k, v in known.items()}, "ns", draw(st.integers(1, 2)))
+    rules("P", dict(known), dict(known), "ns", draw(st.integers(1, 2)))
     known["P"] = "ns"
     lower = dict(known)
     declare("R", "nn")

@@ -1,16 +1,20 @@
-"""The numba kernels: generic loops over int64 arrays, compiled once per installation.
+"""The kernels: generic loops over int64 arrays, compiled by numba once per installation.
 
 They know words and ids, not columns: a packed row is one non-negative word, a wide row a row of a
 two-dimensional array, and -1 a word that no table holds. Open addressing with linear probing; the
 multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
+
+Loading numba takes longer than a small program runs, so the first few thousand steps are
+interpreted: the same functions, as Python. Then every name of a kernel in this module is rebound to
+its compiled form; call kernels through the module.
 """
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
-import numba as nb
 import numpy as np
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -18,10 +22,33 @@ F = TypeVar("F", bound=Callable[..., Any])
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
 
+_interpreted_steps = 20_000  # that may still be interpreted; about a microsecond each
+_kernels: list[Callable[..., Any]] = []
+
 
 def kernel(function: F) -> F:
-    """Compiles a kernel on first use and keeps the machine code beside the module."""
-    return cast(F, nb.njit(cache=True, nogil=True, boundscheck=False)(function))
+    """Makes a kernel of a function: interpreted while little is to do, compiled from then on."""
+    _kernels.append(function)
+
+    @functools.wraps(function)
+    def interpreted(*arguments: Any) -> Any:
+        global _interpreted_steps
+        _interpreted_steps -= max(a.shape[0] for a in arguments if isinstance(a, np.ndarray))
+        if _interpreted_steps < 0:
+            compile_kernels()
+            return globals()[function.__name__](*arguments)
+        with np.errstate(over="ignore"):
+            return function(*arguments)
+
+    return cast(F, interpreted)
+
+
+def compile_kernels() -> None:
+    """Rebinds all kernels to their compiled forms; the machine code is kept beside the module."""
+    import numba
+
+    for function in _kernels:
+        globals()[function.__name__] = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
 
 
 # ------------------------------------------------------------------- packing
@@ -36,7 +63,7 @@ def pack(out: Any, column: Any, offset: int, width: int, shift: int) -> int:
     misfits = 0
     limit = np.uint64(1) << np.uint64(width)
     for i in range(column.shape[0]):
-        value = np.uint64(column[i]) - np.uint64(offset)
+        value = np.uint64(column[i]) - np.uint64(np.int64(offset))
         if out[i] < 0 or column[i] < offset or value >= limit:
             out[i] = -1
             misfits += 1
