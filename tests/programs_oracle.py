@@ -17,7 +17,7 @@ from typing import Any
 
 import networkx as nx
 
-from .programs_text import Con, Facts, Row, changes, columns_of, read_facts, table, transactions
+from .programs_text import Con, Facts, Grouped, Row, changes, columns_of, read_facts, table, transactions
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 
@@ -80,7 +80,7 @@ def people(f: Facts) -> Facts:
         "AdultsAbroad": {(n, c) for n, a, c in lives if a >= 18 and c != "USA"},
         "CanTalk": {(x, y, k) for x, k in language for y, m in language if k == m and x < y},
         "Match": {(r, s) for r in runners for s in swimmers},
-        "ByAge": {(tuple(names),) for names in by_age.values()},
+        "ByAge": {(Grouped(a, tuple(names)),) for a, names in by_age.items()},
         "NamesByAge": {(f"{a}: [" + ", ".join(names) + "]",) for a, names in by_age.items()},
         "Census": {(c, len(v), sum(a for _, a in v) / len(v)) for c, v in census.items()},
         "OldestAge": {(max(a for _, a in age),)} if age else set(),
@@ -439,7 +439,6 @@ ORACLES: dict[str, Callable[[Facts], Facts]] = {
 
 # Columns that hold a collection, which the functions above give as a tuple.
 COLLECTIONS = {
-    ("people", "ByAge", 0),
     ("call_graph", "RecursionGroup", 1),
     ("call_graph", "ImportCycle", 0),
     ("package_deps", "Cycle", 0),

@@ -27,10 +27,20 @@ class Con:
     fields: tuple[tuple[str, Any], ...] = ()
 
 
+@dataclass(frozen=True)
+class Grouped:
+    """A group: it prints as its values, and differs from another with these values under another key."""
+
+    key: Any
+    values: tuple[Any, ...]
+
+
 def order(value: Any) -> Any:
     """A sort key: the order of the language on the values that occur here."""
     if isinstance(value, Con):
         return (value.index, *(order(field) for _, field in value.fields))
+    if isinstance(value, Grouped):
+        return (order(value.key), order(value.values))
     return tuple(order(item) for item in value) if isinstance(value, list | tuple) else value
 
 
@@ -47,6 +57,8 @@ def text(value: Any) -> str:
             return (
                 value.name + "{" + ", ".join(f".{name} = {text(field)}" for name, field in value.fields) + "}"
             )
+        case Grouped():
+            return text(list(value.values))
         case tuple():
             return "(" + ", ".join(map(text, value)) + ")"
         case list():
@@ -87,8 +99,8 @@ def changes(columns: Columns, before: Facts, after: Facts) -> str:
 
 
 def hashable(rows: Iterable[Row]) -> dict[str, Row]:
-    """Rows by their text: lists in them cannot be keys."""
-    return {text(row): row for row in rows}
+    """Rows by a text that tells them apart: lists in them cannot be keys."""
+    return {repr(row): row for row in rows}
 
 
 # ---- Facts and updates

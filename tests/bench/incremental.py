@@ -43,15 +43,15 @@ def as_rows(table: Ints) -> list[Row]:
 
 
 def commit(session: Any, deleted: dict[str, list[Row]], inserted: dict[str, list[Row]]) -> tuple[float, int]:
-    """One transaction: its milliseconds and the number of changed output rows."""
+    """One transaction: the milliseconds to commit it and to read its changes, and the number of these."""
     started = time.perf_counter()
     for relation, old in deleted.items():
         session.delete_rows(relation, old)
     for relation, new in inserted.items():
         session.insert_rows(relation, new)
     changes = session.commit()
-    elapsed = time.perf_counter() - started
-    return elapsed * 1000, sum(len(changes.rows(relation)) for relation in changes)
+    changed = sum(len(changes.rows(relation)) for relation in changes)
+    return (time.perf_counter() - started) * 1000, changed
 
 
 def summary(name: str, timed: list[tuple[float, int]], limit: float | None) -> Latency:
@@ -71,7 +71,19 @@ def back_and_forth(
         deletes.append(commit(session, {relation: group}, {}))
         inserts.append(commit(session, {}, {relation: group}))
     yield summary(f"{name}, out", deletes[1:], limit)
+    yield summary(f"{name}, back in", inserts[1:], limit)
+
+
+def forth_and_back(
+    session: Any, relation: str, groups: list[list[Row]], name: str, limit: float | None = None
+) -> Iterator[Latency]:
+    """Insert each group of new rows and delete it again. The first pair warms up, uncounted."""
+    inserts, deletes = [], []
+    for group in groups:
+        inserts.append(commit(session, {}, {relation: group}))
+        deletes.append(commit(session, {relation: group}, {}))
     yield summary(f"{name}, in", inserts[1:], limit)
+    yield summary(f"{name}, back out", deletes[1:], limit)
 
 
 def sample(table: Ints, count: int, seed: int = 11) -> list[Row]:
@@ -83,8 +95,13 @@ def closure(cache: Path, scale: str) -> Iterator[Latency]:
     """One edge of the closure with a million pairs."""
     inputs = graph(1250, 2500) if scale == "full" else graph(60, 120)
     with state_of("tc", inputs, cache / f"inc_tc_{scale}") as session:
-        groups = [[row] for row in sample(inputs["Edge"], 51)]
-        yield from back_and_forth(session, "Edge", groups, "tc_random_1m: one edge", 16.0)
+        edges = inputs["Edge"]
+        present = [[row] for row in sample(edges, 51)]
+        yield from back_and_forth(session, "Edge", present, "tc_random_1m: one edge", 16.0)
+        known = set(as_rows(edges))
+        fresh = random_graph(Random(31), int(edges.max()) + 1, 80)
+        new = [[row] for row in as_rows(fresh) if row not in known][:51]
+        yield from forth_and_back(session, "Edge", new, "tc_random_1m: one new edge", 16.0)
 
 
 def reachability(cache: Path, scale: str) -> Iterator[Latency]:

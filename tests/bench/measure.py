@@ -27,19 +27,28 @@ class Failed(Exception):
     """A process that did not end well."""
 
 
+# A process inherits the peak memory of the one that forked it, so a bare interpreter starts the command.
+LAUNCHER = """
+import os, sys, time
+started = time.perf_counter()
+child = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(child, 0)
+report = f"{time.perf_counter() - started} {usage.ru_maxrss} {os.waitstatus_to_exitcode(status)}"
+os.write(int(sys.argv[1]), report.encode())
+"""
+
+
 def run_process(command: Sequence[str]) -> Measured:
-    """Run a command to its end."""
-    started = time.perf_counter()
-    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-    assert process.stdout is not None and process.stderr is not None
-    with process.stdout, process.stderr:
-        output, complaint = process.stdout.read(), process.stderr.read()
-    _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.perf_counter() - started
-    process.returncode = os.waitstatus_to_exitcode(status)
-    if process.returncode != 0:
-        raise Failed(f"{' '.join(command)} ended with {process.returncode}:\n{complaint}")
-    return Measured(seconds, usage.ru_maxrss / 1024, output)
+    """Run a command to its end. Raises Failed when that is no good one."""
+    reading, writing = os.pipe()
+    launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(writing), *command]
+    done = subprocess.run(launcher, pass_fds=[writing], capture_output=True, text=True, check=False)
+    os.close(writing)
+    with open(reading, encoding="ascii") as report:
+        seconds, kib, code = report.read().split() or ("0", "0", str(done.returncode))
+    if code != "0":
+        raise Failed(f"{' '.join(command)} ended with {code}:\n{done.stderr}")
+    return Measured(float(seconds), int(kib) / 1024, done.stdout)
 
 
 def ddlog_command() -> list[str]:
