@@ -84,12 +84,9 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
     except Exception as error:
         if os.environ.get("DDLOG_DEBUG"):
             raise
-        print(f"internal error: {type(error).__name__}: {error}", file=sys.stderr)
-        print(
-            "This is a fault of ddlog, not of your program. Please report it with the program and",
-            file=sys.stderr,
-        )
-        print("the traceback that DDLOG_DEBUG=1 shows.", file=sys.stderr)
+        from .mishap import internal_error_text
+
+        print(internal_error_text(error), file=sys.stderr)
         return INTERNAL_ERROR
 
 

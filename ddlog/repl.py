@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 import time
@@ -10,6 +11,7 @@ from collections.abc import Callable, Iterator
 from .commands import CommandReader
 from .diagnostics import DDlogError, render
 from .interpreter import Interpreter
+from .mishap import internal_error_text
 from .program import Program
 from .progress import Progress
 from .results import Changes, Result
@@ -127,6 +129,13 @@ class Shell:
             self._lines.clear()
             self._reader.discard()
             print("interrupted; the session is at its last commit", file=sys.stderr, flush=True)
+            self._interpreter.forget()
+        except Exception as error:
+            if os.environ.get("DDLOG_DEBUG"):
+                raise
+            self._lines.clear()
+            self._reader.discard()
+            print(internal_error_text(error), file=sys.stderr, flush=True)
             self._interpreter.forget()
         self._page()
 

@@ -14,12 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import values
-from .core import Atom, Relation
+from .core import Atom, Head, Relation, Var
 from .diagnostics import DDlogError
 from .engine.runtime import IterationLimit, Runtime
 from .engine.schema import RowFault
@@ -211,13 +212,16 @@ class Session:
         from .lower import lower_query
 
         self._check_open()
-        rule, variables = check_query(self.program.checked, Source(name, text))
+        source = Source(name, text)
+        rule, variables = check_query(self.program.checked, source)
         for clause in rule.body:
             if isinstance(clause, Atom):
                 self._readable(clause.relation)
-        circuit = lower_query(self.program.checked, rule, variables)
+        wanted = tuple(Var(each, rule.variables[each], rule.span) for each in variables)
+        answer = replace(rule, heads=(Head("query", wanted, rule.span),))
+        circuit = lower_query(self.program.checked, answer, variables)
         self._start()
-        with self._faults():
+        with self._faults(source):
             stored = self._runtime.query(circuit)
         return Result([(each, rule.variables[each]) for each in variables], stored, self.typedefs)
 
@@ -266,25 +270,14 @@ class Session:
         return deltas
 
     @contextmanager
-    def _faults(self) -> Iterator[None]:
-        """Makes diagnostics of what a runtime raises."""
+    def _faults(self, *sources: Source) -> Iterator[None]:
+        """Makes diagnostics of what a runtime raises; places are looked for in the program and `sources`."""
         try:
             yield
         except RowFault as fault:
-            raise DDlogError([self._fault(fault)]) from None
+            raise DDlogError([_fault(fault, (self.program.source, *sources))]) from None
         except IterationLimit as limit:
             raise DDlogError([errors.IterationLimitReached(limit.limit, limit.relations)]) from None
-
-    def _fault(self, fault: RowFault) -> errors.FaultInRule:
-        row = ", ".join(
-            f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$")
-        )
-        span = None
-        name, *place = fault.place.rsplit(":", 2)
-        if name == self.program.source.name and len(place) == 2 and all(part.isdigit() for part in place):
-            line, column = map(int, place)
-            span = Span(self.program.source, line, column, line, column + 1)
-        return errors.FaultInRule(fault.message, fault.rule, fault.place, row, span=span)
 
     @contextmanager
     def _changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
@@ -372,6 +365,17 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise DDlogError([errors.SessionClosed()])
+
+
+def _fault(fault: RowFault, sources: Iterable[Source]) -> errors.FaultInRule:
+    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
+    name, *place = fault.place.rsplit(":", 2)
+    for source in sources:
+        if name == source.name and len(place) == 2 and all(part.isdigit() for part in place):
+            line, column = map(int, place)
+            span = Span(source, line, column, line, column + 1)
+            return errors.FaultInRule(fault.message, fault.rule, fault.place, row, span=span)
+    return errors.FaultInRule(fault.message, fault.rule, fault.place, row)
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:

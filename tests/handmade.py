@@ -16,12 +16,11 @@ import dataclasses
 from collections.abc import Callable, Iterable
 from typing import Any
 
+from ddlog.core import CheckedProgram, Column, Function, Parameter, Relation
 from ddlog.engine.circuit import Circuit, Constant, Distinct, Input, Join, Output, Term
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.schema import Column as Stored
 from ddlog.engine.schema import Kind, Schema
-
-from ddlog.core import CheckedProgram, Column, Function, Parameter, Relation
 from ddlog.session import Program, Session
 from ddlog.source import Source
 

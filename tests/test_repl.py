@@ -96,7 +96,7 @@ def test_a_conversation(terminal: Terminal) -> None:
 def test_names_are_completed(terminal: Terminal) -> None:
     terminal.prompt()
     terminal.process.send("? Pa\t")
-    terminal.wait_for("Path")
+    terminal.wait_for("th")
     terminal.process.send('("x", q)\r')
     terminal.wait_for("(2 rows, ")
 
