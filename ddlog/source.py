@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +15,7 @@ class Source:
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end."""
-        lines = self.text.split("\n")
+        lines = _lines(self.text)
         return lines[number - 1].rstrip("\r") if 0 < number <= len(lines) else ""
 
 
@@ -37,9 +38,14 @@ class Span:
 
     def text(self) -> str:
         """The source text of the span."""
-        lines = self.source.text.split("\n")[self.line - 1 : self.end_line]
+        lines = _lines(self.source.text)[self.line - 1 : self.end_line]
         if not lines:
             return ""
         lines[-1] = lines[-1][: self.end_column - 1]
         lines[0] = lines[0][self.column - 1 :]
         return "\n".join(lines)
+
+
+@lru_cache(maxsize=4)
+def _lines(text: str) -> list[str]:
+    return text.split("\n")

@@ -7,8 +7,11 @@ from pathlib import Path
 import pytest
 
 from ddlog import core
+from ddlog.check.function import Instances
 from ddlog.check.program import check_program, check_query
 from ddlog.diagnostics import DDlogError, Diagnostic, render
+from ddlog.modules import FUNCTIONS, library, load_modules
+from ddlog.names import Environment
 from ddlog.source import Source
 
 FAIL = sorted((Path(__file__).parent / "fail").glob("*.dl"))
@@ -40,7 +43,7 @@ def variables(rule: str, declarations: str = "") -> dict[str, str]:
     return {name: str(type_) for name, type_ in types.items() if not name.startswith("$")}
 
 
-FUNCTIONS = """
+HELPERS = """
 typedef T<'A> = A{x: 'A, y: u32} | B{x: 'A}
 typedef Money = bigint
 function pair(x: 'A, y: 'B): ('A, 'B) { (x, y) }
@@ -103,7 +106,7 @@ function over(x: Vec<'A>): 'A { x.nth(0).unwrap_or_default() }
 def test_types_of_expressions(expression: str, type_: str) -> None:
     """The type that inference gives an expression in a rule."""
     rule = f"output relation O(x: u32)\nO(0) :- I(n, x, v, o), var _r = {expression}."
-    assert variables(rule, FUNCTIONS)["_r"] == type_
+    assert variables(rule, HELPERS)["_r"] == type_
 
 
 @pytest.mark.parametrize(
@@ -139,7 +142,7 @@ def clauses(body: str, head: str = "O(0)") -> str:
     function f(g: Group<u32, string>): u32 {{ g.key }}
     {head} :- {body}.
     """
-    return "; ".join(map(short, accepted(text).rules[0].body))
+    return "; ".join(map(short, accepted(text).rules[-1].body))
 
 
 def short(clause: core.Clause) -> str:
@@ -205,6 +208,8 @@ def show(expr: core.Expr) -> str:
         ("not R(1, \"a\")", "$1 = 1; $2 = 'a'; not R($1, $2)"),
         ("R(x, s), var g = s.group_by(x)", "R(x, s); g = s by x"),
         ("R(x, s), var c = f(s.group_by(x))", "R(x, s); $1 = s by x; c = f($1)"),
+        ("R(x, _), not Q[U1{_}]", "R(x, _); not Q$not10_22()"),
+        ("R(x, _), not Q[U1{x}]", "R(x, _); $1 = U1{x}; not Q($1)"),
         ("R(x, s), Inspect x", "R(x, s); inspect x"),
     ],
 )  # fmt: skip
@@ -356,3 +361,59 @@ def test_query_errors(query: str, message: str) -> None:
     with pytest.raises(DDlogError, match=message):
         check_query(program, Source("query", query))
     assert check_query(program, Source("query", "Path(x, y)"))[1] == ("x", "y")
+
+
+def test_the_whole_library() -> None:
+    """Every function of the library is right, also those that no program here uses."""
+    environment = Environment(library(), tuple(library()))
+    instances = Instances(environment, {})
+    for module in library().values():
+        for name in module.names(FUNCTIONS):
+            for signature in environment.functions(name, module.name):
+                if signature.module == module.name:
+                    instances.generic(signature)
+    instances.complete()
+    assert render([*instances.diagnostics, *environment.diagnostics]) == ""
+
+
+def test_library_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A stored library reads as the parsed one; an unreadable or unwritable cache does no harm."""
+    (tmp_path / "m.dl").write_text("typedef T = A{x: u32} | B\nfunction f(t: T): u32 { 1 }\n")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    parsed = load_modules(tmp_path, ["m"])["m"]
+    stored = next((tmp_path / "cache" / "ddlog").iterdir())
+    read = load_modules(tmp_path, ["m"])["m"]
+    assert isinstance(read.tables[FUNCTIONS]["f"][0], bytes)
+    assert list(read.all(FUNCTIONS)) == list(parsed.all(FUNCTIONS))
+    assert read.get("constructors", "B") == parsed.get("constructors", "B")
+    stored.write_bytes(b"broken")
+    assert list(load_modules(tmp_path, ["m"])["m"].all(FUNCTIONS)) == list(parsed.all(FUNCTIONS))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "m.dl"))
+    assert list(load_modules(tmp_path, ["m"])["m"].names(FUNCTIONS)) == ["f"]
+
+
+def test_negated_pattern_is_an_auxiliary_relation() -> None:
+    """A negated term that takes a column apart negates a relation of what the pattern matches."""
+    program = accepted(
+        """
+        typedef U = U1{a: u32, b: u32} | U2
+        input relation Q(k: string, u: U)
+        output relation O(x: u32)
+        O(x) :- Q(k, U1{x, _}), not Q(k, U1{_, x}).
+        """
+    )
+    (name,) = [name for name in program.relations if "$" in name]
+    assert [str(each.type) for each in program.relations[name].columns] == ["string", "bit<32>"]
+    assert [rule.heads[0].relation for rule in program.rules] == [name, "O"]
+    assert program.rules[1].body[-1] == core.Atom(name, ("k", "x"), True, program.rules[1].span)
+
+
+def test_shadowing_and_unique_names() -> None:
+    """Variables of functions may be declared again; in core their names differ."""
+    program = accepted(
+        'function f(x: u32): string { var y = x; { var y = "a"; var x = y ++ x; x } }\n'
+        "output relation O(s: string)\nO(f(1))."
+    )
+    text = repr(program.functions["f"].body)
+    assert "name='y$2'" in text
+    assert "name='x$2'" in text

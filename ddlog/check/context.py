@@ -99,6 +99,7 @@ class Context:
         self.loops = 0
         self.in_rule = result is None
         self.in_head = False
+        self.auxiliary: list[tuple[core.Relation, core.Rule]] = []
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
         self.replaced: dict[int, Typed] = {}

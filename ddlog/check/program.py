@@ -82,7 +82,8 @@ def _rules(
             rule = check_rule(context, declaration)
             diagnostics += context.diagnostics
             if rule is not None:
-                rules.append(rule)
+                environment.relations.update((made.name, made) for made, _ in context.auxiliary)
+                rules += [*(each for _, each in context.auxiliary), rule]
     return rules
 
 
@@ -161,6 +162,9 @@ def check_query(program: core.CheckedProgram, source: Source) -> tuple[core.Rule
     body = read_body(context, clauses)
     context.solve()
     built = () if context.failed else body.clauses()
+    for made, _ in context.auxiliary:
+        what = "patterns in a negated term of a query are"
+        context.report(errors.unsupported.Unsupported(span=made.span, what=what))
     variables = {local.name: context.final(local.type) for local in body.locals}
     instances.complete()
     diagnostics = [*context.diagnostics, *instances.diagnostics, *environment.diagnostics]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from .. import core, errors, syntax
 from ..modules import RELATIONS
 from ..source import Span
-from ..types import Bool, Type
+from ..types import Bool, Constructor, Type, TypeDef, User
 from . import grouping
 from .context import Context, Local, Scope, Typed
 from .destructure import Destructure, destructure, is_pattern
@@ -162,6 +162,9 @@ def atom(body: Body, term: syntax.Atom) -> None:
             _bind_anything(body, expr)
         if term.binder is not None:
             _bind_anything(body, syntax.Name(term.binder, term.span))
+        return
+    if term.negated and any(_is_shape(body, expr) for expr in given.values()):
+        complement(body, relation, given, term.span)
         return
     columns: list[str | None] = []
     for each in relation.columns:
@@ -314,10 +317,6 @@ def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> st
             return local.name
     fresh = body.temporary(type_, expr.span)
     if is_pattern(body, expr):
-        if after.negated:
-            context.report(
-                errors.unsupported.Unsupported(span=expr.span, what="patterns with `_` in a negated term are")
-            )
         destructure(after, expr, read(context, fresh, expr.span))
     else:
         value = check(context, expr, body.scope, type_)
@@ -339,6 +338,59 @@ def variable(body: Body, name: str, type_: Type, span: Span, *, negated: bool) -
     if name in context.forgotten:
         context.report(errors.rules.NotVisibleAfterGroup(span=span, name=name))
     return body.bind(name, type_, span)
+
+
+def _is_shape(body: Body, expr: syntax.Expr) -> bool:
+    """Whether the expression takes a column apart."""
+    return isinstance(expr, syntax.Struct | syntax.TupleExpr) and is_pattern(body, expr)
+
+
+def complement(body: Body, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:
+    """A negated term with patterns: the negation of an auxiliary relation of what they match.
+
+    Its columns are the variables and expressions of the term that are bound outside.
+    """
+    context = body.context
+    inner = Body(context)
+    inside = Destructure(inner, negated=False)
+    pairs: list[tuple[Local, Local]] = []
+    columns: list[str | None] = []
+    for each in relation.columns:
+        expr = given.get(each.name, syntax.Wildcard(span))
+        if isinstance(expr, syntax.Wildcard):
+            columns.append(None)
+            continue
+        local = inner.temporary(each.type, expr.span)
+        columns.append(local.name)
+        if _is_shape(body, expr):
+            destructure(inside, expr, read(context, local, expr.span))
+        elif isinstance(expr, syntax.Name):
+            pairs.append((local, variable(body, expr.name, each.type, expr.span, negated=True)))
+        else:
+            outside = body.temporary(each.type, expr.span)
+            body.let(outside, check(context, expr, body.scope, each.type))
+            pairs.append((local, outside))
+    for name, local in inner.scope.locals.items():
+        pairs.append((local, variable(body, name, local.type, local.span, negated=True)))
+    inner.add(lambda: core.Atom(relation.name, tuple(columns), False, span))
+    inside.emit()
+    name = f"{relation.name}$not{span.line}_{span.column}"
+    body.add(lambda: _auxiliary(context, name, inner, pairs, span))
+
+
+def _auxiliary(
+    context: Context, name: str, inner: Body, pairs: Sequence[tuple[Local, Local]], span: Span
+) -> core.Clause:
+    """The negated atom over the auxiliary relation, which is noted with its rule."""
+    columns = tuple(core.Column(f"c{i}", context.final(local.type)) for i, (local, _) in enumerate(pairs))
+    constructor = Constructor(name, 0, tuple((each.name, each.type) for each in columns))
+    context.environment.typedefs[name] = TypeDef(name, (), (constructor,))
+    made = core.Relation(name, "internal", "relation", User(name), constructor, columns, None, span)
+    values = tuple(read(context, local, span).build() for local, _ in pairs)
+    variables = {local.name: context.final(local.type) for local in inner.locals}
+    rule = core.Rule((core.Head(name, values, span),), inner.clauses(), variables, span.text(), span)
+    context.auxiliary.append((made, rule))
+    return core.Atom(name, tuple(outside.name for _, outside in pairs), True, span)
 
 
 def _bind_anything(body: Body, expr: syntax.Expr) -> None:
