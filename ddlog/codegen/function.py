@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 from .. import core
 from ..core import Expr, Pattern
-from ..types import Constructor, Opaque, Tuple, Type, User
-from ..values import NAN, local_name
+from ..types import BigInt, Bit, Constructor, Opaque, Signed, Tuple, Type, User
+from ..values import NAN, local_name, wrap
 from .operators import bits, cast, operation
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
@@ -143,7 +143,7 @@ class FunctionWriter:
             target = self.fresh()
             self.into(expr, target)
             return target
-        match expr:
+        match folded(expr):
             case core.Const(value):
                 return self.constant(value)
             case core.Var(name):
@@ -450,6 +450,14 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
         case core.For(_, collection, body):
             return collection, body
     return ()
+
+
+def folded(expr: Expr) -> Expr:
+    """A negated integer as a constant."""
+    match expr:
+        case core.Op("neg", (core.Const(int() as value),), Bit() | Signed() | BigInt() as type, span):
+            return core.Const(wrap(-value, type), type, span)
+    return expr
 
 
 def _tuple(texts: Sequence[str]) -> str:
