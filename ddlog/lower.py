@@ -14,7 +14,7 @@ from typing import Any
 from . import core
 from .aggregates import is_group, plan_grouping
 from .codegen.functions import Functions, compile_function_table
-from .codegen.scalar import kind_of, row_expr
+from .codegen.scalar import Structure, kind_of, row_expr
 from .engine.circuit import (
     Circuit,
     Constant,
@@ -36,9 +36,10 @@ from .engine.circuit import (
     Term,
     Unnest,
     Variable,
+    rename_step,
 )
 from .engine.schema import Column, RowExpr, Schema
-from .substitute import transform
+from .substitute import mentions, transform
 from .types import Type
 
 Row = tuple[Any, ...]
@@ -273,11 +274,37 @@ class _Body:
                 self.types.setdefault(name, value.type)
                 self.steps.append(Let(name, self.compile(value, name)))
             case core.Guard(condition):
-                self.steps.append(Guard(self.compile(condition, "")))
+                for each in conjuncts(self.resolved(condition)):
+                    self.condition(each)
             case core.Inspect(value):
                 self.steps.append(Inspect(self.compile(value, "")))
             case core.Unnest(name, value):
                 self.steps.append(Unnest(name, self.elements(name, value)))
+
+    def condition(self, condition: core.Expr) -> None:
+        """Adds a condition; one that equates columns of terms makes them one variable, and one that
+        equates a column with an expression defines it, so that both become lookups."""
+        columns = {name for _, names, negated in self.terms if not negated for name in names}
+        match condition:
+            case core.Op("==", (core.Var(a), core.Var(b) as other)) if a != b and {a, b} <= columns:
+                self.unify(a, other)
+            case core.Op("==", (core.Var(name), value)) if name in columns and not mentions(value, name):
+                self.steps.append(Let(name, self.compile(value, name)))
+            case core.Op("==", (value, core.Var(name))) if name in columns and not mentions(value, name):
+                self.steps.append(Let(name, self.compile(value, name)))
+            case _:
+                self.steps.append(Guard(self.compile(condition, "")))
+
+    def unify(self, name: str, other: core.Var) -> None:
+        """Makes one variable of two, in what there is already and in what will come."""
+
+        def new(each: str) -> str:
+            return other.name if each == name else each
+
+        self.terms = [(p, tuple(c and new(c) for c in columns), neg) for p, columns, neg in self.terms]
+        self.steps = [rename_step(step, new) for step in self.steps]
+        self.aliases = {key: other if v.name == name else v for key, v in self.aliases.items()}
+        self.aliases[name] = other
 
     def presence(self, place: _Place, columns: tuple[str | None, ...]) -> tuple[_Place, tuple[str, ...]]:
         """The set of the values that a relation has in the columns that are not None."""
@@ -356,8 +383,17 @@ class _Body:
         return tuple(column(name, self.types[name]) for name in names)
 
     def compile(self, expr: core.Expr, name: str) -> RowExpr:
-        """The row expression of an expression."""
-        return row_expr(self.resolved(expr), self.lowering.functions, name)
+        """The row expression of an expression; the names of its variables are no part of its key."""
+        resolved = self.resolved(expr)
+        compiled = row_expr(resolved, self.lowering.functions, name)
+        places = {variable: str(place) for place, variable in enumerate(compiled.inputs)}
+
+        def place(part: core.Expr) -> core.Expr | None:
+            if isinstance(part, core.Var) and part.name in places:
+                return replace(part, name=places[part.name])
+            return None
+
+        return replace(compiled, key=Structure(transform(resolved, place)))
 
     def resolved(self, expr: core.Expr) -> core.Expr:
         """The expression over the variables that aliases stand for."""
@@ -378,6 +414,15 @@ class _Body:
     def node(self, place: _Place) -> Node:
         """The node at a place."""
         return (self.lowering.body if place.inside else self.lowering.nodes)[place.node]
+
+
+def conjuncts(condition: core.Expr) -> list[core.Expr]:
+    """The conditions that all hold when the condition does, in order."""
+    match condition:
+        case core.Op("and", (left, right)):
+            return [*conjuncts(left), *conjuncts(right)]
+        case _:
+            return [condition]
 
 
 def _bound_twice(body: Sequence[core.Clause]) -> set[str]:

@@ -358,3 +358,16 @@ def with_sources(node: Node, new: Callable[[NodeId], NodeId]) -> Node:
             return replace(node, fixpoint=new(node.fixpoint))
         case _:
             return replace(node, source=new(node.source))
+
+
+def rename_step(step: Step, new: Callable[[str], str]) -> Step:
+    """The step over other variables."""
+    value = step.condition if isinstance(step, Guard) else step.value
+    value = replace(value, inputs=tuple(new(name) for name in value.inputs))
+    match step:
+        case Guard():
+            return Guard(value)
+        case Let() | Unnest():
+            return replace(step, name=new(step.name), value=value)
+        case Inspect():
+            return Inspect(value)

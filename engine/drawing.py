@@ -29,7 +29,7 @@ from .circuit import (
 from .labels import details, one_line, relation_names, title
 from .layers import Drawing, lay_out
 
-_CHARACTER, _LINE, _PAD, _WRAP, _MOST_LINES = 7.1, 15.0, 9.0, 44, 4
+_CHARACTER, _LINE, _PAD, _WRAP, _MOST_LINES = 7.1, 15.0, 9.0, 36, 5
 _FRAME, _HEADING, _MARGIN = 22.0, 26.0, 20.0
 
 _FILLS: tuple[tuple[tuple[type, ...], str], ...] = (

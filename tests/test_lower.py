@@ -108,6 +108,14 @@ def test_a_body_is_one_join_and_what_nothing_reads_is_no_variable() -> None:
     ]
 
 
+def test_equations_of_columns_are_joins_and_lookups() -> None:
+    circuit = compiled(TWO + "O(x, w) :- Edge(x, y), Edge(z, w), y == z and w == 4, x + 2 == w, x != w.")
+    (join,) = joins(circuit)
+    assert [term.columns for term in join.terms] == [("x", "z"), ("z", "w")]
+    assert [type(step) for step in join.steps] == [c.Let, c.Let, c.Guard]
+    assert evaluate(circuit, EDGES)["O"] == {(2, 4): 1}
+
+
 def test_an_aggregated_group_is_never_built() -> None:
     circuit = compiled(
         TWO + "O(x, s) :- Edge(x, y), var g = (y, y + 1).group_by(x), var s = g.sum_second(), g.count() > 1."

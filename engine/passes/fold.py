@@ -1,4 +1,5 @@
-"""Folding: conditions without variables are decided, sums of one or of nothing disappear."""
+"""Folding: conditions without variables are decided; sums of one or of nothing, and joins that only
+copy, disappear."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ from .scopes import everywhere, replaced
 
 
 def fold_constants(circuit: Circuit) -> Circuit:
-    """The circuit with true guards removed, joins of a false one empty, and plain sums collapsed."""
+    """The circuit with true guards removed, joins of a false one empty, sums of one and copies gone."""
     return everywhere(circuit, _fold)
 
 
@@ -27,8 +28,16 @@ def _fold(circuit: Circuit) -> Circuit:
                 node = Constant((), node.schema, node.text)
             elif len(node.sources) == 1:
                 instead[i] = node.sources[0]
+        if isinstance(node, Join) and _copies(node):
+            instead[i] = node.terms[0].source
         nodes.append(node)
     return replaced(circuit, instead, nodes)
+
+
+def _copies(join: Join) -> bool:
+    """Whether the join gives the rows of its one source as they are."""
+    distinct = len(set(join.output)) == len(join.output)
+    return len(join.terms) == 1 and not join.steps and distinct and join.terms[0].columns == join.output
 
 
 def _decided(join: Join) -> Join | Constant:
