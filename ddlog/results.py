@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from . import values
@@ -154,8 +155,12 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     def __init__(
         self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: dict[str, TypeDef]
     ) -> None:
-        self._deltas = {name: deltas[name] for name in sorted(deltas) if len(deltas[name])}
-        self._relations, self._typedefs = relations, typedefs
+        self._all, self._relations, self._typedefs = deltas, relations, typedefs
+
+    @cached_property
+    def _deltas(self) -> dict[str, Delta]:
+        """The deltas that are not empty, found when first asked for: a large first load need not pay."""
+        return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
         make = record_maker(self._relations[relation], self._typedefs)
