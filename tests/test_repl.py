@@ -6,6 +6,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,13 @@ class Terminal:
         """Types a line."""
         self.process.send(text + "\r")
 
+    def end(self) -> None:
+        """Ctrl-D at the next prompt, until the process is gone."""
+        self.process.expect(PROMPT)
+        time.sleep(0.5)  # the terminal is still to be put into raw mode
+        self.process.sendeof()
+        self.process.expect(pexpect.EOF)
+
     def wait_for(self, text: str) -> None:
         """Waits until something is printed."""
         self.process.expect_exact(text)
@@ -87,8 +95,8 @@ def test_a_conversation(terminal: Terminal) -> None:
     terminal.wait_for("input relation Edge(a: string, b: string)  2 rows")
     terminal.enter("help")
     terminal.wait_for("begin a transaction")
-    terminal.process.sendeof()
-    terminal.process.expect(pexpect.EOF)
+    terminal.wait_for("applied together.")
+    terminal.end()
     terminal.process.close()
     assert terminal.process.exitstatus == 0
 
