@@ -97,6 +97,8 @@ class Context:
         self.diagnostics: list[Diagnostic] = []
         self.failed = bool(environment.diagnostics)
         self.loops = 0
+        self.depth = 0
+        self.too_deep = False
         self.in_rule = result is None
         self.in_head = False
         self.auxiliary: list[tuple[core.Relation, core.Rule]] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
+from functools import cache
 from typing import Any
 
 from .. import errors, syntax
@@ -82,14 +83,23 @@ def group_type(context: Context, keys: Sequence[Type], value: Type) -> Type:
 
 
 def walk(node: Any) -> Iterator[Any]:
-    """The node and all nodes in it."""
-    if is_dataclass(node) and not isinstance(node, Span):
-        yield node
-        for each in fields(node):
-            yield from walk(getattr(node, each.name))
-    elif isinstance(node, tuple):
-        for item in node:
-            yield from walk(item)
+    """The node and all nodes in it, each before its parts."""
+    waiting = [node]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, tuple):
+            waiting.extend(reversed(node))
+        elif (parts := _parts(type(node))) is not None:
+            yield node
+            waiting.extend([getattr(node, name) for name in parts])
+
+
+@cache
+def _parts(kind: type) -> tuple[str, ...] | None:
+    """The names of the fields that may hold nodes, last first; None for what is no node."""
+    if kind is Span or not is_dataclass(kind):
+        return None
+    return tuple(each.name for each in reversed(fields(kind)) if not each.name.endswith("span"))
 
 
 def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -34,9 +36,10 @@ def check_program(
     source: Source, library_paths: Iterable[Path | str] = ()
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
     """The program, None if it has errors; and all errors and warnings, sorted by place."""
-    module, found = parse_program(source)
-    diagnostics = list(found)
-    program = _check_module(index("", source, module), diagnostics)
+    with deep_recursion():
+        module, found = parse_program(source)
+        diagnostics = list(found)
+        program = _check_module(index("", source, module), diagnostics)
     ordered = in_order(diagnostics)
     if any(each.is_error for each in ordered):
         return None, ordered
@@ -150,6 +153,22 @@ def check_query(program: core.CheckedProgram, source: Source) -> tuple[core.Rule
     """
     if not isinstance(program, Elaborated):
         raise InternalError("queries need a program from check_program")
+    with deep_recursion():
+        return _check_query(program, source)
+
+
+@contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Room on Python's stack for expressions that nest as deeply as is allowed."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 20_000))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def _check_query(program: Elaborated, source: Source) -> tuple[core.Rule, tuple[str, ...]]:
     query, found = parse_query(source)
     if any(each.is_error for each in found):
         raise DDlogError(found)

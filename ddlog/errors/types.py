@@ -347,3 +347,12 @@ class SameSignature(Diagnostic):
 
     title: ClassVar[str] = "function `{name}` is declared twice with these parameter types"
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TooDeep(Diagnostic):
+    """An expression within too many others."""
+
+    title: ClassVar[str] = "this expression is inside of more than {limit} others"
+    suggestion: ClassVar[str] = "name a part of it with `var`, or make it a function"
+    limit: int
