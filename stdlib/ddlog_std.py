@@ -2,26 +2,40 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ..values import TypeDefs, decimal, default_value, float_text, local_name, quote, show, taken_apart, to_string
+from ..values import (
+    TypeDefs,
+    decimal,
+    default_value,
+    float_text,
+    local_name,
+    quote,
+    show,
+    taken_apart,
+    to_string,
+)
 from .collections import *  # noqa: F403
 from .groups import *  # noqa: F403
 from .numbers import *  # noqa: F403
 from .strings import *  # noqa: F403
-from .typed import Signature, typed
+from .typed import Signature, specialised, typed
 
 
-@typed
-def default(*, signature: Signature) -> Any:
-    return default_value(signature.result, signature.typedefs)
+@specialised
+def default(signature: Signature) -> Callable[[], Any]:
+    return lambda: default_value(signature.result, signature.typedefs)
 
 
-@typed
-def __builtin_2string(x: Any, *, signature: Signature) -> str:
-    return to_string(x, signature.parameters[0], signature.typedefs)
+@specialised
+def __builtin_2string(signature: Signature) -> Callable[[Any], str]:
+    type = signature.parameters[0]
+    if isinstance(type, Bit | Signed) and type.width <= 128:
+        return str
+    return lambda x: to_string(x, type, signature.typedefs)
 
 
 @typed
@@ -64,7 +78,9 @@ def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return f"({', '.join(debug_text(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
         case User():
             constructor, fields = taken_apart(value, type, typedefs)
-            shown = [debug_text(v, of, typedefs) for v, (_, of) in zip(fields, constructor.fields, strict=True)]
+            shown = [
+                debug_text(v, of, typedefs) for v, (_, of) in zip(fields, constructor.fields, strict=True)
+            ]
             return f"{constructor.name}{{{','.join(shown)}}}"
         case Opaque(name, (key, of)) if local_name(name) == "Map":
             pairs = (f"{debug_text(k, key, typedefs)}: {debug_text(v, of, typedefs)}" for k, v in value)

@@ -93,7 +93,7 @@ def _single_of(value: Fraction) -> float:
     nearest = _double_of(value)
     if math.isinf(nearest) or Fraction(nearest) == value:
         return single(nearest)
-    mantissa, exponent = math.frexp(nearest)
+    mantissa, _ = math.frexp(nearest)
     if int(mantissa * (1 << 53)) % 2 == 0:
         nearest = math.nextafter(nearest, math.inf if value > Fraction(nearest) else -math.inf)
     return single(nearest)

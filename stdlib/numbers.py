@@ -25,7 +25,8 @@ def bigint_pow32(base: int, exp: int) -> int:
     """The power. Raises Fault where the result would fill the memory."""
     if abs(base) > 1 and abs(base).bit_length() * exp > 1 << 27:
         raise Fault(f"cannot raise an integer to the power {exp}")
-    return base**exp
+    power: int = base**exp
+    return power
 
 
 @typed

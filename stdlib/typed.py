@@ -24,3 +24,9 @@ def typed(function: F) -> F:
     """Marks a function that takes its instance's Signature as the keyword `signature`."""
     function.takes_signature = True  # type: ignore[attr-defined]
     return function
+
+
+def specialised(function: F) -> F:
+    """Marks a function that, given an instance's Signature, returns the implementation for it."""
+    function.specialises = True  # type: ignore[attr-defined]
+    return function

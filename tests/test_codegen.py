@@ -15,7 +15,17 @@ from ddlog import core, values
 from ddlog.codegen.scalar import Functions, compile_function_table, kind_of, row_expr
 from ddlog.engine.schema import INLINE_LIMIT, Kind, NotVectorised
 from ddlog.source import Source, Span
-from ddlog.types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, TypeDef, User
+from ddlog.types import (
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeDef,
+)
 
 SPAN = Span(Source("t.dl", "x"), 1, 1, 1, 2)
 INTS: list[Type] = [Bit(w) for w in (1, 8, 10, 32, 62, 63, 64, 100, 128, 200)]
@@ -39,7 +49,23 @@ def const(value: Any, type: Type) -> core.Const:
 
 def int_values(type: Type) -> st.SearchStrategy[int]:
     low, high = (-(1 << 80), 1 << 80) if isinstance(type, BigInt) else values.integer_range(type)  # type: ignore[arg-type]
-    near = [low, low + 1, -1, 0, 1, 2, 3, 7, 1 << 31, 1 << 61, (1 << 62) - 1, 1 << 62, -(1 << 62), high - 1, high]
+    near = [
+        low,
+        low + 1,
+        -1,
+        0,
+        1,
+        2,
+        3,
+        7,
+        1 << 31,
+        1 << 61,
+        (1 << 62) - 1,
+        1 << 62,
+        -(1 << 62),
+        high - 1,
+        high,
+    ]
     return st.one_of(st.sampled_from([v for v in near if low <= v <= high]), st.integers(low, high))
 
 
@@ -80,7 +106,9 @@ def exprs(draw: st.DrawFn, type: Type, depth: int) -> core.Expr:
             over = draw(st.sampled_from([Bit(8), Bool(), String(), Signed(64)]))
             bound = core.VarPattern(f"m_{draw(st.integers(0, 10**9))}", over)
             arms = ((core.ConstPattern(draw(value_of(over)), over), sub(type)), (bound, sub(type)))
-            return core.Match(var(f"x_{SCALARS.index(over)}", over) if over in SCALARS else sub(over), arms, type, SPAN)
+            return core.Match(
+                var(f"x_{SCALARS.index(over)}", over) if over in SCALARS else sub(over), arms, type, SPAN
+            )
         case "logic":
             return op(draw(st.sampled_from(["and", "or", "=>"])), type, sub(Bool()), sub(Bool()))
         case "compare":
@@ -89,7 +117,9 @@ def exprs(draw: st.DrawFn, type: Type, depth: int) -> core.Expr:
         case "not":
             return op("not", type, sub(Bool()))
         case "arith":
-            return op(draw(st.sampled_from(["+", "-", "*", "/", "%", "&", "|", "^"])), type, sub(type), sub(type))
+            return op(
+                draw(st.sampled_from(["+", "-", "*", "/", "%", "&", "|", "^"])), type, sub(type), sub(type)
+            )
         case "shift":
             amount = const(draw(st.integers(0, 70)), Bit(32)) if isinstance(type, BigInt) else sub(Bit(32))
             return op(draw(st.sampled_from(["<<", ">>"])), type, sub(type), amount)
@@ -180,7 +210,7 @@ def model(e: core.Expr, env: dict[str, Any]) -> Any:
 
 
 def apply(name: str, v: list[Any], type: Type, args: tuple[core.Expr, ...]) -> Any:
-    same = is_nan(v[0]) and is_nan(v[-1]) or v[0] == v[-1]
+    same = (is_nan(v[0]) and is_nan(v[-1])) or v[0] == v[-1]
     match name:
         case "not":
             return not v[0]
@@ -266,13 +296,17 @@ def agree(expr: core.Expr, batch: list[dict[str, Any]]) -> bool:
     compiled = row_expr(expr, FUNCTIONS, "out")
     expected = [outcome(lambda row=row: model(expr, row)) for row in batch]
     found = [outcome(lambda row=row: compiled.scalar(*(row[n] for n in compiled.inputs))) for row in batch]
-    assert [(x, type(x) is bool) for x in found] == [(values.NAN if is_nan(x) else x, type(x) is bool) for x in expected]
+    assert [(x, type(x) is bool) for x in found] == [
+        (values.NAN if is_nan(x) else x, type(x) is bool) for x in expected
+    ]
     assert all(math.copysign(1, x) > 0 for x in found if isinstance(x, float) and x == 0)
     if compiled.arrays is None:
         return False
     encoder = Interned()
     kinds = {f"{n}_{i}": kind_of(t) for i, t in enumerate(SCALARS) for n in "xy"}
-    columns = [np.array([encoder.encode(*kinds[n], row[n]) for row in batch], np.int64) for n in compiled.inputs]
+    columns = [
+        np.array([encoder.encode(*kinds[n], row[n]) for row in batch], np.int64) for n in compiled.inputs
+    ]
     try:
         result = compiled.arrays(encoder, *columns)
     except NotVectorised:
@@ -314,4 +348,7 @@ def test_a_division_that_is_not_reached_stays_vectorised() -> None:
     rows = [{"x_3": 5, "y_3": 0}, {"x_3": 5, "y_3": 2}]
     assert agree(safe, rows)
     assert not agree(op("/", Bit(32), x, y), rows)
-    assert agree(op("and", Bool(), op("!=", Bool(), y, const(0, Bit(32))), op(">", Bool(), op("/", Bit(32), x, y), x)), rows)
+    assert agree(
+        op("and", Bool(), op("!=", Bool(), y, const(0, Bit(32))), op(">", Bool(), op("/", Bit(32), x, y), x)),
+        rows,
+    )

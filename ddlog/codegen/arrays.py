@@ -13,7 +13,7 @@ from typing import Any
 from .. import core
 from ..core import Expr, Pattern
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
-from .function import folded
+from .analysis import folded
 from .functions import Functions
 from .operators import native_width
 
@@ -71,7 +71,9 @@ class _Deferred:
 def may_have_array_form(expr: Expr) -> bool:
     """A quick test that spares most expressions over strings and structs the attempt."""
     match expr:
-        case core.MakeTuple() | core.MakeStruct() | core.GetField() | core.GetItem() | core.For() | core.Try():
+        case (
+            core.MakeTuple() | core.MakeStruct() | core.GetField() | core.GetItem() | core.For() | core.Try()
+        ):
             return False
         case core.Op(op):
             return op != "concat"
@@ -114,7 +116,11 @@ class ArrayWriter:
         if isinstance(expr.type, Float):
             result = f"s.float_bits({result})"
         return "\n".join(
-            [f"def arrays({columns}):", *(f"    {x}" for x in self.lines), f"    return s.full({result}, {tupled})\n"]
+            [
+                f"def arrays({columns}):",
+                *(f"    {x}" for x in self.lines),
+                f"    return s.full({result}, {tupled})\n",
+            ]
         )
 
     def put(self, text: str) -> str:
@@ -139,7 +145,9 @@ class ArrayWriter:
             case core.Op(op, (left, right)) if op in _COMPARISONS:
                 return self.comparison(op, left, right, env, active)
             case core.Op(op, args, type) if op != "concat":
-                return self.operation(op, args, [self.value(each, env, active) for each in args], type, active)
+                return self.operation(
+                    op, args, [self.value(each, env, active) for each in args], type, active
+                )
             case core.Cast(arg, type):
                 return self.cast(self.value(arg, env, active), arg.type, type)
             case core.Slice(arg, high, low):
@@ -399,4 +407,3 @@ class _Closed(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         raise NoArrayForm
-

@@ -11,9 +11,13 @@ from ..stdlib.typed import Signature
 from ..types import TypeDef
 
 
-def bound_extern(implementation: Callable[..., Any], declared: Function, typedefs: Mapping[str, TypeDef]) -> Any:
-    """The implementation, given its signature as the keyword `signature` if it is marked `@typed`."""
-    if not getattr(implementation, "takes_signature", False):
-        return implementation
-    parameters = tuple(each.type for each in declared.parameters)
-    return partial(implementation, signature=Signature(parameters, declared.result, typedefs))
+def bound_extern(
+    implementation: Callable[..., Any], declared: Function, typedefs: Mapping[str, TypeDef]
+) -> Any:
+    """The implementation, made for its signature (see stdlib/typed.py)."""
+    signature = Signature(tuple(each.type for each in declared.parameters), declared.result, typedefs)
+    if getattr(implementation, "specialises", False):
+        return implementation(signature)
+    if getattr(implementation, "takes_signature", False):
+        return partial(implementation, signature=signature)
+    return implementation

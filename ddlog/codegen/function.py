@@ -12,8 +12,9 @@ from typing import Any, Protocol
 
 from .. import core
 from ..core import Expr, Pattern
-from ..types import BigInt, Bit, Constructor, Opaque, Signed, Tuple, Type, User
-from ..values import NAN, local_name, wrap
+from ..types import Constructor, Opaque, Tuple, Type, User
+from ..values import NAN, local_name
+from .analysis import assigned, bound_in, folded, is_path, parts
 from .operators import bits, cast, operation
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
@@ -53,7 +54,7 @@ class FunctionWriter:
         self.indent = 1
         self.variables: dict[str, str] = {}
         self.depths: dict[int, int] = {}
-        self.assigned = set(_assigned(body, names))
+        self.assigned = set(assigned(body, names.parameters))
         self.parameters = [self.variable(name) for name in parameters]
         self.mutable = [self.variable(name) for name in mutable]
         self.into(body, RETURN)
@@ -69,7 +70,9 @@ class FunctionWriter:
         found = self.variables.get(name)
         if found is None:
             plain = "".join(c for c in name if c.isascii() and c.isalnum())
-            found = self.variables[name] = f"{plain}_{len(self.variables)}" if plain else f"v_{len(self.variables)}"
+            found = self.variables[name] = (
+                f"{plain}_{len(self.variables)}" if plain else f"v_{len(self.variables)}"
+            )
             if found[0].isdigit():
                 found = self.variables[name] = "v" + found
         return found
@@ -115,7 +118,7 @@ class FunctionWriter:
             case core.Call() if any(each.mutable for each in self.names.parameters(expr.function)):
                 return MAX_DEPTH + 1
             case core.Match(arg, arms):
-                if not _is_path(arg) or any(self._rebinds(pattern) for pattern, _ in arms):
+                if not is_path(arg) or any(self._rebinds(pattern) for pattern, _ in arms):
                     return MAX_DEPTH + 1
                 return max([self.depth(body) + i for i, (_, body) in enumerate(arms)]) + 3
             case core.Block((only,)):
@@ -130,16 +133,13 @@ class FunctionWriter:
         return max((self.depth(each) for each in operands), default=0) + 2
 
     def _rebinds(self, pattern: Pattern) -> bool:
-        return any(name in self.assigned for name in _bound(pattern))
+        return any(name in self.assigned for name in bound_in(pattern))
 
     # --------------------------------------------------------- expressions
 
     def text(self, expr: Expr) -> str:
         """The Python expression of a value; statements that it needs are emitted first."""
         if not self.simple(expr):
-            if isinstance(expr, core.Op | core.MakeTuple | core.MakeStruct | core.Cast | core.Slice):
-                if expr.type != Tuple(()) and not (isinstance(expr, core.Op) and expr.op in ("and", "or", "=>")):
-                    return self.saved(self.combined(expr, self.operands(parts(expr))))
             target = self.fresh()
             self.into(expr, target)
             return target
@@ -154,25 +154,17 @@ class FunctionWriter:
                 return self.choice(self.text(arg), arms)
         return self.combined(expr, [self.text(each) for each in parts(expr)])
 
-    def saved(self, text: str) -> str:
-        """A variable that holds a value."""
-        if text.isidentifier():
-            return text
-        target = self.fresh()
-        self.put(text, target)
-        return target
-
     def operands(self, exprs: Sequence[Expr]) -> list[str]:
         """The texts of operands, of which later ones may need statements."""
         last = max((i for i, each in enumerate(exprs) if not self.simple(each)), default=-1)
         texts = []
         for i, each in enumerate(exprs):
             text = self.text(each)
-            stable = isinstance(each, core.Const) or (isinstance(each, core.Var) and each.name not in self.assigned)
+            stable = isinstance(each, core.Const) or (
+                isinstance(each, core.Var) and each.name not in self.assigned
+            )
             if i < last and not stable:
-                target = self.fresh()
-                self.put(text, target)
-                text = target
+                text = self.saved(text)
             texts.append(text)
         return texts
 
@@ -200,7 +192,7 @@ class FunctionWriter:
                 return f"{self.names.function(function)}({', '.join(args)})"
             case core.If():
                 return f"({args[1]} if {args[0]} else {args[2]})"
-        raise AssertionError(f"{type(expr).__name__} is no operation")
+        raise AssertionError(f"{expr.__class__.__name__} is no operation")
 
     def constant(self, value: Any) -> str:
         """The text of a constant."""
@@ -236,7 +228,9 @@ class FunctionWriter:
             case core.ConstPattern(value):
                 return [f"{subject} == {self.constant(value)}"]
             case core.TuplePattern(items):
-                return [test for i, each in enumerate(items) for test in self.conditions(f"{subject}[{i}]", each)]
+                return [
+                    test for i, each in enumerate(items) for test in self.conditions(f"{subject}[{i}]", each)
+                ]
             case core.StructPattern(constructor, args, type):
                 _, union = self.names.struct(type, constructor)
                 tests = [f"{subject}[0] == {constructor.index}"] if union else []
@@ -255,7 +249,9 @@ class FunctionWriter:
                 return [b for i, each in enumerate(items) for b in self.bindings(f"{subject}[{i}]", each)]
             case core.StructPattern(constructor, args, type):
                 _, union = self.names.struct(type, constructor)
-                return [b for i, each in enumerate(args) for b in self.bindings(f"{subject}[{i + union}]", each)]
+                return [
+                    b for i, each in enumerate(args) for b in self.bindings(f"{subject}[{i + union}]", each)
+                ]
         return []
 
     def bind(self, subject: str, pattern: Pattern) -> None:
@@ -323,8 +319,7 @@ class FunctionWriter:
 
     def short_circuit(self, op: str, left: Expr, right: Expr, target: str) -> None:
         """Emits a logical operator whose right side needs statements."""
-        held = self.fresh()
-        self.put(self.text(left), held)
+        held = self.saved(self.text(left))
         if op == "=>":
             self.emit(f"{held} = not {held}")
         self.emit(f"if {held}:" if op == "and" else f"if not {held}:")
@@ -335,7 +330,7 @@ class FunctionWriter:
         """Emits a chain of `if` statements; the last arm needs no test."""
         subject = self.text(arg)
         if not isinstance(arg, core.Var) or arg.name in self.assigned:
-            subject = self.saved_copy(subject)
+            subject = self.saved(subject)
         keyword = "if"
         for i, (pattern, body) in enumerate(arms):
             conditions = self.conditions(subject, pattern) if i < len(arms) - 1 else []
@@ -355,7 +350,7 @@ class FunctionWriter:
             if not conditions:
                 return
 
-    def saved_copy(self, text: str) -> str:
+    def saved(self, text: str) -> str:
         """A new variable that holds a value."""
         target = self.fresh()
         self.put(text, target)
@@ -366,7 +361,7 @@ class FunctionWriter:
         if isinstance(pattern, core.VarPattern) and pattern.inner is None:
             self.into(value, self.variable(pattern.name))
         else:
-            self.bind(self.saved_copy(self.text(value)), pattern)
+            self.bind(self.saved(self.text(value)), pattern)
 
     def assign(self, place: Expr, text: str) -> None:
         """Emits the replacement of a variable, or of a part of the value that it holds."""
@@ -379,8 +374,8 @@ class FunctionWriter:
             case core.GetField(arg, name):
                 places = self.names.field_places(arg.type, name)
                 whole = self.text(arg)
-                index = f"{places.pop()}" if len(places) == 1 else f"_field_index({whole}, {name!r})"
-                self.assign(arg, f"_replaced({whole}, {index}, {text})")
+                at = f"{places.pop()}" if len(places) == 1 else f"_field_index({whole}, {name!r})"
+                self.assign(arg, f"_replaced({whole}, {at}, {text})")
             case _:
                 raise AssertionError(f"{type(place).__name__} is no place")
 
@@ -407,7 +402,7 @@ class FunctionWriter:
 
     def attempt(self, expr: core.Try) -> str:
         """Emits the early return of `e?`; gives the text of the content."""
-        held = self.saved_copy(self.text(expr.arg))
+        held = self.saved(self.text(expr.arg))
         option = isinstance(expr.arg.type, User) and local_name(expr.arg.type.name) == "Option"
         to_option = isinstance(expr.result, User) and local_name(expr.result.name) == "Option"
         self.emit(f"if {held}[0] == {0 if option else 1}:")
@@ -430,83 +425,5 @@ class FunctionWriter:
         return result
 
 
-def parts(expr: Expr) -> tuple[Expr, ...]:
-    """The operands of an operation, in the order of evaluation."""
-    match expr:
-        case core.Op() | core.MakeStruct() | core.Call():
-            return expr.args
-        case core.Cast() | core.Slice() | core.GetField() | core.GetItem() | core.Try():
-            return (expr.arg,)
-        case core.MakeTuple(items) | core.Block(items):
-            return items
-        case core.If(condition, then, otherwise):
-            return condition, then, otherwise
-        case core.Match(arg, arms):
-            return (arg, *(body for _, body in arms))
-        case core.Declare(_, value) | core.Return(value):
-            return (value,)
-        case core.Assign(target, value):
-            return target, value
-        case core.For(_, collection, body):
-            return collection, body
-    return ()
-
-
-def folded(expr: Expr) -> Expr:
-    """A negated integer as a constant."""
-    match expr:
-        case core.Op("neg", (core.Const(int() as value),), Bit() | Signed() | BigInt() as type, span):
-            return core.Const(wrap(-value, type), type, span)
-    return expr
-
-
 def _tuple(texts: Sequence[str]) -> str:
     return f"({texts[0]},)" if len(texts) == 1 else f"({', '.join(texts)})"
-
-
-def _is_path(expr: Expr) -> bool:
-    while isinstance(expr, core.GetField | core.GetItem):
-        expr = expr.arg
-    return isinstance(expr, core.Var)
-
-
-def _bound(pattern: Pattern) -> list[str]:
-    match pattern:
-        case core.VarPattern(name, _, inner):
-            return [name, *(_bound(inner) if inner is not None else [])]
-        case core.TuplePattern(items) | core.StructPattern(_, items):
-            return [name for each in items for name in _bound(each)]
-    return []
-
-
-def bound_names(expr: Expr) -> list[str]:
-    """The variables that an expression declares."""
-    found: list[str] = []
-    match expr:
-        case core.Declare(pattern) | core.For(pattern):
-            found += _bound(pattern)
-        case core.Match(_, arms):
-            found += [name for pattern, _ in arms for name in _bound(pattern)]
-    for each in parts(expr):
-        found += bound_names(each)
-    return found
-
-
-def _root(place: Expr) -> list[str]:
-    while isinstance(place, core.GetField | core.GetItem):
-        place = place.arg
-    return [place.name] if isinstance(place, core.Var) else []
-
-
-def _assigned(expr: Expr, names: Names) -> list[str]:
-    found: list[str] = []
-    match expr:
-        case core.Assign(target):
-            found += _root(target)
-        case core.Call(function, args):
-            for arg, parameter in zip(args, names.parameters(function), strict=True):
-                if parameter.mutable:
-                    found += _root(arg)
-    for each in parts(expr):
-        found += _assigned(each, names)
-    return found

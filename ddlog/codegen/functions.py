@@ -9,16 +9,27 @@ from typing import Any
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
 from ..types import Constructor, Type, User
-from ..values import Fault, canonical_float, int_to_double, int_to_single, local_name, make, single, struct_class
+from ..values import (
+    NAN,
+    Fault,
+    canonical_float,
+    int_to_double,
+    int_to_single,
+    local_name,
+    make,
+    single,
+    struct_class,
+)
 from . import support
+from .analysis import parts
 from .externs import bound_extern
-from .function import FunctionWriter, parts
+from .function import FunctionWriter
 
 RECURSION_DEPTH = 10_000
 
 _SUPPORT: dict[str, Any] = {
     "_new": tuple.__new__,
-    "_NAN": support.NAN,
+    "_NAN": NAN,
     "_canonical": canonical_float,
     "_single": single,
     "_int_to_double": int_to_double,
@@ -45,7 +56,9 @@ class Functions:
     def __init__(self, program: CheckedProgram) -> None:
         self.typedefs = program.typedefs
         self.functions = dict(program.functions)
-        self.functions |= {each.key.key: each.key for each in program.relations.values() if each.key is not None}
+        self.functions |= {
+            each.key.key: each.key for each in program.relations.values() if each.key is not None
+        }
         self._scope: dict[str, Any] = dict(_SUPPORT)
         self._names: dict[str, str] = {}
         self._classes: dict[tuple[str, str], tuple[str, bool]] = {}
@@ -174,7 +187,7 @@ class Functions:
         names = [each.name for each in declared.parameters]
         return FunctionWriter(self, names, mutable, declared.body).source(self.function(key))
 
-    def _extern(self, key: str) -> Callable[..., Any]:
+    def _extern(self, key: str) -> Any:
         declared = self.functions[key]
         found = stdlib.twin(declared.module, declared.name)
         return bound_extern(found, declared, self.typedefs)

@@ -109,7 +109,7 @@ def cast(text: str, source: Type, target: Type) -> str:
             return text if width == 64 else f"_single({text})"
         case _, Float(width):
             return f"_int_to_double({text})" if width == 64 else f"_int_to_single({text})"
-        case (Bit() | Signed()), (Bit() | Signed()):
+        case ((Bit() | Signed()), (Bit() | Signed())):
             inner, outer = integer_range(source), integer_range(target)
             return text if outer[0] <= inner[0] and inner[1] <= outer[1] else wrapped(text, target)
         case BigInt(), (Bit() | Signed()):

@@ -7,8 +7,8 @@ from typing import Any
 from ..core import Expr, Var
 from ..engine.schema import Column, Kind, RowExpr
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
+from .analysis import bound_names, parts
 from .arrays import array_function
-from .function import bound_names, parts
 from .functions import Functions, compile_function_table
 
 __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]

@@ -1,0 +1,91 @@
+"""What a typed expression reads, binds and changes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import core
+from ..core import Expr, Pattern
+from ..types import BigInt, Bit, Signed
+from ..values import wrap
+
+
+def parts(expr: Expr) -> tuple[Expr, ...]:
+    """The operands of an operation, in the order of evaluation."""
+    match expr:
+        case core.Op() | core.MakeStruct() | core.Call():
+            return expr.args
+        case core.Cast() | core.Slice() | core.GetField() | core.GetItem() | core.Try():
+            return (expr.arg,)
+        case core.MakeTuple(items) | core.Block(items):
+            return items
+        case core.If(condition, then, otherwise):
+            return condition, then, otherwise
+        case core.Match(arg, arms):
+            return (arg, *(body for _, body in arms))
+        case core.Declare(_, value) | core.Return(value):
+            return (value,)
+        case core.Assign(target, value):
+            return target, value
+        case core.For(_, collection, body):
+            return collection, body
+    return ()
+
+
+def folded(expr: Expr) -> Expr:
+    """A negated integer as a constant."""
+    match expr:
+        case core.Op("neg", (core.Const(int() as value),), Bit() | Signed() | BigInt() as type, span):
+            return core.Const(wrap(-value, type), type, span)
+    return expr
+
+
+def is_path(expr: Expr) -> bool:
+    """Whether it is a variable or a part of one."""
+    while isinstance(expr, core.GetField | core.GetItem):
+        expr = expr.arg
+    return isinstance(expr, core.Var)
+
+
+def bound_in(pattern: Pattern) -> list[str]:
+    """The variables that a pattern binds."""
+    match pattern:
+        case core.VarPattern(name, _, inner):
+            return [name, *(bound_in(inner) if inner is not None else [])]
+        case core.TuplePattern(items) | core.StructPattern(_, items):
+            return [name for each in items for name in bound_in(each)]
+    return []
+
+
+def bound_names(expr: Expr) -> list[str]:
+    """The variables that an expression declares."""
+    found: list[str] = []
+    match expr:
+        case core.Declare(pattern) | core.For(pattern):
+            found += bound_in(pattern)
+        case core.Match(_, arms):
+            found += [name for pattern, _ in arms for name in bound_in(pattern)]
+    for each in parts(expr):
+        found += bound_names(each)
+    return found
+
+
+def _root(place: Expr) -> list[str]:
+    while isinstance(place, core.GetField | core.GetItem):
+        place = place.arg
+    return [place.name] if isinstance(place, core.Var) else []
+
+
+def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]) -> list[str]:
+    """The variables that an expression changes; `parameters` gives those of a function."""
+    found: list[str] = []
+    match expr:
+        case core.Assign(target):
+            found += _root(target)
+        case core.Call(function, args):
+            for arg, parameter in zip(args, parameters(function), strict=True):
+                if parameter.mutable:
+                    found += _root(arg)
+    for each in parts(expr):
+        found += assigned(each, parameters)
+    return found

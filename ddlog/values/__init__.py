@@ -1,0 +1,41 @@
+"""Values at run time: immutable, hashable, and ordered by Python's own `<` as the language orders them.
+
+Structs, union values, Vec, Set, Map and Group are all tuples, so one comparison in C serves every
+composite value. Sets and maps are kept sorted. The only special scalar is NaN, the singleton `NAN`.
+"""
+
+from .collections import Group, Map, Set, Vec
+from .defaults import default_value
+from .numbers import (
+    NAN,
+    canonical_float,
+    decimal,
+    float_text,
+    int_to_double,
+    int_to_single,
+    integer_range,
+    single,
+    wrap,
+    wrap_bit,
+    wrap_signed,
+)
+from .plain import check
+from .structs import (
+    Fault,
+    Origin,
+    Struct,
+    TypeDefs,
+    constructors_of,
+    local_name,
+    make,
+    struct_class,
+    taken_apart,
+)
+from .text import quote, show, to_string
+
+__all__ = [
+    "NAN", "Fault", "Group", "Map", "Origin", "Set", "Struct", "TypeDefs", "Vec", "canonical_float", "check",
+    "constructors_of", "decimal", "default_value", "float_text", "int_to_double", "int_to_single",
+    "integer_range", "local_name", "make", "quote", "show", "single", "struct_class", "taken_apart",
+    "to_string", "wrap", "wrap_bit", "wrap_signed",
+]  # fmt: skip

@@ -1,0 +1,116 @@
+"""Vec, Set, Map and Group."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Iterable, Mapping
+from operator import itemgetter
+from typing import Any
+
+
+class Vec(tuple[Any, ...]):
+    """A vector."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return f"Vec([{', '.join(map(repr, self))}])"
+
+
+class Set(tuple[Any, ...]):
+    """A set: its elements in order, each once."""
+
+    __slots__ = ()
+
+    def __new__(cls, elements: Iterable[Any] = ()) -> Set:
+        return tuple.__new__(cls, sorted(set(elements)))
+
+    @staticmethod
+    def ordered(elements: Iterable[Any]) -> Set:
+        """The set of elements that are in order and distinct already."""
+        return tuple.__new__(Set, elements)
+
+    def has(self, element: Any) -> bool:
+        """Whether the element is in the set."""
+        at = bisect_left(self, element)
+        return at < len(self) and bool(self[at] == element)
+
+    def __repr__(self) -> str:
+        return f"Set([{', '.join(map(repr, self))}])"
+
+
+class Map(tuple[tuple[Any, Any], ...]):
+    """A map: its (key, value) pairs in the order of keys, each key once. Of equal keys the last wins."""
+
+    __slots__ = ()
+
+    def __new__(cls, pairs: Mapping[Any, Any] | Iterable[tuple[Any, Any]] = ()) -> Map:
+        return tuple.__new__(cls, sorted(dict(pairs).items(), key=itemgetter(0)))
+
+    @staticmethod
+    def ordered(pairs: Iterable[tuple[Any, Any]]) -> Map:
+        """The map of pairs that are in order, with distinct keys, already."""
+        return tuple.__new__(Map, pairs)
+
+    def position(self, key: Any) -> int:
+        """Where the key is, or would be."""
+        return bisect_left(self, key, key=itemgetter(0))
+
+    def has(self, key: Any) -> bool:
+        """Whether the key is in the map."""
+        at = self.position(key)
+        return at < len(self) and bool(self[at][0] == key)
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        """The value of the key, or the default."""
+        at = self.position(key)
+        return self[at][1] if at < len(self) and self[at][0] == key else default
+
+    def keys(self) -> tuple[Any, ...]:
+        """The keys, in order."""
+        return tuple(key for key, _ in self)
+
+    def values(self) -> tuple[Any, ...]:
+        """The values, in the order of their keys."""
+        return tuple(value for _, value in self)
+
+    def items(self) -> tuple[tuple[Any, Any], ...]:
+        """The pairs, in order."""
+        return tuple(self)
+
+    def to_dict(self) -> dict[Any, Any]:
+        """A dictionary of the pairs."""
+        return dict(self)
+
+    def __repr__(self) -> str:
+        return f"Map({{{', '.join(f'{key!r}: {value!r}' for key, value in self)}}})"
+
+
+class Group(tuple[Any, tuple[Any, ...]]):
+    """What `group_by` makes: a key and the distinct values of its group, in order."""
+
+    __slots__ = ()
+
+    def __new__(cls, key: Any, values: Iterable[Any]) -> Group:
+        return tuple.__new__(cls, (key, tuple(values)))
+
+    @staticmethod
+    def of(key: Any, values: Iterable[Any]) -> Group:
+        """The group of values that are in no order and may repeat."""
+        return Group(key, sorted(set(values)))
+
+    @property
+    def key(self) -> Any:
+        """The key."""
+        return self[0]
+
+    @property
+    def values(self) -> tuple[Any, ...]:
+        """The values."""
+        return self[1]
+
+    def __getnewargs__(self) -> tuple[Any, tuple[Any, ...]]:
+        return self[0], self[1]
+
+    def __repr__(self) -> str:
+        return f"Group({self[0]!r}, [{', '.join(map(repr, self[1]))}])"

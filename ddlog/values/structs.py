@@ -1,0 +1,146 @@
+"""Values of typedefs: tuples of their fields, of union values after the constructor's index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache, lru_cache
+from operator import itemgetter
+from typing import Any, NamedTuple, cast
+
+from ..types import Constructor, Function, Opaque, Tuple, Type, TypeDef, TypeVar, User
+
+TypeDefs = Mapping[str, TypeDef]
+
+
+class Fault(Exception):
+    """User code failed on a value: a division by zero, an index out of range."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message)
+        self.message = message
+
+
+class Origin(NamedTuple):
+    """Where a struct class comes from. Of a single constructor, `number` is None."""
+
+    typedef: str
+    constructor: str
+    number: int | None
+    names: tuple[str, ...]
+
+
+class _StructType(type):
+    """The class of struct classes: `make` stays reachable beside a field of that name."""
+
+    __ddlog__: Origin
+
+    @property
+    def make(cls) -> Callable[..., Any]:
+        """What builds a value from its fields, in order."""
+        index = cls.__ddlog__.number
+        if index is None:
+            return lambda *fields: tuple.__new__(cls, fields)  # type: ignore[arg-type]
+        return lambda *fields: tuple.__new__(cls, (index, *fields))  # type: ignore[arg-type]
+
+
+class Struct(tuple[Any, ...], metaclass=_StructType):
+    """A value of a typedef. Fields are attributes; `match` takes it apart; `_asdict()` gives a dictionary."""
+
+    __slots__ = ()
+    __match_args__: tuple[str, ...] = ()
+    __ddlog__ = Origin("", "", None, ())
+
+    def __new__(cls, *args: Any, **named: Any) -> Struct:
+        origin = cls.__ddlog__
+        fields = args + tuple(named.pop(name) for name in origin.names[len(args) :] if name in named)
+        if named or len(fields) != len(origin.names):
+            raise TypeError(f"{cls.__name__} has the fields ({', '.join(origin.names)})")
+        return tuple.__new__(cls, fields if origin.number is None else (origin.number, *fields))
+
+    def _asdict(self) -> dict[str, Any]:
+        return dict(zip(self.__ddlog__.names, fields_of(self), strict=True))
+
+    def __repr__(self) -> str:
+        shown = (
+            f"{name}={value!r}" for name, value in zip(self.__ddlog__.names, fields_of(self), strict=True)
+        )
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (*self.__ddlog__, tuple(self))
+
+
+def fields_of(value: Struct) -> tuple[Any, ...]:
+    """The fields of a value."""
+    return tuple(value) if value.__ddlog__.number is None else tuple(value)[1:]
+
+
+@cache
+def _struct_class(origin: Origin) -> type[Struct]:
+    offset = 0 if origin.number is None else 1
+    body: dict[str, Any] = {
+        "__slots__": (),
+        "__match_args__": origin.names,
+        "__doc__": f"`{origin.constructor}` of `{origin.typedef}`.",
+        "__ddlog__": origin,
+    }
+    body |= {name: property(itemgetter(at + offset)) for at, name in enumerate(origin.names)}
+    made = _StructType(local_name(origin.constructor), (Struct,), body)
+    return cast("type[Struct]", made)
+
+
+def _restore(typedef: str, constructor: str, index: int | None, names: tuple[str, ...], items: Any) -> Struct:
+    return tuple.__new__(_struct_class(Origin(typedef, constructor, index, names)), items)
+
+
+def struct_class(typedef_name: str, constructor: Constructor, union: bool) -> type[Struct]:
+    """The class of the values that a constructor makes."""
+    names = tuple(name for name, _ in constructor.fields)
+    return _struct_class(Origin(typedef_name, constructor.name, constructor.index if union else None, names))
+
+
+@lru_cache(maxsize=4096)
+def constructors_of(typedef: TypeDef, args: tuple[Type, ...]) -> tuple[Constructor, ...]:
+    """The constructors of a typedef with their fields typed for type arguments."""
+    if not typedef.parameters:
+        return typedef.constructors
+    bound = dict(zip(typedef.parameters, args, strict=True))
+    return tuple(
+        Constructor(each.name, each.index, tuple((name, _bind(of, bound)) for name, of in each.fields))
+        for each in typedef.constructors
+    )
+
+
+def _bind(type: Type, bound: dict[str, Type]) -> Type:
+    match type:
+        case TypeVar(name):
+            return bound.get(name, type)
+        case Tuple(items):
+            return Tuple(tuple(_bind(item, bound) for item in items))
+        case User(name, args):
+            return User(name, tuple(_bind(arg, bound) for arg in args))
+        case Opaque(name, args):
+            return Opaque(name, tuple(_bind(arg, bound) for arg in args))
+        case Function(parameters, mutable, result):
+            return Function(tuple(_bind(each, bound) for each in parameters), mutable, _bind(result, bound))
+    return type
+
+
+def make(typedef: TypeDef, constructor: Constructor, fields: Iterable[Any]) -> Struct:
+    """The value that a constructor of the typedef makes of its fields."""
+    union = len(typedef.constructors) > 1
+    cls = struct_class(typedef.name, constructor, union)
+    return tuple.__new__(cls, (constructor.index, *fields) if union else fields)
+
+
+def taken_apart(value: Any, type: User, typedefs: TypeDefs) -> tuple[Constructor, tuple[Any, ...]]:
+    """The constructor that made a value of the type, and the fields."""
+    constructors = constructors_of(typedefs[type.name], type.args)
+    if len(constructors) == 1:
+        return constructors[0], tuple(value)
+    return constructors[value[0]], tuple(value)[1:]
+
+
+def local_name(name: str) -> str:
+    """The last part of a qualified name."""
+    return name.rpartition("::")[2]

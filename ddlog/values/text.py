@@ -1,0 +1,70 @@
+"""Values as text."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from .numbers import decimal, float_text
+from .structs import Fault, TypeDefs, local_name, taken_apart
+
+_ESCAPED = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
+
+
+def quote(text: str) -> str:
+    """The string between quotes, with escapes where a character does not print."""
+    if text.isprintable() and '"' not in text and "\\" not in text:
+        return f'"{text}"'
+    shown = (_ESCAPED.get(c) or (c if c.isprintable() else f"\\u{{{ord(c):x}}}") for c in text)
+    return f'"{"".join(shown)}"'
+
+
+def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
+    """The value as command files write it: `Cons{.field = 1}`, `["a", "b"]`, `(1, true)`."""
+    match type:
+        case Bool():
+            return "true" if value else "false"
+        case BigInt() | Bit() | Signed():
+            return decimal(value)
+        case Float(width):
+            return float_text(value, width)
+        case String():
+            return quote(value)
+        case Tuple(items):
+            return f"({', '.join(show(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+        case User():
+            constructor, fields = taken_apart(value, type, typedefs)
+            shown = (
+                f".{name} = {show(v, of, typedefs)}"
+                for v, (name, of) in zip(fields, constructor.fields, strict=True)
+            )
+            return f"{constructor.name}{{{', '.join(shown)}}}"
+        case Opaque():
+            element, elements = _elements(value, type)
+            return f"[{', '.join(show(each, element, typedefs) for each in elements)}]"
+    return repr(value)
+
+
+def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
+    """The value as interpolation prints it: strings without quotes, collections between brackets."""
+    match type:
+        case String():
+            return str(value)
+        case Opaque():
+            element, elements = _elements(value, type)
+            return f"[{', '.join(to_string(each, element, typedefs) for each in elements)}]"
+        case Tuple(items):
+            return f"({', '.join(to_string(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+    return show(value, type, typedefs)
+
+
+def _elements(value: Any, type: Opaque) -> tuple[Type, Iterable[Any]]:
+    match local_name(type.name), type.args:
+        case "Vec" | "Set", (element,):
+            return element, value
+        case "Map", (key, of):
+            return Tuple((key, of)), value
+        case "Group", (_, element):
+            return element, value[1]
+    raise Fault(f"values of type {type} do not print")
