@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeGuard, get_args
 
 from .core import Expr, Match, Var
 
-_NODES: tuple[type, ...] = Expr.__args__  # type: ignore[attr-defined]
+_NODES: tuple[type, ...] = get_args(Expr)
 
 
 def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
@@ -33,7 +33,7 @@ def parts(expr: Expr) -> Iterator[Expr]:
         value = getattr(expr, field.name)
         for child in value if isinstance(value, tuple) else (value,):
             inner = child[1] if isinstance(child, tuple) and len(child) == 2 else child
-            if isinstance(inner, _NODES):
+            if _is_expr(inner):
                 yield from parts(inner)
 
 
@@ -43,8 +43,12 @@ def mentions(expr: Expr, name: str) -> bool:
 
 
 def _transform_field(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
-    if isinstance(value, _NODES):
+    if _is_expr(value):
         return transform(value, change)
-    if isinstance(value, tuple) and value and all(isinstance(item, _NODES) for item in value):
+    if isinstance(value, tuple) and value and all(map(_is_expr, value)):
         return tuple(transform(item, change) for item in value)
     return value
+
+
+def _is_expr(value: Any) -> TypeGuard[Expr]:
+    return isinstance(value, _NODES)

@@ -116,6 +116,14 @@ def test_equations_of_columns_are_joins_and_lookups() -> None:
     assert evaluate(circuit, EDGES)["O"] == {(2, 4): 1}
 
 
+def test_several_heads_share_one_body_and_its_effects() -> None:
+    text = 'output relation P(a: bigint)\nO(x), P(x + 1) :- Node(x), Edge(x, y), var z = y, Inspect print("${z}").'
+    circuit = compiled(ONE + text)
+    for each in (circuit, optimize(circuit)):
+        assert sum(isinstance(step, c.Inspect) for join in joins(each) for step in join.steps) == 1
+        assert evaluate(each, EDGES) == {"O": {(1,): 1}, "P": {(2,): 1}}
+
+
 def test_an_aggregated_group_is_never_built() -> None:
     circuit = compiled(
         TWO + "O(x, s) :- Edge(x, y), var g = (y, y + 1).group_by(x), var s = g.sum_second(), g.count() > 1."
