@@ -10,6 +10,9 @@ from pathlib import Path
 import pytest
 
 from ddlog.cli import main
+from ddlog.engine import runtime
+
+from .reference_runtime import ReferenceRuntime
 
 CORPUS = Path(__file__).parent / "corpus"
 NAMES = sorted(path.stem for path in CORPUS.glob("*.dl"))
@@ -63,6 +66,16 @@ def final_state(name: str, script: str, folder: Path, capsys: pytest.CaptureFixt
 
 @pytest.mark.parametrize("name", NAMES)
 def test_prints_what_is_expected(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
+    assert run(name, CORPUS / f"{name}.dat", capsys) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_from_scratch_agrees(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same with the reference evaluation in place of the engine."""
+    monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
     expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
     assert run(name, CORPUS / f"{name}.dat", capsys) == expected
 
