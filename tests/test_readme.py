@@ -1,0 +1,79 @@
+"""The README's examples give what it shows, and its commands are the ones that are run elsewhere."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text()
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block: its language, the file that it is (if it is one), its text."""
+
+    language: str
+    file: str
+    text: str
+
+
+BLOCKS = [Block(*m) for m in re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", README, re.M | re.S)]
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with the files that the README shows."""
+    place = tmp_path_factory.mktemp("readme")
+    for block in BLOCKS:
+        if block.file:
+            (place / block.file).parent.mkdir(exist_ok=True)
+            (place / block.file).write_text(block.text)
+    return place
+
+
+def ddlog(command: str, place: Path) -> str:
+    """What a `ddlog …` command prints, both streams."""
+    words = shlex.split(command)
+    assert words[0] == "ddlog"
+    run = [sys.executable, "-m", "ddlog", *words[1:]]
+    done = subprocess.run(run, cwd=place, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.stdout
+
+
+@pytest.mark.parametrize("block", [b for b in BLOCKS if b.language == "console"], ids=lambda b: b.text[2:32])
+def test_commands_print_what_is_shown(block: Block, place: Path) -> None:
+    command, _, output = block.text.partition("\n")
+    assert ddlog(command.removeprefix("$ "), place).rstrip() == output.rstrip()
+
+
+def test_the_python_example_prints_what_is_shown(place: Path) -> None:
+    (code,) = [b.text for b in BLOCKS if b.language == "python"]
+    (output,) = [b.text for b in BLOCKS if b.language == "output"]
+    done = subprocess.run([sys.executable, "-c", code], cwd=place, text=True, capture_output=True, check=True)
+    assert done.stdout == output
+
+
+def test_the_first_command_runs_the_main_job() -> None:
+    command = next(b.text for b in BLOCKS if b.language == "sh").strip().split(" && ")[1]
+    shown = ddlog(command, ROOT)
+    assert "CanRun{.name = " in shown
+    assert "error" not in shown.splitlines()[0]
+
+
+def test_the_second_command_is_what_ci_runs() -> None:
+    command = [b.text for b in BLOCKS if b.language == "sh"][1].strip()
+    assert command in (ROOT / ".ci" / "run").read_text()
+
+
+def test_the_commands_in_the_text_work(place: Path) -> None:
+    assert "reach" in ddlog("ddlog circuit routes.dl", place).lower()
+    assert (place / "routes.dl").exists()
+    ddlog("ddlog circuit routes.dl --output routes.svg", place)
+    assert (place / "routes.svg").read_text().startswith("<svg")
