@@ -117,7 +117,8 @@ def test_equations_of_columns_are_joins_and_lookups() -> None:
 
 
 def test_several_heads_share_one_body_and_its_effects() -> None:
-    text = 'output relation P(a: bigint)\nO(x), P(x + 1) :- Node(x), Edge(x, y), var z = y, Inspect print("${z}").'
+    effect = "function effect(x: bigint): () { () }\noutput relation P(a: bigint)\n"
+    text = effect + "O(x), P(x + 1) :- Node(x), Edge(x, y), Inspect effect(y)."
     circuit = compiled(ONE + text)
     for each in (circuit, optimize(circuit)):
         assert sum(isinstance(step, c.Inspect) for join in joins(each) for step in join.steps) == 1
