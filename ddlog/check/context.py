@@ -105,6 +105,7 @@ class Context:
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
         self.replaced: dict[int, Typed] = {}
+        self._settling = False  # nothing more will be learnt: what fails now may follow from an error
         self._questions: list[Question] = []
         self._literals: list[tuple[TypeVar, int | None]] = []
         self._checks: list[Callable[[], None]] = []
@@ -198,6 +199,8 @@ class Context:
         """Makes the types equal, or reports that they are not."""
         if self.substitution.unify(actual, expected):
             return True
+        if self._settling and self.failed:
+            return False
         self.report(
             errors.types.TypeMismatch(span=span, expected=self.show(expected), actual=self.show(actual))
         )
@@ -238,6 +241,7 @@ class Context:
     def solve(self) -> None:
         """Decides everything; reports what cannot be decided."""
         self.progress()
+        self._settling = True
         self._default_literals(lambda: bool(self._questions))
         while self._questions:
             self._questions.pop(0).ask(True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache
 from typing import Any
 
 from .. import errors, syntax
@@ -94,12 +93,17 @@ def walk(node: Any) -> Iterator[Any]:
             waiting.extend([getattr(node, name) for name in parts])
 
 
-@cache
-def _parts(kind: type) -> tuple[str, ...] | None:
+_known_parts: dict[type[object], tuple[str, ...] | None] = {}
+
+
+def _parts(kind: type[object]) -> tuple[str, ...] | None:
     """The names of the fields that may hold nodes, last first; None for what is no node."""
-    if kind is Span or not is_dataclass(kind):
-        return None
-    return tuple(each.name for each in reversed(fields(kind)) if not each.name.endswith("span"))
+    if kind not in _known_parts:
+        names: tuple[str, ...] | None = None
+        if kind is not Span and is_dataclass(kind):
+            names = tuple(each.name for each in reversed(fields(kind)) if not each.name.endswith("span"))
+        _known_parts[kind] = names
+    return _known_parts[kind]
 
 
 def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:
