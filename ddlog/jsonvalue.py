@@ -1,8 +1,9 @@
 """Values as JSON.
 
 A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just
-`"Name"` when it has none; an Option may also be `null` or the bare value. Tuples, Vec and Set are
-arrays. A Map with string keys is an object, any other an array of pairs. Infinities and NaN are strings.
+`"Name"` when it has none; an Option is `null` or `{"Some": …}`, and may be the bare value. Tuples,
+Vec and Set are arrays. A Map with string keys is an object, any other an array of pairs. Infinities
+and NaN are strings.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
         case Tuple():
             return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
         case User():
-            return _user_to_json(value, shape_of(type, typedefs), typedefs)
+            return _user_to_json(value, type, typedefs)
     collection = collection_of(type)
     if collection is not None:
         items = [to_json(item, collection.element, typedefs) for item in value]
@@ -76,8 +77,11 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
             if next(iter(data)) not in dict(only.fields):
                 data = inner
         return _constructor_from_json(data, shape, only, typedefs)
-    if isinstance(data, str) and (chosen := shape.constructor(data)) is not None and not chosen.fields:
-        return shape.make(chosen)()
+    bare_string = is_option(type) and type.args[0] == String()
+    if isinstance(data, str) and not bare_string:
+        chosen = shape.constructor(data)
+        if chosen is not None and not chosen.fields:
+            return shape.make(chosen)()
     if isinstance(data, dict) and len(data) == 1:
         ((name, inner),) = data.items()
         named = shape.constructor(name)
@@ -122,11 +126,14 @@ def _field(data: Any, name: str, type: Type, typedefs: TypeDefs) -> Any:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _user_to_json(value: Any, shape: Shape, typedefs: TypeDefs) -> Any:
+def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
+    shape = shape_of(type, typedefs)
     if not shape.is_union:
         (only,) = shape.constructors
         return _fields_to_json(value, only, typedefs)
     chosen = shape.constructors[value[0]]
+    if not chosen.fields and is_option(type):
+        return None
     name = local_name(chosen.name)
     return {name: _fields_to_json(value[1:], chosen, typedefs)} if chosen.fields else name
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeGuard
 
 from . import values
 from .types import Constructor, Opaque, Tuple, Type, TypeDef, User
@@ -51,9 +51,15 @@ def shape_of(type: User, typedefs: Mapping[str, TypeDef]) -> Shape:
     return Shape(typedef, values.constructors_of(typedef, type.args))
 
 
-def is_option(type: Type) -> bool:
+def is_option(type: Type) -> TypeGuard[User]:
     """Whether the type is the library's Option."""
     return isinstance(type, User) and local_name(type.name) == "Option" and len(type.args) == 1
+
+
+def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Any]:
+    """What makes `Some` of an Option type from the value in it."""
+    shape = shape_of(type, typedefs)
+    return shape.make(shape.constructors[1])
 
 
 @lru_cache(maxsize=4096)

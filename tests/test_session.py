@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ddlog import DDlogError, Session
+from ddlog import Changes, DDlogError, Session
 from ddlog.commands import CommandReader
 from ddlog.interpreter import Interpreter
 
@@ -235,12 +235,12 @@ def test_a_static_session_takes_no_changes(session: Session, tmp_path: Path) -> 
 def interpret(session: Session, text: str) -> str:
     out = io.StringIO()
     show = lambda line: print(line, file=out)  # noqa: E731
-    interpreter = Interpreter(
-        session,
-        show,
-        lambda changes, asked: [show(line) for line in changes.lines() if asked],
-        ["Named", "Two"],
-    )
+
+    def changed(changes: Changes, asked: bool) -> None:
+        for line in changes.lines() if asked else ():
+            show(line)
+
+    interpreter = Interpreter(session, show, changed, ["Named", "Two"])
     reader = CommandReader(session.program.relations, session.typedefs, "t.dat")
     reader.feed(text)
     interpreter.run(reader.commands(final=True))
@@ -318,7 +318,8 @@ def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str
                 continue
             if action == "rollback":
                 pending = {each: Counter(rows) for each, rows in model.items()}
-                one.rollback(), other.rollback()
+                one.rollback()
+                other.rollback()
                 continue
             refused = _apply_to_model(pending[name], name, action, row)
             for session in (one, other):

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core import Column, Relation
 from ..jsonvalue import from_json, to_json
-from ..shapes import collection_of, is_option, shape_of
+from ..shapes import collection_of, is_option, shape_of, some_maker
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
 from .faults import CellFault
@@ -165,6 +165,8 @@ def _column(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text:
             return floats.astype(np.float32).astype(np.float64) if width == 32 else floats
         case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
             return _dictionary(column, lambda text: text)
+        case User() if not as_text and _is_optional_string(type):
+            return _dictionary(column, some_maker(type, typedefs))
         case _ if as_text or pa.types.is_string(stored):
             return _dictionary(column, cell_reader(type, typedefs))
     raise ValueError(f"expected {type}, found a column of {column.type}")
@@ -203,11 +205,18 @@ def _foreign(item: Any, type: Type, typedefs: TypeDefs, read: Callable[[str], An
     """A value from another library's plain Python form: text for what has no form of its own."""
     if item is None and not is_option(type):
         raise ValueError(f"expected {type}, found null")
+    if isinstance(item, str) and isinstance(type, User) and _is_optional_string(type):
+        return some_maker(type, typedefs)(item)
     if isinstance(item, str) and not isinstance(type, String):
         return read(item)
     if isinstance(type, BigInt | Bit | Signed) and isinstance(item, float | Decimal):
         item = int(item) if item.as_integer_ratio()[1] == 1 else item
     return from_json(item, type, typedefs)
+
+
+def _is_optional_string(type: Type) -> bool:
+    """Whether a table's text is the bare value of an Option, and not the text of the Option."""
+    return is_option(type) and type.args[0] == String()
 
 
 def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:
@@ -284,6 +293,9 @@ def _plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable
     """What turns a value into the plain Python form that Arrow takes for `target`."""
     import pyarrow as pa
 
+    if is_option(type) and not is_option(type.args[0]):
+        inner = _plain_form(type.args[0], target, typedefs)
+        return lambda value: None if value[0] == 0 else inner(value[1])
     if pa.types.is_string(target):
         return cell_writer(type, typedefs)
     match type:
@@ -292,9 +304,6 @@ def _plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable
             return lambda value: {
                 str(i): part(item) for i, (part, item) in enumerate(zip(parts, value, strict=True))
             }
-        case User() if is_option(type) and not is_option(type.args[0]):
-            inner = _plain_form(type.args[0], target, typedefs)
-            return lambda value: None if value[0] == 0 else inner(value[1])
         case User():
             fields = shape_of(type, typedefs).constructors[0].fields
             named = [(n, _plain_form(of, target.field(n).type, typedefs)) for n, of in fields]

@@ -1,0 +1,140 @@
+"""The Python interface on whole programs."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ddlog
+
+PATHS = """
+input relation Edge(a: bigint, b: bigint)
+output relation Path(a: bigint, b: bigint)
+relation Loop(a: bigint)
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+Loop(a) :- Path(a, a).
+"""
+HOSTS = """
+typedef Kind = Server | Client{owner: string}
+typedef Spot = Spot{x: signed<16>, y: signed<16>}
+input relation Host(id: bit<16>, kind: Kind, at: Spot, tags: Set<string>, note: Option<string>)
+    primary key (h) (h.id, h.at.x)
+input relation Raw[Kind]
+output relation Owned(owner: string, ids: Vec<bit<16>>)
+output relation Kinds[Kind]
+Owned(o, g.to_vec()) :- Host(.id = i, .kind = Client{o}), var g = i.group_by(o).
+Kinds[k] :- Raw[k].
+"""
+
+
+def test_the_first_lines_of_the_documentation() -> None:
+    program = ddlog.compile(PATHS)
+    with program.session() as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        changes = session.commit()
+        assert [tuple(row) for row, _ in changes["Path"]] == [(1, 2), (1, 3), (2, 3)]
+        assert session.query("Path(1, x)").rows == [(2,), (3,)]
+        assert session.query("Path(x, y), y > x + 1").columns == ("x", "y")
+        assert not session.query("Loop(_)") and session.query("not Loop(1)")
+        session.insert("Edge", (3, 1))
+        session.commit()
+        assert [row.a for row in session["Loop"]] == [1, 2, 3]
+        assert session.query("Loop(x), var g = x.group_by(()), var n = g.count()").rows[0][-1] == 3
+
+
+def test_a_file_is_compiled_by_its_path(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(PATHS)
+    assert set(ddlog.compile(tmp_path / "p.dl").relations) == {"Edge", "Path", "Loop"}
+    assert ddlog.compile(str(tmp_path / "p.dl")).names("output") == ["Path"]
+    with pytest.raises(ddlog.DDlogError, match="cannot be read"):
+        ddlog.compile(tmp_path / "none.dl")
+    (tmp_path / "bytes.dl").write_bytes(b"// \xff\n")
+    with pytest.raises(ddlog.DDlogError, match="offset 3 is not UTF-8"):
+        ddlog.compile(tmp_path / "bytes.dl")
+
+
+def test_all_errors_of_a_program_come_at_once() -> None:
+    with pytest.raises(ddlog.DDlogError) as caught:
+        ddlog.compile("input relation A(x: bool)\noutput relation B(x: bool)\nB(y) :- A(x).\nB(x) :- C(x).\n")
+    assert {d.span.line for d in caught.value.diagnostics if d.span} >= {3, 4}
+
+
+def test_warnings_stay_with_the_program() -> None:
+    program = ddlog.compile("input relation A(x: bool)\noutput relation B(x: bool)\nB(true) :- A(x).\n")
+    assert [d.severity for d in program.warnings] == ["warning"]
+
+
+def test_bad_queries_are_errors() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        for text in ("Pth(x, y)", "Path(x", "Path(x, y), y == true", "", "y"):
+            with pytest.raises(ddlog.DDlogError):
+                session.query(text)
+        with pytest.raises(ddlog.DDlogError, match="division by zero"):
+            session.query("1 / 0")
+
+
+def test_structured_values_and_keys() -> None:
+    with ddlog.compile(HOSTS).session() as session:
+        session.insert("Host", {"id": 1, "kind": "Server", "at": (3, 4), "tags": {"b", "a"}, "note": None})
+        session.upsert("Host", (2, "Server", {"x": 1, "y": 2}, [], "hello"))
+        session.commit()
+        first, second = session["Host"]
+        assert (first.at.x, tuple(first.tags), second.note.x) == (3, ("a", "b"), "hello")
+        with pytest.raises(ddlog.DDlogError, match=r"already has a row with the key \(1, 3\)"):
+            session.insert("Host", first)
+        client = session.query('var k = Client{"ann"}').rows[0][0]
+        session.modify("Host", (1, 3), {"kind": client})
+        session.insert("Raw", client, "Server")
+        changes = session.commit()
+        assert changes["Owned"] == [(("ann", (1,)), 1)]
+        assert [kind.owner for kind, _ in changes["Kinds"] if hasattr(kind, "owner")] == ["ann"]
+        assert list(session["Kinds"].records()) == ["Server{}", 'Client{.owner = "ann"}']
+        table = session["Host"].to_arrow().to_pydict()
+        assert table["at"] == [{"x": 3, "y": 4}, {"x": 1, "y": 2}] and table["note"] == [None, "hello"]
+        assert table["kind"] == ['Client{.owner = "ann"}', "Server{}"] and table["tags"] == [["a", "b"], []]
+        with pytest.raises(ddlog.DDlogError, match=r"Host\.id: 70000 is out of the range"):
+            session.insert("Host", (70000, "Server", (0, 0), [], None))
+
+
+def test_errors_leave_the_last_commit() -> None:
+    program = ddlog.compile(
+        "input relation N(x: bigint)\noutput relation D(x: bigint)\noutput relation M(x: bigint)\n"
+        "D(100 / x) :- N(x).\nM(x) :- N(x), x > 0.\nM(x + 1) :- M(x), x < 1000000, x > 6.\n"
+    )
+    with program.session(max_iterations=30) as session:
+        session.insert("N", 5)
+        session.commit()
+        for bad, message in ((0, "division by zero"), (7, "no fixpoint after 30 iterations of M")):
+            session.insert("N", bad, 4)
+            with pytest.raises(ddlog.DDlogError, match=message):
+                session.commit()
+            assert not session.in_transaction
+            assert [row.x for row in session["N"]] == [5] and [row.x for row in session["D"]] == [20]
+        session.insert("N", 4)
+        assert str(session.commit()) == "D:\nD{.x = 25}: +1\nM:\nM{.x = 4}: +1"
+
+
+def test_only_what_is_wanted_is_kept() -> None:
+    program = ddlog.compile(PATHS)
+    with program.session(relations="outputs") as session:
+        session.insert("Edge", (1, 1))
+        assert session.commit()
+        with pytest.raises(ddlog.DDlogError, match="Loop is not kept"):
+            session["Loop"]
+        with pytest.raises(ddlog.DDlogError, match="Loop is not kept"):
+            session.query("Loop(x)")
+
+
+def test_a_row_set_outlives_the_next_commit() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        session.insert("Edge", (1, 2))
+        session.commit()
+        before, result = session["Path"], session.query("Path(x, y)")
+        session.insert("Edge", (2, 3))
+        changes = session.commit()
+        session.clear("Edge")
+        session.commit()
+        assert [tuple(row) for row in before] == [(1, 2)] and result.rows == [(1, 2)]
+        assert len(changes["Path"]) == 2
