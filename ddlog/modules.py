@@ -11,7 +11,7 @@ import io
 import os
 import pickle
 import sys
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,9 @@ from .diagnostics import InternalError, render
 from .source import Source
 
 Tables: TypeAlias = dict[str, dict[str, list[Any]]]
+
+# Types of the library that programs name and that are not there yet.
+LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
 
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
 
@@ -58,11 +61,16 @@ class ModuleSyntax:
 
 
 def _empty() -> Tables:
-    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
+    return {key: {} for key in (# Types of the library that programs name and that are not there yet.
+LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
+
+TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
 
 
-def index(name: str, source: Source, module: syntax.Module) -> ModuleSyntax:
-    """The declarations of a parsed module by name."""
+def index(
+    name: str, source: Source, module: syntax.Module, others: Iterable[ModuleSyntax] = ()
+) -> ModuleSyntax:
+    """The declarations of a parsed module by name; `others` are the modules that it sees."""
     indexed = ModuleSyntax(name, source)
 
     def put(table: str, key: str, declaration: Any) -> None:
@@ -85,11 +93,11 @@ def index(name: str, source: Source, module: syntax.Module) -> ModuleSyntax:
                     put(CONSTRUCTORS, declaration.name, declaration)
             case _:
                 put(OTHER, "", declaration)
-    _bare_constructors(indexed)
+    _bare_constructors(indexed, {*LATER_TYPES, *(each for other in others for each in other.names(TYPES))})
     return indexed
 
 
-def _bare_constructors(indexed: ModuleSyntax) -> None:
+def _bare_constructors(indexed: ModuleSyntax, elsewhere: Collection[str]) -> None:
     """`typedef N = M` where M is no type declares a constructor M, perhaps N itself."""
     types = indexed.tables[TYPES]
     for name, declarations in list(types.items()):
@@ -98,7 +106,7 @@ def _bare_constructors(indexed: ModuleSyntax) -> None:
                 case syntax.AliasDecl(type=syntax.NamedType(other, (), span)) if other[:1].isupper() and (
                     other == name or other not in types
                 ):
-                    if other != name and other in _library_types():
+                    if other != name and other in elsewhere:
                         continue
                     constructor = syntax.ConstructorDecl(other, (), (), span)
                     made = syntax.TypeDecl(
@@ -106,15 +114,6 @@ def _bare_constructors(indexed: ModuleSyntax) -> None:
                     )
                     declarations[i] = made
                     indexed.tables[CONSTRUCTORS].setdefault(other, []).append(made)
-
-
-def _library_types() -> set[str]:
-    return {name for module in _loaded.values() for name in module.names(TYPES)} | {
-        "Vector",
-        "Ref",
-        "Intern",
-        "Any",
-    }
 
 
 _loaded: dict[str, ModuleSyntax] = {}

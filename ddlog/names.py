@@ -8,7 +8,7 @@ from typing import Any
 
 from . import core, errors, syntax
 from .diagnostics import Diagnostic, Note
-from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
+from .modules import CONSTRUCTORS, FUNCTIONS, LATER_TYPES, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
 from .types import (
@@ -39,7 +39,6 @@ BUILT_IN: dict[str, Type] = {
     "double": Float(64),
 }
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
-LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
 
 
 def readable(text: str) -> str:

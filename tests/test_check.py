@@ -417,3 +417,14 @@ def test_shadowing_and_unique_names() -> None:
     text = repr(program.functions["f"].body)
     assert "name='y$2'" in text
     assert "name='x$2'" in text
+
+
+@pytest.mark.parametrize(
+    ("declaration", "type_"), [("Nothing", "T"), ("DDNestedTS", "ddlog_std::DDNestedTS")]
+)
+def test_bare_names_in_typedefs(declaration: str, type_: str) -> None:
+    """`typedef T = N` names a type N where there is one, and else declares a constructor N."""
+    program = accepted(
+        f"typedef T = {declaration}\ninput relation I(t: T)\noutput relation O(t: T)\nO(t) :- I(t)."
+    )
+    assert str(program.relations["I"].columns[0].type) == type_

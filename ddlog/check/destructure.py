@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from .. import core, syntax
-from ..source import Span
 from ..types import Bool, String, Tuple, Type, User
 from ..unify import substitute
+from .body import Body, variable
 from .context import Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
 from .pattern import Build, arguments, find_constructor, integer
-
-if TYPE_CHECKING:
-    from .rule import Body
 
 
 @dataclass(slots=True)
@@ -91,11 +87,11 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
         case syntax.Wildcard():
             pass
         case syntax.Name(name, span):
-            after.lets.append((_variable(after, name, type_, span), value))
+            after.lets.append((variable(body, name, type_, span, negated=after.negated), value))
         case syntax.VarDecl(name, span):
             after.lets.append((body.bind(name, type_, span), value))
         case syntax.Binding(name, inner, span):
-            after.lets.append((_variable(after, name, type_, span), value))
+            after.lets.append((variable(body, name, type_, span, negated=after.negated), value))
             return _take(after, inner, value)
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
@@ -139,12 +135,6 @@ def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:
         inner = given.get(name) or syntax.Wildcard(expr.span)
         builds.append(_take(after, inner, _field(after, value, name, substitute(declared, mapping))))
     return lambda: core.StructPattern(constructor, tuple(build() for build in builds), context.final(type_))
-
-
-def _variable(after: Destructure, name: str, type_: Type, span: Span) -> Local:
-    from .rule import variable
-
-    return variable(after.body, name, type_, span, negated=after.negated)
 
 
 def _item(after: Destructure, whole: Typed, index: int, type_: Type) -> Typed:

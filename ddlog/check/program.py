@@ -35,11 +35,14 @@ class Elaborated(core.CheckedProgram):
 def check_program(
     source: Source, library_paths: Iterable[Path | str] = ()
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
-    """The program, None if it has errors; and all errors and warnings, sorted by place."""
+    """The program, None if it has errors; and all errors and warnings, sorted by place.
+
+    Imports are refused, so nothing is looked for in the library paths yet.
+    """
     with deep_recursion():
         module, found = parse_program(source)
         diagnostics = list(found)
-        program = _check_module(index("", source, module), diagnostics)
+        program = _check_module(index("", source, module, library().values()), diagnostics)
     ordered = in_order(diagnostics)
     if any(each.is_error for each in ordered):
         return None, ordered

@@ -1,0 +1,66 @@
+"""The body of a rule while it is read, clause by clause."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from .. import core, errors
+from ..source import Span
+from ..types import Type
+from .context import Context, Local, Scope, Typed
+
+Clauses = Callable[[], list[core.Clause]]
+
+
+@dataclass(slots=True)
+class Body:
+    """A rule body while it is being read."""
+
+    context: Context
+    scope: Scope = field(default_factory=Scope)
+    parts: list[Clauses] = field(default_factory=list)
+    locals: list[Local] = field(default_factory=list)
+    grouped: bool = False
+
+    def add(self, clause: Callable[[], core.Clause]) -> None:
+        """A further clause."""
+        self.parts.append(lambda: [clause()])
+
+    def bind(self, name: str, type_: Type, span: Span) -> Local:
+        """A new variable; an error if there is one of the name."""
+        if self.scope.find(name) is not None:
+            self.context.report(errors.names.VariableDefined(span=span, name=name))
+        local = self.context.declare(self.scope, name, type_, span)
+        self.locals.append(local)
+        return local
+
+    def temporary(self, type_: Type, span: Span) -> Local:
+        """A new variable that has no name in the source."""
+        local = Local(self.context.temporary(), type_, span, used=True)
+        self.locals.append(local)
+        return local
+
+    def let(self, local: Local, value: Typed) -> None:
+        """Binds the variable, or tests it for equality if it is bound."""
+        self.add(lambda: core.Let(local.name, value.build(), value.span))
+
+    def clauses(self) -> tuple[core.Clause, ...]:
+        """The clauses in core, once the types are solved."""
+        return tuple(clause for part in self.parts for clause in part())
+
+
+def variable(body: Body, name: str, type_: Type, span: Span, *, negated: bool) -> Local:
+    """The variable of the name, bound before or by this occurrence."""
+    context = body.context
+    local = body.scope.find(name)
+    if local is not None:
+        local.used = True
+        context.agree(span, type_, local.type) if local.type != type_ else None
+        return local
+    if negated:
+        context.report(errors.rules.NegatedBinding(span=span, name=name))
+        return Local(name, type_, span)
+    if name in context.forgotten:
+        context.report(errors.rules.NotVisibleAfterGroup(span=span, name=name))
+    return body.bind(name, type_, span)

@@ -1,0 +1,75 @@
+"""Heads of rules, and facts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from .. import core, errors, syntax
+from ..source import Span
+from .atom import columns_of, relation_named
+from .body import Body
+from .context import Typed
+from .expr import check, infer, read
+
+
+def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:
+    """A head: an expression for each column."""
+    context = body.context
+    relation = relation_named(context, term)
+    if term.negated or term.binder is not None:
+        context.report(errors.rules.HeadModifier(span=term.span))
+    if relation is None:
+        return None
+    if relation.role == "input" and not fact:
+        context.report(errors.rules.InputHead(span=term.span, name=term.relation))
+    if term.element is not None:
+        return _element_head(body, relation, term.element, term, fact=fact)
+    given = columns_of(context, relation, term.args or (), term.span, term.relation)
+    if given is None:
+        for argument in term.args or ():
+            infer(context, argument.value, body.scope)
+        return None
+    return _head_of(body, relation, given, term)
+
+
+def _head_of(
+    body: Body, relation: core.Relation, given: dict[str, syntax.Expr], term: syntax.Atom
+) -> Callable[[], core.Head]:
+    context = body.context
+    values: list[Typed] = []
+    for each in relation.columns:
+        if each.name in given:
+            values.append(check(context, given[each.name], body.scope, each.type))
+        else:
+            context.report(
+                errors.types.MissingField(span=term.span, field=each.name, constructor=term.relation)
+            )
+    return lambda: core.Head(relation.name, tuple(value.build() for value in values), term.span)
+
+
+def _element_head(
+    body: Body, relation: core.Relation, element: syntax.Expr, term: syntax.Atom, *, fact: bool
+) -> Callable[[], core.Head]:
+    """`R[e]` as a head: the element taken apart into columns."""
+    context = body.context
+    value = check(context, element, body.scope, relation.record)
+    if relation.constructor is None:
+        return lambda: core.Head(relation.name, (value.build(),), term.span)
+    if isinstance(element, syntax.Struct):
+        return lambda: _of_struct(relation, value.build(), term.span)
+    if fact:
+        return lambda: core.Head(relation.name, _fields(relation, value.build(), term.span), term.span)
+    whole = body.temporary(relation.record, element.span)
+    body.let(whole, value)
+    stored = read(context, whole, element.span)
+    return lambda: core.Head(relation.name, _fields(relation, stored.build(), term.span), term.span)
+
+
+def _of_struct(relation: core.Relation, value: core.Expr, span: Span) -> core.Head:
+    if isinstance(value, core.MakeStruct):
+        return core.Head(relation.name, value.args, span)
+    return core.Head(relation.name, _fields(relation, value, span), span)
+
+
+def _fields(relation: core.Relation, value: core.Expr, span: Span) -> tuple[core.Expr, ...]:
+    return tuple(core.GetField(value, each.name, each.type, span) for each in relation.columns)
