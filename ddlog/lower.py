@@ -18,8 +18,10 @@ from .codegen.scalar import row_expr
 from .engine.circuit import Circuit, Constant, Distinct, Fixpoint, Input, Output, Result, Sum, Variable
 from .engine.wellformed import check_circuit
 from .rulebody import Body
+from .source import Span
 
 Row = tuple[Any, ...]
+_Shared = tuple[Body, Place, tuple[str, ...]]  # a body, its valuations, the variables that these are of
 
 
 def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) -> Circuit:
@@ -88,7 +90,12 @@ def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
 class _Strata(Builder):
     """The relations of the strata, one after another."""
 
-    bodies: dict[int, tuple[Body, Place, tuple[str, ...]]] = field(default_factory=dict)
+    bodies: dict[int, _Shared] = field(default_factory=dict)
+    wholes: dict[tuple[int, Span], core.Rule] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A stratum has the part of a rule whose heads are in it, with the rule's own body and span.
+        self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
     def input(self, relation: core.Relation) -> Place:
         """The Input node of a relation, made its value."""
@@ -123,6 +130,7 @@ class _Strata(Builder):
         for relation in relations:
             self.nodes.append(Result(fixpoint, relation.name, self.schema(relation), relation.name))
             self.known[relation.name] = Place(len(self.nodes) - 1)
+        self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
     def union(self, relation: core.Relation, parts: Sequence[Place], inside: bool) -> Place:
         """The Sum of a relation's parts, made distinct unless it is a multiset."""
@@ -139,11 +147,11 @@ class _Strata(Builder):
         """The values of the rules for a relation, and of its facts in one Constant."""
         parts, rows, texts = [], list[Row](), list[str]()
         for rule in rules:
-            for index, head in enumerate(rule.heads):
+            for head in rule.heads:
                 if head.relation == relation.name:
                     row = None if rule.body else self.fact(head)
                     if row is None:
-                        parts.append(self.rule(rule, index))
+                        parts.append(self.rule(rule, head))
                     else:
                         rows.append(row)
                         texts.append(rule.text)
@@ -162,20 +170,22 @@ class _Strata(Builder):
         except Exception:
             return None
 
-    def rule(self, rule: core.Rule, index: int) -> Place:
+    def rule(self, rule: core.Rule, head: core.Head) -> Place:
         """The projection of a rule's body on one head; several heads share the valuations."""
-        schema = self.schema(self.program.relations[rule.heads[index].relation])
-        if len(rule.heads) == 1:
+        schema = self.schema(self.program.relations[head.relation])
+        whole = self.wholes.get((id(rule.body), rule.span), rule)
+        if len(whole.heads) == 1:
             body = Body(self, rule)
             return body.join(body.columns(body.heads[0].args, schema), schema)
-        body, shared, used = self.shared_body(rule)
-        apply = Body(self, replace(rule, body=(), heads=(body.heads[index],)), body.types)
+        body, shared, used = self.shared_body(whole)
+        own = body.heads[whole.heads.index(head)]
+        apply = Body(self, replace(rule, body=(), heads=(own,)), body.types)
         apply.aliases = body.aliases
         apply.terms.append((shared, used, False))
-        return apply.join(apply.columns(apply.heads[0].args, schema), schema)
+        return apply.join(apply.columns(own.args, schema), schema)
 
-    def shared_body(self, rule: core.Rule) -> tuple[Body, Place, tuple[str, ...]]:
-        """The body of a rule of several heads, its valuations, and the variables that these are of."""
+    def shared_body(self, rule: core.Rule) -> _Shared:
+        """The body of a rule of several heads, whichever strata these are in."""
         if id(rule) not in self.bodies:
             body = Body(self, rule)
             args = [arg for head in body.heads for arg in head.args]
