@@ -159,7 +159,9 @@ def binds(step: Step) -> str | None:
     return step.name if isinstance(step, Let | Unnest) else None
 
 
-def _with_keeps(done: tuple[PlanStep, ...], steps: tuple[Step, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:
+def _with_keeps(
+    done: tuple[PlanStep, ...], steps: tuple[Step, ...], output: tuple[str, ...]
+) -> tuple[PlanStep, ...]:
     """Notes at each plan step which variables are read after it."""
     needed = set(output)
     kept: list[PlanStep] = []
