@@ -61,10 +61,7 @@ class ModuleSyntax:
 
 
 def _empty() -> Tables:
-    return {key: {} for key in (# Types of the library that programs name and that are not there yet.
-LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
-
-TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
+    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
 
 
 def index(
