@@ -3,13 +3,14 @@ integral of its inputs, after every epoch; likewise for each step of the rewriti
 
 from __future__ import annotations
 
+from hypothesis import HealthCheck, given, settings
+
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize, incrementalize_steps
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.zset import Zset
-from hypothesis import HealthCheck, given, settings
 
 from .random_circuits import INPUTS, Changes, apply, circuits, schema, streams
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize_steps
 from ddlog.engine.passes import optimize
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.wellformed import IllFormed, check_circuit
-from hypothesis import HealthCheck, given, settings
 
 from .random_circuits import circuits, less, schema
 
