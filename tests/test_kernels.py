@@ -15,7 +15,7 @@ from ddlog.engine.inprocess.table import RowTable
 if sys.argv[1] == "compiled":
     kernels.compile_kernels()
 else:
-    kernels._interpreted_steps = 10**9
+    kernels.interpreted_seconds = 1e9
 rng = np.random.default_rng(7)
 out = []
 for low, high, arity in ((0, 9, 2), (-(2**40), 2**40, 2), (-(2**63), 2**63 - 1, 1), (-(2**62), 2**62, 3)):

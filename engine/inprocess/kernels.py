@@ -4,15 +4,16 @@ They know words and ids, not columns: a packed row is one non-negative word, a w
 two-dimensional array, and -1 a word that no table holds. Open addressing with linear probing; the
 multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
 
-Loading numba takes longer than a small program runs, so the first few thousand steps are
-interpreted: the same functions, as Python. Then every name of a kernel in this module is rebound to
-its compiled form; call kernels through the module.
+Loading numba takes longer than a small program runs, so at first kernels are interpreted: the same
+functions, as Python. When that has taken a while, or arrays get long, every name of a kernel in this
+module is rebound to its compiled form; call kernels through the module.
 """
 
 from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from time import perf_counter
 from typing import Any, TypeVar, cast
 
 import numpy as np
@@ -22,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
 
-_interpreted_steps = 20_000  # that may still be interpreted; about a microsecond each
+LONG = 20_000  # items of an array that are not worth interpreting a loop over
+interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
 _kernels: list[Callable[..., Any]] = []
 
 
@@ -32,13 +34,16 @@ def kernel(function: F) -> F:
 
     @functools.wraps(function)
     def interpreted(*arguments: Any) -> Any:
-        global _interpreted_steps
-        _interpreted_steps -= max(a.shape[0] for a in arguments if isinstance(a, np.ndarray))
-        if _interpreted_steps < 0:
+        global interpreted_seconds
+        longest = max(a.shape[0] for a in arguments if isinstance(a, np.ndarray))
+        if interpreted_seconds < 0 or longest > LONG:
             compile_kernels()
             return globals()[function.__name__](*arguments)
+        start = perf_counter()
         with np.errstate(over="ignore"):
-            return function(*arguments)
+            result = function(*arguments)
+        interpreted_seconds -= perf_counter() - start
+        return result
 
     return cast(F, interpreted)
 
