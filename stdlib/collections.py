@@ -161,21 +161,20 @@ def map_insert(m: Map, k: Any, v: Any) -> tuple[Unit, Map]:
 
 
 def map_insert_imm(m: Map, k: Any, v: Any) -> Map:
-    at = m.position(k)
-    after = at + 1 if at < len(m) and m[at][0] == k else at
-    return Map.ordered((*m[:at], (k, v), *m[after:]))
+    at, found = m.find(k)
+    return Map.ordered((*m[:at], (k, v), *m[at + found :]))
 
 
 def map_remove(m: Map, k: Any) -> tuple[Struct, Map]:
-    at = m.position(k)
-    if at == len(m) or m[at][0] != k:
+    at, found = m.find(k)
+    if not found:
         return NONE, m
-    return some(m[at][1]), Map.ordered((*m[:at], *m[at + 1 :]))
+    return some(m.pair(at)[1]), Map.ordered((*m[:at], *m[at + 1 :]))
 
 
 def map_get(m: Map, k: Any) -> Struct:
-    at = m.position(k)
-    return some(m[at][1]) if at < len(m) and m[at][0] == k else NONE
+    at, found = m.find(k)
+    return some(m.pair(at)[1]) if found else NONE
 
 
 def map_contains_key(m: Map, k: Any) -> bool:
@@ -187,11 +186,11 @@ def map_is_empty(m: Map) -> bool:
 
 
 def map_nth_key(m: Map, n: int) -> Struct:
-    return some(m[n][0]) if n < len(m) else NONE
+    return some(m.pair(n)[0]) if n < len(m) else NONE
 
 
 def map_nth_value(m: Map, n: int) -> Struct:
-    return some(m[n][1]) if n < len(m) else NONE
+    return some(m.pair(n)[1]) if n < len(m) else NONE
 
 
 def map_union(m1: Map, m2: Map) -> Map:

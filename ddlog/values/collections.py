@@ -40,7 +40,10 @@ class Set(tuple[Any, ...]):
 
 
 class Map(tuple[tuple[Any, Any], ...]):
-    """A map: its (key, value) pairs in the order of keys, each key once. Of equal keys the last wins."""
+    """A map: its (key, value) pairs in the order of keys, each key once. Of equal keys the last wins.
+
+    It iterates over its pairs, as in the language, and is indexed by key, as Python's mappings are.
+    """
 
     __slots__ = ()
 
@@ -52,19 +55,32 @@ class Map(tuple[tuple[Any, Any], ...]):
         """The map of pairs that are in order, with distinct keys, already."""
         return tuple.__new__(Map, pairs)
 
-    def position(self, key: Any) -> int:
-        """Where the key is, or would be."""
-        return bisect_left(self, key, key=itemgetter(0))
+    def pair(self, n: int) -> tuple[Any, Any]:
+        """The n-th pair in the order of keys."""
+        return tuple.__getitem__(self, n)
+
+    def find(self, key: Any) -> tuple[int, bool]:
+        """Where the key is, or would be, and whether it is there."""
+        at = bisect_left(range(len(self)), key, key=lambda n: self.pair(n)[0])
+        return at, at < len(self) and bool(self.pair(at)[0] == key)
 
     def has(self, key: Any) -> bool:
         """Whether the key is in the map."""
-        at = self.position(key)
-        return at < len(self) and bool(self[at][0] == key)
+        return self.find(key)[1]
 
     def get(self, key: Any, default: Any = None) -> Any:
         """The value of the key, or the default."""
-        at = self.position(key)
-        return self[at][1] if at < len(self) and self[at][0] == key else default
+        at, found = self.find(key)
+        return self.pair(at)[1] if found else default
+
+    def __getitem__(self, key: Any) -> Any:
+        """The value of a key; a tuple of pairs for a slice."""
+        if isinstance(key, slice):
+            return tuple.__getitem__(self, key)
+        at, found = self.find(key)
+        if not found:
+            raise KeyError(key)
+        return self.pair(at)[1]
 
     def keys(self) -> tuple[Any, ...]:
         """The keys, in order."""
