@@ -154,3 +154,16 @@ def test_joins_that_only_copy_go() -> None:
     circuit = Circuit((EDGE, copy, c.Distinct(1, TWO), c.Output("P", 2, TWO)), (("Edge", 0), ("P", 2)))
     assert names(optimize(circuit)) == ["Input", "Output"]
     assert optimize(circuit).relations == (("Edge", 0), ("P", 0))
+
+
+@thorough
+@given(circuits(), streams())
+def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: list[Changes]) -> None:
+    joins = [node for node in circuit.nodes if isinstance(node, c.Join)]
+    twins = [replace(join, output=join.output[::-1], schema=join.schema[::-1]) for join in joins]
+    start = len(circuit.nodes)
+    outputs = [c.Output(f"twin {k}", start + k, twin.schema) for k, twin in enumerate(twins)]
+    doubled = Circuit((*circuit.nodes, *twins, *outputs), circuit.relations)
+    inputs = contents(epochs)
+    assert evaluate(optimize(doubled), inputs) == evaluate(doubled, inputs)
+    assert evaluate(share_prefixes(doubled), inputs) == evaluate(doubled, inputs)
