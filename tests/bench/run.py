@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 from incremental import Curve, Latency, closure, curves, reachability
-from measure import Measured, ddlog_command, median, run_process, yardstick
+from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
 from workloads import WORKLOADS, Workload, digest, write
 
 HERE = Path(__file__).parent
@@ -41,6 +41,7 @@ class Report:
     batch: list[dict[str, Any]] = field(default_factory=list)
     incremental: list[Latency] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
+    failures: list[str] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,7 @@ def check_size(workload: Workload, options: Options, measured: Measured) -> None
     expected = workload.expected[options.scale].partition(":")[0]
     printed = dict(line.split("\t") for line in measured.output.splitlines())
     if printed.get(workload.output) != expected:
-        raise SystemExit(f"{workload.name}: {workload.output} has {measured.output!r}, not {expected} rows")
+        raise Failed(f"{workload.name}: {workload.output} has {measured.output!r}, not {expected} rows")
 
 
 def check_digest(workload: Workload, options: Options, facts: Path) -> None:
@@ -85,7 +86,7 @@ def check_digest(workload: Workload, options: Options, facts: Path) -> None:
         (path,) = Path(folder).glob(f"{workload.output}.*")
         table = np.loadtxt(path, dtype=np.int64, delimiter="\t", ndmin=2)
     if digest(table) != workload.expected[options.scale]:
-        raise SystemExit(f"{workload.name}: {digest(table)}, not {workload.expected[options.scale]}")
+        raise Failed(f"{workload.name}: {digest(table)}, not {workload.expected[options.scale]}")
 
 
 def batch_row(workload: Workload, options: Options) -> dict[str, Any]:
@@ -223,7 +224,12 @@ def run(options: Options) -> Report:
         report.batch.append(startup_row(options))
     for name in options.names:
         if name in WORKLOADS:
-            report.batch.append(batch_row(WORKLOADS[name], options))
+            try:
+                report.batch.append(batch_row(WORKLOADS[name], options))
+            except Failed as failure:
+                report.failures.append(str(failure))
+                print(failure, file=sys.stderr, flush=True)
+                continue
             print(f"  {name}: {report.batch[-1]['seconds']:.2f} s", file=sys.stderr, flush=True)
     if report.batch:
         print(batch_table(report.batch), flush=True)
@@ -261,7 +267,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     report = run(options)
     if arguments.json:
         arguments.json.write_text(json.dumps(asdict(report), indent=2) + "\n", encoding="utf-8")
-    return 0
+    return 1 if report.failures else 0
 
 
 if __name__ == "__main__":
