@@ -12,7 +12,7 @@ from typing import TextIO
 from .core import Relation
 from .diagnostics import DDlogError
 from .errors.facts import CannotWrite
-from .io.write import csv_header, json_row, row_writer
+from .io.write import csv_header, json_writer, row_writer
 from .results import Changes
 from .session import Session
 
@@ -110,11 +110,10 @@ def _open(path: Path) -> TextIO:
 def _json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
     """The changes as JSON lines that end with a commit."""
     for name in names:
-        relation = session.program.relations[name]
+        write = json_writer(session.program.relations[name], session.typedefs)
         for row, weight in changes.rows(name):
             word = "insert" if weight > 0 else "delete"
-            line = json.dumps({word: {name: json_row(row, relation, session.typedefs)}}, ensure_ascii=False)
-            yield from [line] * abs(weight)
+            yield from [f'{{"{word}": {{{json.dumps(name)}: {write(row)}}}}}'] * abs(weight)
     yield '{"commit": true}'
 
 

@@ -52,20 +52,27 @@ class Table:
             raise DDlogError([errors.NoTable(str(error))]) from None
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame. pandas must be installed."""
+        """The rows as a pandas data frame; bigint columns are int64 where all values fit. pandas must be
+        installed."""
         try:
             import pandas  # noqa: F401
         except ImportError:
             raise DDlogError([errors.NotInstalled("pandas")]) from None
-        return self.to_arrow().to_pandas()
+        return self._narrow_table().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars data frame. polars must be installed."""
+        """The rows as a polars data frame; bigint columns are int64 where all values fit. polars must be
+        installed."""
         try:
             import polars
         except ImportError:
             raise DDlogError([errors.NotInstalled("polars")]) from None
-        return polars.from_arrow(self.to_arrow())  # type: ignore[return-value]
+        return polars.from_arrow(self._narrow_table())  # type: ignore[return-value]
+
+    def _narrow_table(self) -> pyarrow.Table:
+        from .io.arrow import narrowed
+
+        return narrowed(self.to_arrow())
 
     def texts(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
         """Each row as the texts of its values, at most `limit` of them."""

@@ -11,7 +11,7 @@ from .core import Column, Relation
 from .diagnostics import DDlogError
 from .errors import usage as errors
 from .shapes import Shape, shape_of
-from .types import TypeDef, User
+from .types import Bit, Signed, String, Type, TypeDef, User
 
 Row = tuple[Any, ...]
 
@@ -75,5 +75,21 @@ def record_maker(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[
 
 def record_text(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[Row], str]:
     """What writes a row as the record text of dumps."""
-    make = record_maker(relation, typedefs)
-    return lambda row: values.show(make(row), relation.record, typedefs)
+    writers = [_value_text(column.type, typedefs) for column in relation.columns]
+    if relation.constructor is None:
+        (write,) = writers
+        return lambda row: write(row[0])
+    fields = ", ".join(f".{column.name} = %s" for column in relation.columns)
+    template = f"{relation.constructor.name}{{{fields}}}"
+    if all(write is str for write in writers):
+        return lambda row: template % row
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def _value_text(type: Type, typedefs: dict[str, TypeDef]) -> Callable[[Any], str]:
+    match type:
+        case Bit() | Signed():
+            return str
+        case String():
+            return values.quote
+    return lambda value: values.show(value, type, typedefs)

@@ -14,7 +14,7 @@ from .core import Relation
 from .diagnostics import DDlogError
 from .errors import usage as errors
 from .interpreter import ChangeSink, Interpreter, dump_lines
-from .io.write import csv_header, json_row, make_directory, row_writer, write_relation
+from .io.write import csv_header, make_directory, row_writer, write_relation
 from .nearest import nearest
 from .program import Program
 from .progress import Progress
@@ -114,8 +114,8 @@ def _formatted(session: Session, chosen: Sequence[Relation], format: str) -> Ite
         line = row_writer(format, relation, session.typedefs)
         if format == "jsonl":
             for row in session[relation.name].tuples():
-                item = json_row(row, relation, session.typedefs)
-                yield json.dumps(item if len(chosen) == 1 else {relation.name: item}, ensure_ascii=False)
+                item = line(row).removesuffix("\n")
+                yield item if len(chosen) == 1 else f"{{{json.dumps(relation.name)}: {item}}}"
             continue
         if len(chosen) > 1:
             yield f"{relation.name}:"

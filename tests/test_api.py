@@ -66,6 +66,17 @@ def test_warnings_stay_with_the_program() -> None:
     assert [d.severity for d in program.warnings] == ["warning"]
 
 
+def test_wide_integers_leave_as_what_holds_them() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        session.insert("Edge", (1, 2**70), (-1, 3))
+        session.commit()
+        view = session["Edge"]
+        assert [int(b) for b in view.to_arrow().to_pydict()["b"]] == [3, 2**70]
+        frame = view.to_pandas()
+        assert str(frame["a"].dtype) == "int64" and [int(b) for b in frame["b"]] == [3, 2**70]
+        assert view.to_polars()["a"].to_list() == [-1, 1]
+
+
 def test_bad_queries_are_errors() -> None:
     with ddlog.compile(PATHS).session() as session:
         for text in ("Pth(x, y)", "Path(x", "Path(x, y), y == true", "", "y"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -274,6 +275,17 @@ def to_table(
         except pa.ArrowInvalid as error:
             raise ValueError(f"column {name} of type {type} does not fit Arrow's {target}: {error}") from None
     return pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
+
+
+def narrowed(table: pa.Table) -> pa.Table:
+    """The table with its decimal columns as int64 where that loses nothing."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        if pa.types.is_decimal(field.type):
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(position, field.name, table.column(position).cast(pa.int64()))
+    return table
 
 
 def _array(column: Any, type: Type, target: pa.DataType, typedefs: TypeDefs) -> pa.Array:

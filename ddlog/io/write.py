@@ -9,6 +9,7 @@ import os
 import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from json.encoder import encode_basestring
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -16,7 +17,7 @@ from ..core import Relation
 from ..diagnostics import DDlogError
 from ..errors import facts as errors
 from ..jsonvalue import to_json
-from ..types import BigInt, Bit, Float, Signed, String
+from ..types import BigInt, Bit, Float, Signed, String, Type
 from .columns import TypeDefs, cell_writer
 
 OUTPUT_FORMATS = ("csv", "tsv", "jsonl", "parquet")
@@ -55,7 +56,8 @@ def row_writer(
     """What writes one row in a text format, its line end included. It raises DDlogError when the
     format cannot say a value."""
     if format == "jsonl":
-        return lambda row: json.dumps(json_row(row, relation, typedefs), ensure_ascii=False) + "\n"
+        write_json = json_writer(relation, typedefs)
+        return lambda row: write_json(row) + "\n"
     cells = [cell_writer(column.type, typedefs) for column in relation.columns]
     if format == "csv":
         return lambda row: csv_line([write(value) for write, value in zip(cells, row, strict=True)])
@@ -70,12 +72,26 @@ def row_writer(
     return tab_line
 
 
-def json_row(row: Row, relation: Relation, typedefs: TypeDefs) -> Any:
-    """A row as JSON: an object by column name, or of a relation `R[T]` the element itself."""
+def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """What writes a row as JSON: an object by column name, or of a relation `R[T]` the element itself."""
+    writers = [_json_value(column.type, typedefs) for column in relation.columns]
     if relation.constructor is None:
-        return to_json(row[0], relation.columns[0].type, typedefs)
-    pairs = zip(relation.columns, row, strict=True)
-    return {column.name: to_json(value, column.type, typedefs) for column, value in pairs}
+        (write,) = writers
+        return lambda row: write(row[0])
+    names = (json.dumps(column.name, ensure_ascii=False).replace("%", "%%") for column in relation.columns)
+    template = f"{{{', '.join(f'{name}: %s' for name in names)}}}"
+    if all(write is str for write in writers):
+        return lambda row: template % row
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def _json_value(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
+    match type:
+        case Bit() | Signed():
+            return str
+        case String():
+            return encode_basestring
+    return lambda value: json.dumps(to_json(value, type, typedefs), ensure_ascii=False)
 
 
 def csv_line(cells: Sequence[str]) -> str:
