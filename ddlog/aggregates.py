@@ -109,7 +109,7 @@ def _aggregate(
     if function in ("min", "max"):
         return Aggregate(function, (column,), place=str(call.span))
     if isinstance(item.type, Float):
-        return _called(call, columns, split, compile_expr)
+        return _float(function, column, kind in _SECONDS, call, compile_expr)
     if not isinstance(item.type, BigInt | Bit | Signed):
         return None
     number = item.type
@@ -124,16 +124,15 @@ def _aggregate(
     )
 
 
-def _called(call: Call, columns: tuple[int, ...], split: bool, compile_expr: Compile) -> Aggregate:
-    """An aggregate that the library function computes from the sorted group: sums of floats, which
-    accumulators would let drift."""
+def _float(function: str, column: int, second: bool, call: Call, compile_expr: Compile) -> Aggregate:
+    """A sum or mean of floats, exact and rounded once: what the library function says of the group."""
     compiled = compile_expr(call, "")
-    build = _group_maker(0, split)
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-        return compiled.scalar(build((), rows))
+        values = [value for (value,) in rows]
+        return compiled.scalar(Group((), [((), value) for value in values] if second else values))
 
-    return Aggregate("group", columns, make=make, key=compiled.key, place=str(call.span))
+    return Aggregate(function, (column,), make=make, key=compiled.key, place=str(call.span))
 
 
 def _group_maker(keys: int, split: bool) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:

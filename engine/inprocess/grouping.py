@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..circuit import Aggregate, DeltaGroup
+from ..rounding import rounded, rounded_single
 from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
 from . import kernels
 from .batch import Batch
@@ -74,7 +75,7 @@ class _IntegerSum:
     def result(self, groups: Array, counts: Array) -> Array:
         sums: list[Any] = self.totals(groups)
         if self.one.function == "avg":
-            sums = [s / n for s, n in zip(sums, counts.tolist(), strict=True)]
+            sums = [rounded(s, n) for s, n in zip(sums, counts.tolist(), strict=True)]
         elif self.one.wrap is not None:
             sums = [self.one.wrap(s) for s in sums]
         return self.values.encode_column(self.out, sums, len(sums))
@@ -106,16 +107,12 @@ class _FloatSum:
             return float("nan")
         if plus or minus:
             return float("inf") if plus else float("-inf")
-        try:
-            return finite / (divisor << _SCALE)
-        except OverflowError:
-            return float("inf") if finite > 0 else float("-inf")
+        below = divisor << _SCALE
+        return rounded_single(finite, below) if self.out.domain == "float" else rounded(finite, below)
 
     def result(self, groups: Array, counts: Array) -> Array:
         divisors = counts.tolist() if self.one.function == "avg" else [1] * len(groups)
         sums: list[float] = [self._total(g, n) for g, n in zip(groups.tolist(), divisors, strict=True)]
-        if self.out.domain == "float":
-            sums = [float(np.float32(s)) for s in sums]
         return self.values.encode_column(self.out, sums, len(sums))
 
 

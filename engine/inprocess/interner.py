@@ -62,8 +62,6 @@ class Values:
         if kind is Kind.OBJECT:
             return self.domain(domain).id(value)
         if kind is Kind.FLOAT:
-            if value != value:
-                self._nan = value
             return float_bits(value)
         if kind is Kind.BOOL:
             return 1 if value else 0

@@ -7,6 +7,7 @@ from typing import Any
 
 from .. import zset
 from ..circuit import Aggregate
+from ..rounding import rounded
 from ..zset import Row, Zset
 
 
@@ -22,6 +23,8 @@ def group(value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate]) 
 
 def _aggregate(aggregate: Aggregate, key: Row, rows: list[Row]) -> Any:
     columns = sorted(tuple(row[c] for c in aggregate.columns) for row in rows)
+    if aggregate.make is not None:
+        return aggregate.make(key, columns)
     match aggregate.function:
         case "count":
             return len(rows)
@@ -29,14 +32,13 @@ def _aggregate(aggregate: Aggregate, key: Row, rows: list[Row]) -> Any:
             total = sum(value for (value,) in columns)
             return aggregate.wrap(total) if aggregate.wrap else total
         case "avg":
-            return sum(value for (value,) in columns) / len(columns)
+            return rounded(sum(value for (value,) in columns), len(columns))
         case "min":
             return columns[0][0]
         case "max":
             return columns[-1][0]
         case _:
-            assert aggregate.make is not None, f"unknown aggregate {aggregate.function}"
-            return aggregate.make(key, columns)
+            raise ValueError(f"unknown aggregate {aggregate.function}")
 
 
 def delta_group(
