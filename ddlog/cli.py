@@ -8,6 +8,7 @@ import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +17,15 @@ if TYPE_CHECKING:
 
 USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
-_UPDATE_FORMS = """\
+_FILE_FORMS = """\
+fact files (--input), one for each input relation, named after it:
+  REL.csv          commas, quotes as in RFC 4180; a first line that names the columns is a header
+  REL.facts, .tsv  tabs, no header, no quotes
+  REL.jsonl, .json objects by column name, or arrays
+  REL.parquet, .arrow
+  REL/             a folder of such files; the text forms also in .gz
+Values other than numbers, strings and booleans are written as in commands, or as JSON.
+
 update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
                    also rollback, insert_or_update, delete_key, modify, clear, dump, echo, exit
@@ -36,6 +45,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     large state and a compiler apart in good order would only keep the user waiting.
     """
     if argv is None:
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, TextIOWrapper):
+                stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
         gc.set_threshold(200_000, 20, 50)  # what is made while starting stays anyway
     code = _run_main(argv)
     if argv is None:
@@ -108,7 +120,7 @@ def _parser() -> argparse.ArgumentParser:
 def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     run = _command(commands, "run", "read facts, give the output relations, apply updates", _run)
     run.formatter_class = argparse.RawDescriptionHelpFormatter
-    run.epilog = _UPDATE_FORMS
+    run.epilog = _FILE_FORMS
     _running_options(run)
     run.add_argument("--output", metavar="DIR", help="write the output relations here, a file each")
     run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),

@@ -146,6 +146,10 @@ class CommandReader:
             except DDlogError:
                 self._recover(begin)
                 raise
+            except RecursionError:
+                place = self._place(begin, begin + 1)()
+                self._recover(begin)
+                raise DDlogError([errors.BadCommand("a value is nested too deeply", span=place)]) from None
 
     def remainder(self) -> tuple[str, Span] | None:
         """The text after the last whole command, and its place, if there is any."""

@@ -27,13 +27,17 @@ _FIELD = re.compile(r"\.([A-Za-z_0-9]\w*)")
 _PLAIN_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "a": "\a", "b": "\b", "f": "\f", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
+_CONVERTIBLE = 4000  # digits that Python converts at once
 _ESCAPES |= {sign: sign for sign in "\\\"'?"}
 
 
 def parse_value(text: str, type: Type, typedefs: TypeDefs) -> Any:
     """The value of `type` that `text` writes. Raises TextFault with the place of what is wrong."""
     cursor = Cursor(text)
-    value = read_value(cursor, type, typedefs)
+    try:
+        value = read_value(cursor, type, typedefs)
+    except RecursionError:
+        raise TextFault("the value is nested too deeply", 0, len(text)) from None
     if not cursor.at_end():
         raise cursor.fault("expected the end of the value")
     return value
@@ -154,12 +158,20 @@ def _read_integer(cursor: Cursor, type: Type, typedefs: TypeDefs) -> int:
     if found is None:
         raise cursor.fault(f"expected {type}")
     text = found.group().replace("_", "").replace(" ", "")
-    return _checked(_to_int(text), type, typedefs, found)  # type: ignore[no-any-return]
+    return _checked(to_int(text), type, typedefs, found)  # type: ignore[no-any-return]
 
 
-def _to_int(text: str) -> int:
-    sign, digits = (-1, text[1:].strip()) if text.startswith("-") else (1, text)
-    return sign * (int(digits, 16) if digits[:2] in ("0x", "0X") else int(digits))
+def to_int(text: str) -> int:
+    """The integer that digits write, however many: decimal, or hexadecimal after `0x`."""
+    if text.startswith("-"):
+        return -to_int(text[1:].strip())
+    if text[:2] in ("0x", "0X"):
+        return int(text, 16)
+    if len(text) <= _CONVERTIBLE:
+        return int(text)
+    half = len(text) // 2
+    left: int = to_int(text[:-half]) * 10**half
+    return left + to_int(text[-half:])
 
 
 def _read_float(cursor: Cursor, type: Type, typedefs: TypeDefs) -> float:

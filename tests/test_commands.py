@@ -29,7 +29,7 @@ from ddlog.diagnostics import DDlogError
 from ddlog.types import Signed, User
 from ddlog.updates import update_commands
 
-from .declared import PLACE, POINTS, S32, STRING, option, pair, relation, typedefs, vec
+from .declared import BIGINT, PLACE, POINTS, S32, STRING, option, pair, relation, typedefs, vec
 
 EDGE = relation("Edge", a=S32, b=S32)
 ITEM = relation("Item", name=STRING, at=POINTS, tags=vec(STRING), note=option(STRING))
@@ -130,6 +130,14 @@ def test_errors_have_places(text: str, message: str) -> None:
     with pytest.raises(DDlogError) as caught:
         actions(text)
     assert message in str(caught.value)
+
+
+def test_integers_may_be_as_long_as_they_like() -> None:
+    wide = relation("Wide", n=BIGINT)
+    made = CommandReader({"Wide": wide}, typedefs(wide), "c.dat")
+    made.feed(f"insert Wide(-1{'0' * 9000});")
+    (command,) = made.commands(final=True)
+    assert isinstance(command.action, Update) and command.action.row == (-(10**9000),)
 
 
 def test_reading_goes_on_after_an_error() -> None:

@@ -15,7 +15,7 @@ from ..core import Relation
 from ..cursor import TextFault
 from ..jsonvalue import from_json
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
-from ..valuetext import parse_value
+from ..valuetext import parse_value, to_int
 
 TypeDefs: TypeAlias = dict[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
@@ -72,7 +72,7 @@ def _identity(text: str) -> str:
 
 def _integer_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
     if _INTEGER.match(text):
-        return values.check(int(text), type, typedefs)
+        return values.check(to_int(text), type, typedefs)
     return _scalar_cell(text, type, typedefs)
 
 
@@ -90,10 +90,11 @@ def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
         return parse_value(text, type, typedefs)
     except TextFault as fault:
         try:
-            data = json.loads(text)
-        except ValueError:
+            return from_json(json.loads(text), type, typedefs)
+        except json.JSONDecodeError:
             raise ValueError(f"expected {type}: {fault.message}") from None
-        return from_json(data, type, typedefs)
+        except RecursionError:
+            raise ValueError("the value is nested too deeply") from None
 
 
 def transpose(rows: Sequence[tuple[Any, ...]], width: int) -> Columns:

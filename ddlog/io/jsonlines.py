@@ -27,7 +27,7 @@ def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: boo
         for position, item in _items(text, lines):
             try:
                 rows.append(row_from_json(item, relation, typedefs))
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 faults.append(_fault(text, position, str(error)))
                 if len(faults) >= _MOST_FAULTS:
                     break
