@@ -21,7 +21,6 @@ from .declared import (
     BIGINT,
     BOOL,
     DOUBLE,
-    OPTION,
     POINTS,
     S32,
     SHAPES,
@@ -122,11 +121,6 @@ def _wrapped(type: Type) -> st.SearchStrategy[Type]:
     )
 
 
-def some(value: Any, of: Type) -> Any:
-    """`Some` of a plain value."""
-    return values.make(OPTION, OPTION.constructors[1], (values.check(value, of, TYPES),))
-
-
 def of_type(type: Type) -> st.SearchStrategy[Any]:
     """Plain Python values that `check` takes."""
     match type:
@@ -145,7 +139,7 @@ def of_type(type: Type) -> st.SearchStrategy[Any]:
         case User("Point"):
             return st.tuples(of_type(S32), of_type(S32))
         case User():
-            return st.none() | of_type(type.args[0]).map(lambda v: some(v, type.args[0]))
+            return st.none() | of_type(type.args[0])
     if type == BOOL:
         return st.booleans()
     if type == BIGINT:

@@ -76,7 +76,8 @@ def _check_string(value: Any) -> str:
 def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
     typedef = typedefs[type.name]
     constructors = constructors_of(typedef, type.args)
-    if isinstance(value, Struct):
+    is_option = local_name(type.name) == "Option"
+    if isinstance(value, Struct) and not (is_option and value.__ddlog__.typedef != typedef.name):
         origin = value.__ddlog__
         found = [each for each in constructors if each.name == origin.constructor]
         if not found or origin.typedef != typedef.name:
@@ -84,7 +85,7 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
         return _check_fields(fields_of(value), found[0], type, typedefs)
     if len(constructors) == 1:
         return _check_fields(_plain_fields(value, constructors[0], type), constructors[0], type, typedefs)
-    if local_name(type.name) == "Option":
+    if is_option:
         which, given = (constructors[0], ()) if value is None else (constructors[1], (value,))
         return _check_fields(given, which, type, typedefs)
     if isinstance(value, str):
