@@ -309,6 +309,7 @@ def agree(expr: core.Expr, batch: list[dict[str, Any]]) -> bool:
     ]
     try:
         result = compiled.arrays(encoder, *columns)
+        assert not columns or len(compiled.arrays(encoder, *(each[:0] for each in columns))) == 0
     except NotVectorised:
         return False
     assert result.dtype == np.int64 and len(result) == (len(batch) if columns else 1)
