@@ -11,6 +11,7 @@ with program.session() as session:
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ __all__ = [
     "compile",
     "render",
 ]
+
+if not os.path.isdir(os.path.join(__path__[0], "engine")):
+    __path__.append(os.path.dirname(__path__[0]))  # in a checkout engine/ and stdlib/ stand beside ddlog/
 
 _HOMES = {
     "Changes": "results",
