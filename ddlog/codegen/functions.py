@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from itertools import count
 from typing import Any
 
 from .. import core, stdlib
@@ -60,6 +61,7 @@ class Functions:
             each.key.key: each.key for each in program.relations.values() if each.key is not None
         }
         self._scope: dict[str, Any] = dict(_SUPPORT)
+        self._numbers = count()
         self._names: dict[str, str] = {}
         self._classes: dict[tuple[str, str], tuple[str, bool]] = {}
         self._pending: list[str] = []
@@ -73,11 +75,9 @@ class Functions:
 
     def compile(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
         """The Python function of an expression, given the variables that are its parameters."""
-        name = f"expression_{len(self._scope)}"
-        source = FunctionWriter(self, tuple(inputs), (), body).source(name)
-        self._execute(source)
+        self._execute(FunctionWriter(self, tuple(inputs), (), body).source("expression"))
         self._compile_pending()
-        found: Callable[..., Any] = self._scope[name]
+        found: Callable[..., Any] = self._scope.pop("expression")
         return guarded(found) if any(self.recursive(key) for key in called(body)) else found
 
     def source(self, key: str) -> str:
@@ -108,7 +108,7 @@ class Functions:
 
     def constant(self, value: Any) -> str:
         """The name of a constant."""
-        name = f"constant_{len(self._scope)}"
+        name = f"constant_{next(self._numbers)}"
         self._scope[name] = value
         return name
 
