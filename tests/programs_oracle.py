@@ -421,7 +421,6 @@ def call_graph(f: Facts) -> Facts:
     fan_modules: dict[str, int] = dict(counts((n, m) for n, m, _, _ in cross))
     fan_calls: dict[str, int] = dict(counts((n, (x, y)) for n, _, x, y in cross))
     return {
-        "Calls": calls,
         "CanRun": can_run,
         "Exposed": {(m, len(xs), " ".join(means[m])) for m, xs in exposed.items()},
         "RecursionGroup": groups,

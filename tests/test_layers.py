@@ -54,6 +54,9 @@ def imports(name: str, file: Path, top_only: bool) -> set[str]:
 
 FILES = module_files()
 
+# Expressions contain statements and statements expressions: one recursion in two files.
+MUTUAL = {frozenset({"ddlog.check.expr", "ddlog.check.statement"})}
+
 
 def test_the_engine_knows_nothing_of_the_language() -> None:
     for name, file in FILES.items():
@@ -74,7 +77,7 @@ def test_no_module_imports_itself_in_a_circle() -> None:
         for other in imports(name, file, True):
             if other in FILES and other != name and not name.startswith(other + "."):
                 graph.add_edge(name, other)
-    assert list(nx.simple_cycles(graph)) == []
+    assert {frozenset(cycle) for cycle in nx.simple_cycles(graph)} == MUTUAL
 
 
 @pytest.mark.parametrize("statement", ["import ddlog", "import ddlog.cli", "import ddlog.session"])
