@@ -57,6 +57,87 @@ FILES = module_files()
 # Expressions contain statements and statements expressions: one recursion in two files.
 MUTUAL = {frozenset({"ddlog.check.expr", "ddlog.check.statement"})}
 
+# What each part of the project builds on: a part imports only from lower rungs of its own ladder. The order
+# inside a package is its own affair, as long as there is no circle.
+ENGINE = (
+    "interrupt layers rounding schema zset",
+    "circuit stream",
+    "incremental labels operators passes planner wellformed",
+    "drawing reference runtime",
+    "schedule text",
+    "inprocess",
+)
+LANGUAGE = (
+    "cursor mishap nearest progress source tables types",
+    "core diagnostics excerpt syntax unify values",
+    "errors shapes substitute",
+    "aggregates codegen jsonvalue lexer operators rows stratify",
+    "actions building inputs mistakes valuetext",
+    "io mutation parser rulebody",
+    "commands draw lower modules results",
+    "changefiles names",
+    "check updates",
+    "program",
+    "session",
+    "changesinks interpreter",
+    "run",
+    "prompt",
+    "repl",
+    "cli",
+    "__main__",
+)
+# The only imports that point up: two factories, which import what they make as they make it, and a type.
+UP = {
+    ("ddlog.engine.runtime", "ddlog.engine.inprocess"),
+    ("ddlog.program", "ddlog.session"),
+    ("ddlog.prompt", "ddlog.repl"),
+}
+# The parts of the language that see the engine, from expressions on; and all that the library sees.
+ON_THE_ENGINE = set("aggregates building codegen draw inputs lower program results rulebody session".split())  # noqa: SIM905
+UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
+
+
+def part(module: str) -> str:
+    """The module or package directly in `ddlog` or `ddlog.engine` that a module is or is in."""
+    return ".".join(module.split(".")[: 3 if module.startswith("ddlog.engine.") else 2])
+
+
+def uses() -> set[tuple[str, str]]:
+    """Which part imports which other, anywhere in its files."""
+    return {
+        (part(name), part(other))
+        for name, file in FILES.items()
+        for other in imports(name, file, False)
+        if other in FILES and part(other) != part(name)
+    }
+
+
+def test_imports_point_down_the_ladders() -> None:
+    rungs = {
+        f"{home}.{name}": number
+        for home, ladder in (("ddlog", LANGUAGE), ("ddlog.engine", ENGINE))
+        for number, names in enumerate(ladder)
+        for name in names.split()
+    }
+    packages = {"ddlog", "ddlog.engine", "ddlog.stdlib"}
+    assert rungs.keys() == {part(name) for name in FILES} - packages, "each part stands on one rung"
+    upward = {
+        (user, used)
+        for user, used in uses()
+        if user in rungs and used in rungs and ("engine" in user) == ("engine" in used)
+        if rungs[user] <= rungs[used]
+    }
+    assert upward == UP
+
+
+def test_the_front_end_knows_nothing_of_the_engine() -> None:
+    users = {user for user, used in uses() if used.startswith("ddlog.engine.") and "engine" not in user}
+    assert users - {"ddlog.stdlib"} == {f"ddlog.{name}" for name in ON_THE_ENGINE}
+
+
+def test_the_library_stands_on_values() -> None:
+    assert {used for user, used in uses() if user == "ddlog.stdlib"} - {"ddlog"} <= UNDER_THE_LIBRARY
+
 
 def test_the_engine_knows_nothing_of_the_language() -> None:
     for name, file in FILES.items():
