@@ -51,8 +51,10 @@ def lower_query(program: core.CheckedProgram, rule: core.Rule, variables: Sequen
     lowering = _Strata(program, compile_function_table(program))
     for name in dict.fromkeys(clause.relation for clause in rule.body if isinstance(clause, core.Atom)):
         lowering.input(program.relations[name])
-    body = Body(lowering, rule)
-    joined = body.join(tuple(map(body.alias, variables)), body.schema(variables))
+    answer = tuple(core.Var(each, rule.variables[each], rule.span) for each in variables)
+    body = Body(lowering, replace(rule, heads=(core.Head("query", answer, rule.span),)))
+    columns = body.schema(variables)
+    joined = body.join(body.columns(body.heads[0].args, columns), columns)
     schema = lowering.nodes[joined.node].schema
     distinct = lowering.add(Distinct(joined.node, schema), (joined,))
     lowering.nodes.append(Output("query", distinct.node, schema, text=rule.text))

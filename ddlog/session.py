@@ -14,13 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import values
-from .core import Atom, Head, Relation, Var
+from .core import Atom, Relation
 from .diagnostics import DDlogError
 from .engine.runtime import IterationLimit, Runtime
 from .engine.schema import RowFault
@@ -217,9 +216,7 @@ class Session:
         for clause in rule.body:
             if isinstance(clause, Atom):
                 self._readable(clause.relation)
-        wanted = tuple(Var(each, rule.variables[each], rule.span) for each in variables)
-        answer = replace(rule, heads=(Head("query", wanted, rule.span),))
-        circuit = lower_query(self.program.checked, answer, variables)
+        circuit = lower_query(self.program.checked, rule, variables)
         self._start()
         with self._faults(source):
             stored = self._runtime.query(circuit)

@@ -167,6 +167,8 @@ def test_a_fact_that_fails_fails_when_it_is_evaluated() -> None:
         ("Edge(x, y), not Node(x), y != 4", ("x", "y"), {(2, 3), (3, 1)}),
         ("Edge(4, 4)", (), {()}),
         ("Edge(7, 7)", (), set()),
+        ("Edge(x, y), var n = y.group_by(x).count(), n > 1", ("x", "n"), {(3, 2)}),
+        ("Edge(x, y), var _g = y.group_by(x), _g.count() > 1, var n = _g.sum()", ("x", "n"), {(3, 5)}),
     ],
 )
 def test_a_query_is_a_rule_body(text: str, columns: tuple[str, ...], rows: set[tuple[int, ...]]) -> None:
