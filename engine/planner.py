@@ -73,7 +73,7 @@ def plan(
         _run_ready(steps, undone, bound, done, late if waiting or set(undone) - set(late) else ())
         if not waiting:
             if not undone:
-                return _with_keeps(tuple(done), steps, output)
+                return _with_keeps(tuple(done), output)
             if not late:
                 raise ValueError("a step reads a variable that nothing binds")
             late = ()
@@ -159,9 +159,7 @@ def binds(step: Step) -> str | None:
     return step.name if isinstance(step, Let | Unnest) else None
 
 
-def _with_keeps(
-    done: tuple[PlanStep, ...], steps: tuple[Step, ...], output: tuple[str, ...]
-) -> tuple[PlanStep, ...]:
+def _with_keeps(done: tuple[PlanStep, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:
     """Notes at each plan step which variables are read after it."""
     needed = set(output)
     kept: list[PlanStep] = []

@@ -121,7 +121,7 @@ def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) ->
             local.used = True
             keys[key.name] = local
     context.forgotten = (context.forgotten | body.scope.names()) - set(keys)
-    type_ = grouping.group_type(context, [local.type for local in keys.values()], value.type)
+    type_ = grouping.group_type([local.type for local in keys.values()], value.type)
     taken = target is not None and body.scope.find(target.name) is not None
     if target is not None and taken:
         context.report(errors.names.VariableDefined(span=target.span, name=target.name))

@@ -122,7 +122,7 @@ def _composite(
     match expr:
         case syntax.VectorLit(items, span):
             typed = [infer(context, item, scope) for item in items]
-            return literal.vector(context, typed, expected, span)
+            return literal.vector(context, typed, span)
         case syntax.MapLit(pairs, span):
             both = [(infer(context, k, scope), infer(context, v, scope)) for k, v in pairs]
             return literal.mapping(context, both, span)

@@ -75,7 +75,7 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
     return tuple(names)
 
 
-def group_type(context: Context, keys: Sequence[Type], value: Type) -> Type:
+def group_type(keys: Sequence[Type], value: Type) -> Type:
     """The type of a group: of one key itself, of several their tuple."""
     key = keys[0] if len(keys) == 1 else Tuple(tuple(keys))
     return Opaque("ddlog_std::Group", (key, value))

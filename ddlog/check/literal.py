@@ -85,7 +85,7 @@ def boolean(value: bool, span: Span) -> Typed:
     return constant(value, Bool(), span)
 
 
-def vector(context: Context, items: Sequence[Typed], expected: Type | None, span: Span) -> Typed:
+def vector(context: Context, items: Sequence[Typed], span: Span) -> Typed:
     """`[a, b]`: pushed one after another on an empty vector."""
     element = items[0].type if items else context.fresh()
     type_ = Opaque("ddlog_std::Vec", (element,))

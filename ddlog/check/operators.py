@@ -12,7 +12,6 @@ from ..unify import Literal, is_unknown
 from .calls import call, to_string
 from .context import Context, Typed, fits
 
-ARITHMETIC = frozenset({"+", "-", "*", "/", "%"})
 BITWISE = frozenset({"&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 LOGICAL = frozenset({"and", "or", "=>"})

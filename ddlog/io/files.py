@@ -56,7 +56,7 @@ def find_facts(directory: str | Path, inputs: Collection[str], others: Collectio
     found: dict[str, list[Path]] = {}
     ignored: list[Path] = []
     for path in _entries(folder):
-        name = _relation_name(path, inputs)
+        name = _relation_name(path)
         if name is None:
             ignored.append(path)
         elif name in inputs:
@@ -90,7 +90,7 @@ def _entries(folder: Path) -> list[Path]:
     return [path for path in entries if not path.name.startswith((".", "_"))]
 
 
-def _relation_name(path: Path, inputs: Collection[str]) -> str | None:
+def _relation_name(path: Path) -> str | None:
     parts = split_name(path)
     if parts is not None:
         return parts[0]

@@ -20,7 +20,6 @@ from ..jsonvalue import to_json
 from ..types import BigInt, Bit, Float, Signed, String, Type
 from .columns import TypeDefs, cell_writer
 
-OUTPUT_FORMATS = ("csv", "tsv", "jsonl", "parquet")
 _CHUNK = 1 << 14
 
 Row = tuple[Any, ...]
@@ -45,14 +44,12 @@ def write_relation(
         if format == "parquet":
             _write_parquet(out, path, relation, typedefs, columns(), weights)
         else:
-            for text in _texts(format, relation, typedefs, rows, weights, path):
+            for text in _texts(format, relation, typedefs, rows, weights):
                 out.write(text.encode("utf-8"))
     return path
 
 
-def row_writer(
-    format: str, relation: Relation, typedefs: TypeDefs, path: Path | None = None
-) -> Callable[[Row], str]:
+def row_writer(format: str, relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
     """What writes one row in a text format, its line end included. It raises DDlogError when the
     format cannot say a value."""
     if format == "jsonl":
@@ -112,7 +109,6 @@ def _texts(
     typedefs: TypeDefs,
     rows: Iterable[Row],
     weights: Sequence[int] | None,
-    path: Path,
 ) -> Iterator[str]:
     """The file's text in pieces."""
     if format == "csv":
@@ -120,7 +116,7 @@ def _texts(
     plain = all(isinstance(c.type, BigInt | Bit | Signed | String | Float) for c in relation.columns)
     write = _csv_rows(relation, typedefs) if format == "csv" and plain else None
     batch: list[Row] = []
-    line = row_writer(format, relation, typedefs, path)
+    line = row_writer(format, relation, typedefs)
     for position, row in enumerate(rows):
         batch.extend([row] * (weights[position] if weights is not None else 1))
         if len(batch) >= _CHUNK:
