@@ -111,6 +111,11 @@ def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
     return "\n".join(_render_one(diagnostic, color) for diagnostic in in_order(diagnostics))
 
 
+def counted(number: int, noun: str) -> str:
+    """`1 field`, `2 fields`: a number of things, for messages."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def _place(diagnostic: Diagnostic) -> tuple[str, int, int, int, int]:
     span = diagnostic.span
     if span is None:

@@ -14,6 +14,7 @@ from typing import Any
 
 from . import values
 from .cursor import Cursor, TextFault, Unfinished
+from .diagnostics import counted
 from .jsonvalue import from_json
 from .shapes import Collection, collection_of, is_option, shape_of
 from .types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, TypeDef, User
@@ -80,7 +81,7 @@ def read_arguments(
     given: list[Any] = []
     while not cursor.accept(close):
         if len(given) >= len(fields):
-            raise TextFault(f"expected {_count(len(fields), 'value')}, found more", *_rest(cursor))
+            raise TextFault(f"expected {counted(len(fields), 'value')}, found more", *_rest(cursor))
         given.append(read_value(cursor, fields[len(given)][1], typedefs))
         if not cursor.accept(","):
             cursor.expect(close)
@@ -89,7 +90,7 @@ def read_arguments(
         return tuple(given)
     if default is not None and not given:
         return tuple(default(name, of) for name, of in fields)
-    raise TextFault(f"expected {_count(len(fields), 'value')}, found {len(given)}", start, cursor.position)
+    raise TextFault(f"expected {counted(len(fields), 'value')}, found {len(given)}", start, cursor.position)
 
 
 def read_field_name(cursor: Cursor, fields: tuple[tuple[str, Type], ...], seen: Mapping[str, Any]) -> str:
@@ -297,7 +298,3 @@ def _read_json(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
 def _rest(cursor: Cursor) -> tuple[int, int]:
     _, start, end = cursor.next_piece()
     return start, end
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
+from ..diagnostics import counted
 from ..modules import RELATIONS
 from ..source import Span
 from ..types import Constructor, Type, TypeDef, User
@@ -16,7 +17,7 @@ from .body import Body, variable
 from .context import Context, Local, Typed
 from .destructure import Destructure, destructure, is_pattern
 from .expr import check, read
-from .pattern import by_field, count
+from .pattern import by_field
 
 
 def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
@@ -47,7 +48,7 @@ def columns_of(
     fields = [column.name for column in relation.columns]
     named = [each for each in args if each.name is not None]
     if not named and len(args) != len(fields):
-        wanted = count(len(fields), "column")
+        wanted = counted(len(fields), "column")
         context.report(
             errors.types.WrongFieldCount(
                 span=span, name=name, wanted=f"{wanted} ({', '.join(fields)})", given=str(len(args))

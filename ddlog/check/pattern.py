@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from .. import core, errors, syntax
-from ..names import Environment
+from ..diagnostics import counted
+from ..modules import CONSTRUCTORS
 from ..source import Span
 from ..types import Bool, Constructor, String, Tuple, Type, TypeDef, User
 from ..unify import Literal, substitute
@@ -136,9 +137,7 @@ def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Co
     """The constructor that is named, or an error."""
     found = context.environment.constructor(expr.constructor, context.module)
     if found is None:
-        environment: Environment = context.environment
-        from ..modules import CONSTRUCTORS
-
+        environment = context.environment
         context.report(
             environment.unknown_module(expr.constructor, expr.span)
             or errors.names.UnknownConstructor(
@@ -166,7 +165,7 @@ def by_field(
         if args and len(args) != len(fields):
             context.report(
                 errors.types.WrongFieldCount(
-                    span=span, name=owner, wanted=count(len(fields), "field"), given=str(len(args))
+                    span=span, name=owner, wanted=counted(len(fields), "field"), given=str(len(args))
                 )
             )
         return {name: each.value for name, each in zip(fields, args, strict=False)}
@@ -184,11 +183,6 @@ def by_field(
             context.report(errors.types.RepeatedField(span=each.span, field=each.name))
         given[each.name] = each.value
     return given
-
-
-def count(number: int, noun: str) -> str:
-    """`1 field`, `2 fields`."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def tuple_part(context: Context, path: Typed | None, index: int, type_: Type) -> Typed | None:
