@@ -7,6 +7,8 @@ import signal
 import threading
 
 import pytest
+
+import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import (
     Circuit,
@@ -83,3 +85,38 @@ def test_user_code_is_interrupted_at_once() -> None:
         os.kill(os.getpid(), signal.SIGINT)
         for _ in range(10**9):
             pass
+
+
+PATHS = """
+input relation Edge(a: bigint, b: bigint)
+input relation Weight(a: bigint, w: bigint)
+output relation Path(a: bigint, b: bigint)
+output relation Share(a: bigint, b: bigint, s: bigint)
+Path(x, y) :- Edge(x, y), 100 / (x + 10) > 0.
+Path(x, z) :- Path(x, y), Edge(y, z).
+Share(x, y, 100 / w) :- Path(x, y), Weight(x, w).
+"""
+
+
+@pytest.mark.parametrize("bad", [("Weight", (1, 0)), ("Edge", (-10, 1))])
+def test_a_fault_before_or_after_a_recursion_rolls_it_back(bad: tuple[str, tuple[int, int]]) -> None:
+    with ddlog.compile(PATHS).session() as session:
+        session.insert("Edge", (1, 2), (2, 3), (3, 1), (3, 4))
+        session.insert("Weight", (1, 5))
+        session.commit()
+        for deleted in ((3, 4), (3, 1), (1, 2)):
+            before = {name: list(session[name].tuples()) for name in ("Edge", "Path", "Share")}
+            session.delete("Edge", deleted)
+            session.insert("Edge", (4, 5))
+            session.insert(*bad)
+            with pytest.raises(ddlog.DDlogError, match="division by zero"):
+                session.commit()
+            assert {name: list(session[name].tuples()) for name in before} == before
+            session.delete("Edge", deleted)
+            session.commit()
+            with ddlog.compile(PATHS).session() as again:
+                again.insert("Edge", *session["Edge"].tuples())
+                again.insert("Weight", (1, 5))
+                again.commit()
+                assert list(again["Share"].tuples()) == list(session["Share"].tuples())
+                assert list(again["Path"].tuples()) == list(session["Path"].tuples())

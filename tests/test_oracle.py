@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from unittest import mock
+
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime, create_runtime
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from .random_circuits import INPUTS, Changes, apply, circuits, streams
 
@@ -88,6 +93,47 @@ def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes],
         before = evaluate(circuit, contents)
         for name, rows in before.items():
             assert set(runtime.rows(name)) == set(rows), name
+
+
+class Pressed(BaseException):
+    """What an interrupt raises."""
+
+
+def interrupted_at(point: int) -> Callable[[], None]:
+    """`interrupt.check` that acts at the safe point of this number."""
+    left = iter(range(point))
+
+    def check() -> None:
+        if next(left, None) is None:
+            raise Pressed
+
+    return check
+
+
+@thorough
+@given(circuits(), streams(), st.lists(st.integers(0, 40), min_size=1, max_size=6))
+def test_an_interrupt_at_any_safe_point_leaves_no_trace(
+    circuit: Circuit, epochs: list[Changes], points: list[int]
+) -> None:
+    runtime = create_runtime(incrementalize(circuit))
+    contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    before: dict[str, dict[tuple, int]] = {}
+    for number, changes in enumerate(epochs):
+        with mock.patch.object(interrupt, "check", interrupted_at(points[number % len(points)])):
+            try:
+                got = commit(runtime, changes)
+            except Pressed:
+                got = None
+        if got is None:
+            for name, rows in before.items():
+                assert set(runtime.rows(name)) == rows.keys(), name
+            got = commit(runtime, changes)
+        apply(contents, changes)
+        after = evaluate(circuit, contents)
+        for name, rows in after.items():
+            assert got.get(name, {}) == difference(rows, before.get(name, {})), name
+            assert set(runtime.rows(name)) == rows.keys(), name
+        before = after
 
 
 def test_unknown_runtime() -> None:

@@ -121,11 +121,15 @@ class Index:
         self._next = grown(self._next, start + len(rows))
         kernels.chain_overlay(groups, self._chain, self._next, start)
 
-    def overlay_matches(self, groups: Array, mark: int) -> tuple[Array, Array]:
-        """Every (position in `groups`, overlay entry below `mark`)."""
+    def overlay_total(self, groups: Array, mark: int) -> int:
+        """How many overlay entries below `mark` the groups have together."""
         if len(self._chain) < self.keys.size:
             self._chain = grown(self._chain, self.keys.size, -1)
-        return kernels.expand_overlay(groups, self._chain, self._next, mark)  # type: ignore[no-any-return]
+        return int(kernels.total_overlay(groups, self._chain, self._next, mark))
+
+    def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
+        """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
+        return kernels.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]
 
     def clear_chains(self, rows: Array) -> None:
         """Empties the chains of these rows' keys."""

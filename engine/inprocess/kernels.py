@@ -604,8 +604,8 @@ def chain_overlay(groups: Any, head: Any, following: Any, start: int) -> None:
 
 
 @kernel
-def expand_overlay(groups: Any, head: Any, following: Any, mark: int) -> Any:
-    """Every (position in `groups`, overlay entry below `mark` of that group)."""
+def total_overlay(groups: Any, head: Any, following: Any, mark: int) -> int:
+    """The number of overlay entries below `mark` in the given groups' chains."""
     total = 0
     for i in range(groups.shape[0]):
         if groups[i] >= 0:
@@ -614,6 +614,12 @@ def expand_overlay(groups: Any, head: Any, following: Any, mark: int) -> Any:
                 if at < mark:
                     total += 1
                 at = following[at]
+    return total
+
+
+@kernel
+def expand_overlay(groups: Any, head: Any, following: Any, mark: int, total: int) -> Any:
+    """Every (position in `groups`, overlay entry below `mark` of that group), `total` of them."""
     left = np.empty(total, np.int64)
     entry = np.empty(total, np.int64)
     found = 0

@@ -125,7 +125,7 @@ def _source(body: Circuit, at: int) -> int | str:
 
 class Recursion:
     """The state of one Fixpoint node, and one epoch of it at a time: `begin`, then `iterate` until
-    it gives None, then `finish`; or `rollback`."""
+    it gives None, then `finish`; then `commit`, or `rollback` at any point."""
 
     def __init__(self, fixpoint: Fixpoint, evaluator: Evaluator) -> None:
         self.fixpoint = fixpoint
@@ -191,8 +191,14 @@ class Recursion:
             out[head] = Batch(columns, len(change.rows), change.weights)
         return out
 
+    def commit(self) -> None:
+        """Ends the epoch: its changes stay."""
+        for relation in self.relations.values():
+            relation.commit()
+        self._imports = {}
+
     def rollback(self) -> None:
-        """Takes back the running epoch."""
+        """Takes back the running epoch, finished or not."""
         for head, relation in self.relations.items():
             if self.history:
                 relation.rollback()
@@ -260,11 +266,43 @@ class Recursion:
     # ------------------------------------------------------------- history
 
     def build_history(self, imports: Mapping[int, Imported]) -> None:
-        """From growing sets to histories. `imports` shows the outside as it is, with no changes."""
+        """From growing sets to histories. `imports` shows the outside as it is, with no changes.
+        An interrupt leaves the sets as they were."""
         if self.history:
             return
-        if not self._births_known:
-            self._rerun(imports)
+        sets, epochs, steps, known = self.relations, self._epochs, self._steps, self._births_known
+        try:
+            if not known:
+                self._rerun(imports)
+            self._count_derivations(imports)
+        except BaseException:
+            for relation in sets.values():
+                relation.forget_history()
+            self.relations, self._epochs, self._steps, self._births_known = sets, epochs, steps, known
+            raise
+        finally:
+            self._imports = {}
+        if self.relations is not sets:
+            for head, relation in sets.items():
+                relation.become(self.relations[head])
+            self.relations = sets
+        self._epochs = epochs
+        self.history = True
+        self._steps = {}
+
+    def _rerun(self, imports: Mapping[int, Imported]) -> None:
+        """Evaluates from empty relations, new ones, so that the order of arrival is that of births."""
+        self.relations = {head: RecursiveRelation(r.schema) for head, r in self.relations.items()}
+        self._steps = {head: [] for head in self.relations}
+        self._births_known = True
+        self._epochs = 0
+        self.begin({n: Imported(i.store, i.weighted, i.store.batch()) for n, i in imports.items()})
+        while (time := self.next_iteration()) is not None:
+            self.iterate(time)
+        self.finish()
+
+    def _count_derivations(self, imports: Mapping[int, Imported]) -> None:
+        """The histories of sets whose order of arrival is that of births."""
         births = {}
         for head, relation in self.relations.items():
             steps = np.array(self._steps[head], np.int64)
@@ -279,22 +317,6 @@ class Recursion:
             self.relations[head].count(self._constant(node))
         for rule in self.rules:
             self._count(rule, births)
-        self.history = True
-        self._steps = {}
-        self._imports = {}
-
-    def _rerun(self, imports: Mapping[int, Imported]) -> None:
-        """Evaluates from empty relations, so that the order of arrival is that of births."""
-        for relation in self.relations.values():
-            relation.truncate(0)
-        self._steps = {head: [] for head in self.relations}
-        self._births_known = True
-        epochs, self._epochs = self._epochs, 0
-        self.begin({n: Imported(i.store, i.weighted, i.store.batch()) for n, i in imports.items()})
-        while (time := self.next_iteration()) is not None:
-            self.iterate(time)
-        self.finish()
-        self._epochs = epochs
 
     def _count(self, rule: Rule, births: Mapping[str, Array]) -> None:
         """Counts all derivations of a rule at their times."""

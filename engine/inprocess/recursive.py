@@ -20,6 +20,8 @@ from .index import Index
 from .table import RowTable, grown
 from .views import Groups, Part, expected
 
+_FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
+
 
 class Change(NamedTuple):
     """Emitted changes of a relation at one iteration: row ids and weights."""
@@ -51,6 +53,7 @@ class RecursiveRelation:
         self._present = 0
         self._touched: list[Array] = []
         self._log: list[tuple[Array, Array]] = []
+        self._settled: tuple[Array, Array, Change] | None = None  # rows, what `weights` had, net change
         self.pending: dict[int, list[Array]] = {}
 
     # ------------------------------------------------------------- reading
@@ -115,6 +118,18 @@ class RecursiveRelation:
         self._present = self.table.size
         self._head = np.full(self.table.size, -1, np.int64)
         self._stamp = np.zeros(self.table.size, np.int64)
+
+    def forget_history(self) -> None:
+        """Back to a growing set: for a history that was not finished."""
+        self.weights = None
+        self._present = 0
+        self._head = self._following = self._when = self._weight = self._stamp = np.empty(0, np.int64)
+        self._used = 0
+        self._log.clear()
+
+    def become(self, other: RecursiveRelation) -> None:
+        """Takes over another relation's rows and state, which must hold the same set."""
+        self.__dict__.update(other.__dict__)
 
     def derive(self, batch: Batch) -> None:
         """Adds derivations: a row derived from rows of time t at the latest belongs to time t + 1."""
@@ -200,9 +215,8 @@ class RecursiveRelation:
         return Change(out, change)
 
     def settle(self) -> Change:
-        """Ends the epoch: new births, and the net change of the set of rows present."""
+        """Ends the iterations: new births, and the net change of the set of rows present."""
         if not self._touched:
-            self._log.clear()
             return Change(np.empty(0, np.int64), np.empty(0, np.int64))
         rows = np.unique(np.concatenate(self._touched))
         assert self.weights is not None
@@ -214,30 +228,64 @@ class RecursiveRelation:
         come = rows[(before == 0) & (after > 0)]
         gone = rows[(before > 0) & (after == 0)]
         self._clear_overlay()
+        self._exchange(gone, come)
+        signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
+        change = Change(np.concatenate([come, gone]), signs)
+        self._settled = rows, before, change
+        self._touched.clear()
+        return change
+
+    def _exchange(self, gone: Array, come: Array) -> None:
+        """Brings the indexes up to date with rows that left and rows that came."""
         for index in self.indexes.values():
             if len(gone):
                 index.remove(gone)
             if len(come):
                 index.insert(come)
         self._present += len(come) - len(gone)
-        self._touched.clear()
+
+    def commit(self) -> None:
+        """Ends the epoch: its changes stay."""
         self._log.clear()
-        if self._used > 4096 + 2 * self._compacted:
-            self._following, self._when, self._weight, self._used = kernels.compact_history(
-                self._head, self._following, self._when, self._weight, self.table.size
-            )
-            self._compacted = self._used
-        signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
-        return Change(np.concatenate([come, gone]), signs)
+        self._settled = None
+        if self.weights is None:
+            return
+        if self.table.size > _FEW_GHOSTS + 2 * self._present:
+            self._forget_ghosts()
+        elif self._used > 4096 + 2 * self._compacted:
+            self._compact_history()
+
+    def _compact_history(self) -> None:
+        self._following, self._when, self._weight, self._used = kernels.compact_history(
+            self._head, self._following, self._when, self._weight, self.table.size
+        )
+        self._compacted = self._used
+
+    def _forget_ghosts(self) -> None:
+        """Forgets the rows that are absent. Between epochs these have no derivations at any time."""
+        assert self.weights is not None
+        self._compact_history()
+        kept = self.rows()
+        columns = self.table.columns_at(kept)
+        self.table = RowTable(len(self.schema))
+        self.table.insert(columns, len(kept))
+        self.weights, self._head, self._stamp = self.weights[kept], self._head[kept], self._stamp[kept]
+        self.indexes.clear()
 
     def rollback(self) -> None:
-        """Takes back the running epoch; births are as they were."""
+        """Takes back the running epoch, settled or not; births are as they were."""
         for entries, weights in reversed(self._log):
             np.subtract.at(self._weight, entries, weights)
         self._log.clear()
         self._touched.clear()
         self.pending.clear()
         self._clear_overlay()
+        if self._settled is not None:
+            rows, before, change = self._settled
+            assert self.weights is not None
+            self.weights[rows] = before
+            self._exchange(change.rows[change.weights > 0], change.rows[change.weights < 0])
+            self._settled = None
 
     def _clear_overlay(self) -> None:
         if self.overlay:
@@ -302,7 +350,8 @@ class HistoryView:
         index = self.relation.index(positions)
         groups = index.groups(keys, length)
         total = index.matches(groups)
-        return (groups, np.array([total])), total + min(self.mark, length)
+        changed = index.overlay_total(groups, self.mark) if self.mark else 0
+        return (groups, np.array([total, changed])), total + changed
 
     def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
         relation = self.relation
@@ -311,7 +360,7 @@ class HistoryView:
         assert relation.weights is not None
         parts = [Part(left, rows, relation.table, None, relation.weights[rows] - 1)]
         if self.mark:
-            left, entries = index.overlay_matches(groups[0], self.mark)
+            left, entries = index.overlay_matches(groups[0], self.mark, int(groups[1][1]))
             parts.append(
                 Part(
                     left,

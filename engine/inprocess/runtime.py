@@ -297,6 +297,8 @@ class InProcess:
                 store.commit()
         for group in self._groups.values():
             group.commit()
+        for at in self._begun:
+            self._recursions[at].commit()
         schemas = {n.relation: n.schema for n in self.circuit.nodes if isinstance(n, Output)}
         return {
             name: Change(self.values, schemas[name], _some(batch, schemas[name]), static)
@@ -411,13 +413,13 @@ class InProcess:
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Recursion:
         """Begins an epoch of a fixpoint."""
         recursion = self._recursions[at]
+        self._begun.append(at)
         recursion.begin(
             {
                 source: Imported(self._stores[source], self._weighted(source), change)
                 for source, change in changes.items()
             }
         )
-        self._begun.append(at)
         return recursion
 
     def keep(self, at: int, change: Batch | None) -> None:
