@@ -6,18 +6,8 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ..values import (
-    TypeDefs,
-    decimal,
-    default_value,
-    float_text,
-    local_name,
-    quote,
-    show,
-    taken_apart,
-    to_string,
-)
+from ..types import Bit, Opaque, Signed, Tuple, Type, User
+from ..values import TypeDefs, default_value, local_name, show, taken_apart, to_string
 from .collections import *  # noqa: F403
 from .groups import *  # noqa: F403
 from .numbers import *  # noqa: F403
@@ -66,14 +56,6 @@ def _hash(x: Any, signature: Signature, size: int) -> int:
 def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
     """The value for people who debug: strings quoted, structs without field names."""
     match type:
-        case Bool():
-            return "true" if value else "false"
-        case BigInt() | Bit() | Signed():
-            return decimal(value)
-        case Float(width):
-            return float_text(value, width)
-        case String():
-            return quote(value)
         case Tuple(items):
             return f"({', '.join(debug_text(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
         case User():
@@ -88,4 +70,4 @@ def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
         case Opaque(name, args):
             elements = value[1] if local_name(name) == "Group" else value
             return f"[{', '.join(debug_text(each, args[-1], typedefs) for each in elements)}]"
-    return repr(value)
+    return show(value, type, typedefs)

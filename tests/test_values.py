@@ -28,16 +28,13 @@ from ddlog.types import (
     Tuple,
     Type,
     TypeDef,
-    TypeVar,
     User,
-)  # fmt: skip
+)
 from ddlog.values import NAN, Group, Map, Set, Vec
 from ddlog.valuetext import parse_value
 
-OPTION = TypeDef(
-    "ddlog_std::Option", ("A",),
-    (Constructor("ddlog_std::None", 0, ()), Constructor("ddlog_std::Some", 1, (("x", TypeVar("A")),))),
-)  # fmt: skip
+from .declared import OPTION
+
 PERSON = TypeDef("Person", (), (Constructor("Person", 0, (("name", String()), ("make", Bit(8)))),))
 SHAPE = TypeDef(
     "m::Shape", (),
