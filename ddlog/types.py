@@ -111,7 +111,9 @@ class Function:
     result: Type
 
     def __str__(self) -> str:
-        shown = ", ".join(("mut " if m else "") + str(p) for p, m in zip(self.parameters, self.mutable, strict=True))
+        shown = ", ".join(
+            ("mut " if m else "") + str(p) for p, m in zip(self.parameters, self.mutable, strict=True)
+        )
         return f"function({shown}): {self.result}"
 
 

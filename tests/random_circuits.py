@@ -10,6 +10,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from hypothesis import strategies as st
+
 from ddlog.engine.circuit import (
     Aggregate,
     Circuit,
@@ -32,7 +34,6 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.schema import Column, Kind, RowExpr
-from hypothesis import strategies as st
 
 INPUTS = {"A": 2, "B": 2, "C": 1, "M": 1}
 VARIABLES = ["x", "y", "z", "w"]

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Output
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.runtime import Runtime, create_runtime
 from ddlog.engine.schema import Column, Kind
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 quick = settings(deadline=None, max_examples=60)
 
@@ -74,3 +78,25 @@ def test_columns_of_a_batch_may_be_arrays_or_dictionaries() -> None:
     assert list(runtime.rows("Row")) == [(1, 7, 10), (1, 8, 2**70), (2, 9, 10)]
     assert runtime.contains("Row", [(1, 8, 2**70), (1, 8, 3)]) == [True, False]
     assert runtime.find("Row", {0: 1}) == [(1, 7, 10), (1, 8, 2**70)]
+
+
+@pytest.mark.parametrize(("kind", "domain"), [(Kind.INT, "bigint"), (Kind.FLOAT, "double")])
+def test_keys_that_come_and_go_are_forgotten_in_the_end(kind: Kind, domain: str) -> None:
+    runtime = totals(kind, domain)
+    number: Callable[[int], Any] = float if kind is Kind.FLOAT else lambda n: n << 60
+    stay = [(-1, 0, number(3)), (-1, 1, number(4)), (-2, 0, number(5))]
+    runtime.commit({"Row": [(runtime.batch("Row", stay), 1)]})
+    for start in range(0, 30_000, 3_000):
+        rows = [(key, 0, number(key)) for key in range(start, start + 3_000)]
+        runtime.commit({"Row": [(runtime.batch("Row", rows), 1)]})
+        runtime.commit({"Row": [(runtime.batch("Row", rows), -1)]})
+    (group,) = runtime._groups.values()
+    assert group.alive == 2
+    assert group.keys.size < 10_000
+    runtime.commit({"Row": [(runtime.batch("Row", [(-2, 1, number(6)), (7, 7, number(7))]), 1)]})
+    runtime.commit({"Row": [(runtime.batch("Row", stay[1:2]), -1)]})
+    assert [row[:3] for row in runtime.rows("Totals")] == [
+        (-2, 2, number(11)),
+        (-1, 1, number(3)),
+        (7, 1, number(7)),
+    ]

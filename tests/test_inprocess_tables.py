@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
 from ddlog.engine.inprocess.batch import Batch
 from ddlog.engine.inprocess.index import Index
 from ddlog.engine.inprocess.layout import fit
 from ddlog.engine.inprocess.store import Store
 from ddlog.engine.inprocess.table import RowTable
 from ddlog.engine.schema import Column, Kind
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 quick = settings(deadline=None, max_examples=60)
 words = st.one_of(
-    st.integers(0, 3), st.integers(-5, 100), st.integers(-(2**63), 2**63 - 1), st.integers(-(2**63), 5 - 2**63)
+    st.integers(0, 3),
+    st.integers(-5, 100),
+    st.integers(-(2**63), 2**63 - 1),
+    st.integers(-(2**63), 5 - 2**63),
 )
 
 

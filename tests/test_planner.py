@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from ddlog.engine.circuit import Guard, Let, Term
 from ddlog.engine.planner import Exclude, LookUp, PlanStep, RunStep, plan
 
