@@ -32,7 +32,10 @@ class Changes(Protocol):
         """Removes every row, those of this transaction too."""
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        """Adds the rows of a batch; `rows` gives them one by one, if they must be looked at."""
+        """Adds the rows of a file's batch; `rows` gives them one by one, if they must be looked at."""
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        """Adds (1) or removes (-1) the rows of a batch, as `insert` and `delete` do."""
 
     def batches(self) -> list[SignedBatch]:
         """What the commit gives to the runtime, in order."""
@@ -63,8 +66,12 @@ class SetChanges:
         self._runs.append((-1, rows, None))
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        """Adds the rows of a batch."""
-        self._runs.append((1, None, batch))
+        """Adds the rows of a file's batch."""
+        self.change(batch, rows, 1)
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        """Adds or removes the rows of a batch."""
+        self._runs.append((sign, None, batch))
 
     def clear(self) -> None:
         """Removes every row, those of this transaction too."""
@@ -124,7 +131,7 @@ class KeyedChanges:
         self._log: list[tuple[Hashable, bool, Row | None]] = []
 
     def insert(self, rows: Sequence[Row]) -> None:
-        """Adds rows, whose keys must be new; the same row again means nothing."""
+        """Adds rows, whose keys must be new."""
         for row in rows:
             key = self._key_of(row)
             present = self.get(key)
@@ -167,11 +174,15 @@ class KeyedChanges:
         self._set(new_key, changed)
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        """Adds the rows of a batch; a row that is there already means nothing."""
+        """Adds the rows of a file's batch; a row that is there already means nothing."""
         for row in rows():
             key = self._key_of(row)
             if self.get(key) != row:
                 self.insert([row])
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        """Adds or removes the rows of a batch."""
+        (self.insert if sign > 0 else self.delete)(list(rows()))
 
     def clear(self) -> None:
         """Removes every row, those of this transaction too."""
@@ -245,8 +256,12 @@ class MultisetChanges:
                 self._add(row, -1)
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        """Adds the rows of a batch."""
-        self.insert(list(rows()))
+        """Adds the rows of a file's batch."""
+        self.change(batch, rows, 1)
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        """Adds or removes the rows of a batch."""
+        (self.insert if sign > 0 else self.delete)(list(rows()))
 
     def clear(self) -> None:
         """Removes every row, those of this transaction too."""

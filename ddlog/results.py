@@ -67,7 +67,9 @@ class Table:
             import polars
         except ImportError:
             raise DDlogError([errors.NotInstalled("polars")]) from None
-        return polars.from_arrow(self._narrow_table())  # type: ignore[return-value]
+        from .io.arrow import for_polars
+
+        return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
 
     def _narrow_table(self) -> pyarrow.Table:
         from .io.arrow import narrowed

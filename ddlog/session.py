@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -95,6 +96,20 @@ class Session:
         """Adds rows to a relation with a primary key, in the place of those with their keys."""
         self.upsert_rows(relation, self._rows(relation, rows))
 
+    def insert_table(self, relation: str, table: Any) -> None:
+        """`insert` of many rows at once: an Arrow table, a pandas or polars data frame, or a mapping of
+        column names to arrays or lists. The columns have the names of the relation's, in any order."""
+        self._change_table(relation, table, 1)
+
+    def delete_table(self, relation: str, table: Any) -> None:
+        """`delete` of the rows of a table such as `insert_table` takes."""
+        self._change_table(relation, table, -1)
+
+    def upsert_table(self, relation: str, table: Any) -> None:
+        """`upsert` of the rows of a table such as `insert_table` takes."""
+        with self._changing(relation) as (declared, changes):
+            _keyed(declared, changes).upsert(list(self._columns(declared, table).rows(declared)))
+
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`insert` of rows that are tuples of canonical values already."""
         with self._changing(relation) as (_, changes):
@@ -149,7 +164,7 @@ class Session:
                     self.progress(f"reading {file.path.name}", 0, 0)
                 columns = read_facts(file, declared, self.typedefs)
                 batch = self._runtime.batch_from_columns(file.relation, columns.data)
-                self._pending(declared).load(batch, lambda c=columns: _rows_of_columns(c))  # type: ignore[misc]
+                self._pending(declared).load(batch, partial(columns.rows, declared))
         except BaseException:
             self.rollback()
             raise
@@ -283,12 +298,15 @@ class Session:
         self._start()
         if self._static:
             raise DDlogError([errors.NoFurtherChanges()])
+        touched = name in self._touched
         changes = self._pending(declared)
         mark = changes.mark()
         try:
             yield declared, changes
         except BaseException:
             changes.undo(mark)
+            if not touched:
+                self._touched.discard(name)
             raise
 
     def _pending(self, declared: Relation) -> PendingChanges:
@@ -330,6 +348,21 @@ class Session:
     def _rows(self, relation: str, rows: Iterable[Any]) -> list[Row]:
         declared = self._input(relation)
         return [row_of(row, declared, self.typedefs) for row in rows]
+
+    def _change_table(self, relation: str, table: Any, sign: int) -> None:
+        with self._changing(relation) as (declared, changes):
+            columns = self._columns(declared, table)
+            batch = self._runtime.batch_from_columns(relation, columns.data)
+            changes.change(batch, partial(columns.rows, declared), sign)
+
+    def _columns(self, declared: Relation, table: Any) -> Columns:
+        from .io.faults import CellFault
+        from .io.frames import columns_of
+
+        try:
+            return columns_of(table, declared, self.typedefs)
+        except CellFault as fault:
+            raise DDlogError([errors.BadTable(declared.name, fault.message, fault.line)]) from None
 
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:
@@ -386,18 +419,6 @@ def _changed(change: Callable[[Row], Row], row: Row, declared: Relation) -> Row:
         return change(row)
     except ValueError as error:
         raise DDlogError([errors.CannotModify(declared.name, str(error))]) from None
-
-
-def _rows_of_columns(columns: Columns) -> Iterator[Row]:
-    """The rows of columns read from a file, as Python values."""
-    plain: list[Iterable[Any]] = []
-    for column in columns.data:
-        if isinstance(column, tuple):
-            dictionary, codes = column
-            plain.append([dictionary[code] for code in codes.tolist()])
-        else:
-            plain.append(column if isinstance(column, list) else column.tolist())
-    return zip(*plain, strict=True)
 
 
 def _notes(missing: Iterable[str], ignored: Iterable[Path]) -> Iterator[str]:

@@ -84,6 +84,21 @@ class BadValue(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class BadTable(Diagnostic):
+    """A table whose columns are not the relation's, or with a value that is not of its column's type."""
+
+    title: ClassVar[str] = "the table for {relation}{where}: {problem}"
+    relation: str
+    problem: str
+    row: int = 0
+
+    @property
+    def where(self) -> str:
+        """The row, counted from 1."""
+        return f", row {self.row}" if self.row else ""
+
+
+@dataclass(frozen=True, slots=True)
 class BadKey(Diagnostic):
     """A value that is not of the primary key's type."""
 

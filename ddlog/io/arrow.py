@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Column, Relation
-from ..jsonvalue import from_json, to_json
 from ..shapes import collection_of, is_option, shape_of, some_maker
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
-from .columns import ColumnData, Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
+from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds
 from .faults import CellFault
+from .plainform import from_plain, is_optional_string, plain_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -87,19 +87,8 @@ def read_table(path: str, kind: str, relation: Relation, typedefs: TypeDefs) -> 
 
 def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of a table whose columns have the names of the relation's, in any order."""
-    names = [column.name for column in relation.columns]
-    unknown = [name for name in table.column_names if name not in names]
-    missing = [name for name in names if name not in table.column_names]
-    if unknown or missing:
-        what = (
-            f"no column `{missing[0]}`"
-            if missing
-            else f"a column `{unknown[0]}` that {relation.name} has not"
-        )
-        raise CellFault(
-            f"the file has {what}; the columns of {relation.name} are {', '.join(names)}", 0, 0, ""
-        )
-    data = tuple(_checked_column(table.column(column.name), column, typedefs) for column in relation.columns)
+    check_names(table.column_names, relation)
+    data = tuple(checked_column(table.column(column.name), column, typedefs) for column in relation.columns)
     return Columns(data, table.num_rows)
 
 
@@ -131,7 +120,7 @@ def _text_type(type: Type) -> pa.DataType:
     return pa.dictionary(pa.int32(), pa.string())
 
 
-def _checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs) -> ColumnData:
+def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs) -> ColumnData:
     """A column of values; the slow way round when the quick one does not fit, to say which row is wrong."""
     import pyarrow as pa
 
@@ -141,10 +130,9 @@ def _checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDef
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
-    read = cell_reader(declared.type, typedefs)
-    for row, item in enumerate(column.to_pylist(maps_as_pydicts="lossy"), 1):
+    for row, item in enumerate(column.to_pylist(), 1):
         try:
-            values.append(_foreign(item, declared.type, typedefs, read))
+            values.append(from_plain(item, declared.type, typedefs))
         except (ValueError, OverflowError) as error:
             raise CellFault(f"column `{declared.name}`: {error}", row, 0, "") from None
     return values
@@ -166,7 +154,7 @@ def _column(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text:
             return floats.astype(np.float32).astype(np.float64) if width == 32 else floats
         case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
             return _dictionary(column, lambda text: text)
-        case User() if not as_text and _is_optional_string(type):
+        case User() if not as_text and is_optional_string(type):
             return _dictionary(column, some_maker(type, typedefs))
         case _ if as_text or pa.types.is_string(stored):
             return _dictionary(column, cell_reader(type, typedefs))
@@ -200,24 +188,6 @@ def _dictionary(
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], encoded.type)
     return [convert(text) for text in whole.dictionary.to_pylist()], np.asarray(whole.indices)
-
-
-def _foreign(item: Any, type: Type, typedefs: TypeDefs, read: Callable[[str], Any]) -> Any:
-    """A value from another library's plain Python form: text for what has no form of its own."""
-    if item is None and not is_option(type):
-        raise ValueError(f"expected {type}, found null")
-    if isinstance(item, str) and isinstance(type, User) and _is_optional_string(type):
-        return some_maker(type, typedefs)(item)
-    if isinstance(item, str) and not isinstance(type, String):
-        return read(item)
-    if isinstance(type, BigInt | Bit | Signed) and isinstance(item, float | Decimal):
-        item = int(item) if item.as_integer_ratio()[1] == 1 else item
-    return from_json(item, type, typedefs)
-
-
-def _is_optional_string(type: Type) -> bool:
-    """Whether a table's text is the bare value of an Option, and not the text of the Option."""
-    return is_option(type) and type.args[0] == String()
 
 
 def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:
@@ -277,6 +247,34 @@ def to_table(
     return pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
 
 
+def for_polars(table: pa.Table) -> pa.Table:
+    """The table without the wide decimals that polars has no type for: narrower ones, or else texts."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        for instead in (pa.decimal128(38, 0), pa.string()):
+            target = _with_decimals(table.schema.field(position).type, instead)
+            with suppress(pa.ArrowInvalid):
+                table = table.set_column(position, field.name, table.column(position).cast(target))
+                break
+    return table
+
+
+def _with_decimals(type: pa.DataType, instead: pa.DataType) -> pa.DataType:
+    """The type with another in the place of decimals of 256 bits."""
+    import pyarrow as pa
+
+    if pa.types.is_decimal256(type):
+        return instead
+    if pa.types.is_struct(type):
+        return pa.struct([field.with_type(_with_decimals(field.type, instead)) for field in type])
+    if pa.types.is_map(type):
+        return pa.map_(_with_decimals(type.key_type, instead), _with_decimals(type.item_type, instead))
+    if pa.types.is_list(type):
+        return pa.list_(_with_decimals(type.value_type, instead))
+    return type
+
+
 def narrowed(table: pa.Table) -> pa.Table:
     """The table with its decimal columns as int64 where that loses nothing."""
     import pyarrow as pa
@@ -295,42 +293,7 @@ def _array(column: Any, type: Type, target: pa.DataType, typedefs: TypeDefs) -> 
         return pa.array(column.astype(bool) if isinstance(type, Bool) else column).cast(target)
     if isinstance(type, Bool | Bit | Signed | Float | String):
         return pa.array(column, type=target)
-    if isinstance(type, BigInt) or pa.types.is_decimal(target):
+    if isinstance(type, BigInt):
         return pa.array([Decimal(value) for value in column], type=target)
-    plain = _plain_form(type, target, typedefs)
+    plain = plain_form(type, target, typedefs)
     return pa.array([plain(value) for value in column], type=target)
-
-
-def _plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[[Any], Any]:
-    """What turns a value into the plain Python form that Arrow takes for `target`."""
-    import pyarrow as pa
-
-    if is_option(type) and not is_option(type.args[0]):
-        inner = _plain_form(type.args[0], target, typedefs)
-        return lambda value: None if value[0] == 0 else inner(value[1])
-    if pa.types.is_string(target):
-        return cell_writer(type, typedefs)
-    match type:
-        case Tuple(items):
-            parts = [_plain_form(item, target.field(i).type, typedefs) for i, item in enumerate(items)]
-            return lambda value: {
-                str(i): part(item) for i, (part, item) in enumerate(zip(parts, value, strict=True))
-            }
-        case User():
-            fields = shape_of(type, typedefs).constructors[0].fields
-            named = [(n, _plain_form(of, target.field(n).type, typedefs)) for n, of in fields]
-            return lambda value: {n: part(item) for (n, part), item in zip(named, value, strict=True)}
-    collection = collection_of(type)
-    if collection is None:
-        if pa.types.is_decimal(target):
-            return Decimal
-        return lambda value: to_json(value, type, typedefs)
-    if pa.types.is_map(target) and isinstance(collection.element, Tuple):
-        key, item = collection.element.items
-        of_key, of_item = (
-            _plain_form(key, target.key_type, typedefs),
-            _plain_form(item, target.item_type, typedefs),
-        )
-        return lambda value: [(of_key(k), of_item(v)) for k, v in value]
-    of_element = _plain_form(collection.element, target.value_type, typedefs)
-    return lambda value: [of_element(element) for element in value]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -16,6 +16,7 @@ from ..cursor import TextFault
 from ..jsonvalue import from_json
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..valuetext import parse_value, to_int
+from .faults import CellFault
 
 TypeDefs: TypeAlias = dict[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
@@ -30,6 +31,27 @@ class Columns:
 
     data: tuple[ColumnData, ...]
     count: int
+
+    def rows(self, relation: Relation) -> Iterator[tuple[Any, ...]]:
+        """The rows one by one, of canonical values."""
+        if not self.data:
+            return iter([()] * self.count)
+        return zip(*map(_values, self.data, (column.type for column in relation.columns)), strict=True)
+
+
+def _values(data: ColumnData, type: Type) -> Iterable[Any]:
+    if isinstance(data, tuple):
+        dictionary, codes = data
+        return [dictionary[code] for code in codes.tolist()]
+    if isinstance(data, list):
+        return data
+    match type:
+        case Bool():
+            return map(bool, data.tolist())
+        case Float():
+            return map(values.canonical_float, data.tolist())
+    listed: list[Any] = data.tolist()
+    return listed
 
 
 def integer_bounds(type: Type) -> tuple[int, int] | None:
@@ -95,6 +117,19 @@ def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
             raise ValueError(f"expected {type}: {fault.message}") from None
         except RecursionError:
             raise ValueError("the value is nested too deeply") from None
+
+
+def check_names(found: list[str], relation: Relation) -> None:
+    """Sees that a table has the columns of the relation, in any order. Raises CellFault."""
+    names = [column.name for column in relation.columns]
+    missing = next((name for name in names if name not in found), None)
+    wrong = next((name for name in found if name not in names or found.count(name) > 1), None)
+    if missing is None and wrong is None:
+        return
+    what = f"there is no column `{missing}`"
+    if missing is None:
+        what = f"the column `{wrong}` is there twice" if wrong in names else f"`{wrong}` is no column"
+    raise CellFault(f"{what}; the columns of {relation.name} are {', '.join(names)}", 0, 0, "")
 
 
 def transpose(rows: Sequence[tuple[Any, ...]], width: int) -> Columns:

@@ -1,0 +1,116 @@
+"""The plain Python form in which Arrow and data frames take and give values: structs and tuples as
+dictionaries, Option as a value or None, wide integers as decimals, unions as their record text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import values
+from ..jsonvalue import from_json, to_json
+from ..shapes import collection_of, is_option, shape_of, some_maker
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
+from .columns import TypeDefs, cell_reader, cell_writer
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[[Any], Any]:
+    """What turns a value into the plain Python form that Arrow takes for the type `target`."""
+    import pyarrow as pa
+
+    if is_option(type) and not is_option(type.args[0]):
+        inner = plain_form(type.args[0], target, typedefs)
+        return lambda value: None if value[0] == 0 else inner(value[1])
+    if pa.types.is_string(target):
+        return cell_writer(type, typedefs)
+    match type:
+        case Tuple(items):
+            parts = [plain_form(item, target.field(i).type, typedefs) for i, item in enumerate(items)]
+            return lambda value: {
+                str(i): part(item) for i, (part, item) in enumerate(zip(parts, value, strict=True))
+            }
+        case User():
+            fields = shape_of(type, typedefs).constructors[0].fields
+            named = [(n, plain_form(of, target.field(n).type, typedefs)) for n, of in fields]
+            return lambda value: {n: part(item) for (n, part), item in zip(named, value, strict=True)}
+    collection = collection_of(type)
+    if collection is None:
+        if pa.types.is_decimal(target):
+            return Decimal
+        return lambda value: to_json(value, type, typedefs)
+    if pa.types.is_map(target) and isinstance(collection.element, Tuple):
+        key, item = collection.element.items
+        of_key, of_item = (
+            plain_form(key, target.key_type, typedefs),
+            plain_form(item, target.item_type, typedefs),
+        )
+        return lambda value: [(of_key(k), of_item(v)) for k, v in value]
+    of_element = plain_form(collection.element, target.value_type, typedefs)
+    return lambda value: [of_element(element) for element in value]
+
+
+def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """The value that a plain form stands for; JSON's forms and texts are taken too. Raises ValueError."""
+    if isinstance(item, np.ndarray):
+        item = item.tolist()
+    match type:
+        case User() if is_option(type):
+            return _from_optional(item, type, typedefs)
+        case _ if item is None:
+            raise ValueError(f"expected {type}, found null")
+        case String():
+            return values.check(item, type, typedefs)
+        case _ if isinstance(item, str):
+            return cell_reader(type, typedefs)(item)
+        case BigInt() | Bit() | Signed():
+            return values.check(_whole(item), type, typedefs)
+        case Bool() | Float():
+            return values.check(item, type, typedefs)
+        case Tuple(items):
+            if isinstance(item, dict) and list(item) == [str(i) for i in range(len(items))]:
+                item = list(item.values())
+            if isinstance(item, list | tuple) and len(item) == len(items):
+                return tuple(from_plain(each, of, typedefs) for each, of in zip(item, items, strict=True))
+        case User():
+            shape = shape_of(type, typedefs)
+            fields = dict(shape.constructors[0].fields)
+            if not shape.is_union and isinstance(item, dict) and item.keys() == fields.keys():
+                make = shape.make(shape.constructors[0])
+                return make(*(from_plain(item[name], of, typedefs) for name, of in fields.items()))
+    collection = collection_of(type)
+    if collection is not None:
+        elements = list(item.items()) if isinstance(item, dict) else item
+        if isinstance(elements, list):
+            return collection.build([from_plain(each, collection.element, typedefs) for each in elements])
+    return from_json(item, type, typedefs)
+
+
+def _from_optional(item: Any, type: User, typedefs: TypeDefs) -> Any:
+    """A missing value or the bare one, or the Option in JSON's form or as text."""
+    if item is None or (isinstance(item, dict) and len(item) == 1 and {"None", "Some"} & item.keys()):
+        return from_json(item, type, typedefs)
+    if isinstance(item, str) and not is_optional_string(type):
+        try:
+            return cell_reader(type, typedefs)(item)
+        except ValueError:
+            pass
+    return some_maker(type, typedefs)(from_plain(item, type.args[0], typedefs))
+
+
+def _whole(item: Any) -> Any:
+    """The integer that a whole float or decimal is."""
+    if isinstance(item, float) and item.is_integer():
+        return int(item)
+    if isinstance(item, Decimal) and item.is_finite() and item == item.to_integral_value():
+        return int(item)
+    return item
+
+
+def is_optional_string(type: Type) -> bool:
+    """Whether a table's text is the bare value of an Option, and not the text of the Option."""
+    return is_option(type) and type.args[0] == String()
