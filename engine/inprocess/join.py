@@ -1,4 +1,4 @@
-"""Delta joins: valuations grown from the rows of one term, look-up by look-up (DESIGN, section 6)."""
+"""Delta joins: valuations grown from the rows of one term, look-up by look-up."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fixpoints: nested time over the rules of mutually recursive relations (DESIGN, section 6).
+"""Fixpoints: nested time over the rules of mutually recursive relations.
 
 Without history an epoch is semi-naive evaluation on growing sets. The first epoch in which something
 may shrink builds the history from the sets and their births, and from then on every epoch runs the

@@ -3,7 +3,7 @@
 While only insertions have come there is no history: the relation is a growing set, in order of
 arrival (semi-naive). With a history, each row has a chain of (time, weight) entries, the number of
 its derivations at each iteration summed over all epochs, and a birth: the first iteration at which
-the sum is positive (DESIGN, sections 5 and 6).
+the sum is positive.
 """
 
 from __future__ import annotations
