@@ -1,4 +1,5 @@
-"""The README's examples give what it shows, and its commands are the ones that are run elsewhere."""
+"""The README's examples give what it shows, its commands are the ones that are run elsewhere, and the files
+that it and the other documents name exist."""
 
 from __future__ import annotations
 
@@ -77,3 +78,11 @@ def test_the_commands_in_the_text_work(place: Path) -> None:
     assert (place / "routes.dl").exists()
     ddlog("ddlog circuit routes.dl --output routes.svg", place)
     assert (place / "routes.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.parametrize("document", ["README.md", *(f"docs/{path.name}" for path in ROOT.glob("docs/*.md"))])
+def test_files_that_documents_name_exist(document: str) -> None:
+    text = (ROOT / document).read_text()
+    named = re.findall(r"`((?:ddlog|engine|stdlib|programs|tests|docs)/[\w/.]*)`", text)
+    named += [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    assert [name for name in named if not (ROOT / name).exists()] == []
