@@ -144,7 +144,7 @@ def _command(
     )
     parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
     parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
-                        help="a directory with library modules; may be repeated")  # fmt: skip
+                        help="a directory with library modules (imports are not supported yet)")  # fmt: skip
     parser.set_defaults(act=act)
     return parser
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from . import values
 from .core import CheckedProgram, Relation
 from .diagnostics import DDlogError, Diagnostic
+from .errors import facts
 from .errors import usage as errors
 from .rows import Row
 from .source import Source
@@ -21,15 +22,24 @@ if TYPE_CHECKING:
 def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) -> Program:
     """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
 
+    Imports are not supported yet; of the library paths only that they are directories is checked.
     Raises DDlogError with all errors; the program has the warnings.
     """
     from .check.program import check_program
 
+    folders = tuple(map(Path, library_paths))
+    missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
+    if missing:
+        raise DDlogError(missing)
     source = read_source(program)
-    checked, diagnostics = check_program(source, tuple(map(str, library_paths)))
+    checked, diagnostics = check_program(source, folders)
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
+
+
+def _not_a_directory(path: Path) -> Diagnostic:
+    return facts.NotADirectory(str(path)) if path.exists() else facts.NoSuchDirectory(str(path))
 
 
 def read_source(program: str | Path) -> Source:

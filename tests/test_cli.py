@@ -335,3 +335,11 @@ def test_importing_the_package_is_cheap() -> None:
         [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
     )
     assert done.stdout == "[]\n"
+
+
+def test_a_library_path_must_be_a_directory(paths: Path) -> None:
+    out, _ = ddlog(paths, "check", "paths.dl", "-L", "facts")
+    assert out == ""
+    _, err = ddlog(paths, "check", "paths.dl", "-L", "nowhere", "-L", "paths.dl", code=1)
+    assert "nowhere: there is no such directory" in err
+    assert "paths.dl: this is a file, not a directory" in err
