@@ -2,14 +2,20 @@
 
 Typed columns (a small number, a string, an option, a tuple), functions, patterns, every kind of
 clause, and three strata: plain relations, mutually recursive ones, and negation and groups on top.
+Beside them stand rules from `PIECES`: other types of columns, relations of values, multisets, several
+heads, and groups inside expressions.
 Recursive rules only use functions into finite sets, so that every program ends.
 """
 
 from __future__ import annotations
 
+import math
+import re
 from typing import Any
 
 from hypothesis import strategies as st
+
+from ddlog.values import NAN, Map, Set, Vec
 
 HEADER = """
 typedef Mark = Plain | Dot{n: bit<2>}
@@ -29,7 +35,122 @@ input relation Num(a: bit<2>, b: bit<2>)
 input relation Tag(a: bit<2>, s: string)
 input relation May(o: Option<string>, m: Mark)
 input multiset Bag(s: string)
+
+typedef Point = Point{x: bit<2>, tag: (bit<2>, string)}
+typedef Figure = Circle{r: bit<2>} | Box{side: bit<2>, name: string} | Blank
+function shift(p: Point): Point { var q = p; q.x = q.x + 1; q.tag.1 = turn(q.tag.1); q }
+function name(f: Figure): string { match (f) { Box{.name = n} -> n, Circle{1} -> "b", _ -> "c" } }
+
+input relation Fig[Figure]
+input relation Pair[(bit<2>, string)]
+input relation Spot(p: Point, s: string)
+input relation Many(a: bit<2>, v: Vec<bit<2>>, s: Set<string>, m: Map<string, bit<2>>)
+input relation Mass(a: bit<2>, d: double, f: float, b: bigint, w: signed<70>)
+input multiset Heap(a: bit<2>, b: bit<2>)
 """
+
+# Rules over the inputs and the relations P: (bit<2>, string), R: (bit<2>, bit<2>), S: (string, bit<2>).
+# In each, ~n and ~s stand for literals, ~v for P or Tag, ~w for R, Num or Heap, ~c for a column of Mass,
+# and ~o for an operator that compares.
+PIECES = [
+    """output relation X[Figure]
+    X[Circle{r + ~n}] :- Fig[Circle{r}].
+    X[f] :- f in Fig[Box{.side = ~n}].
+    X[Box{a, s}] :- ~v(a, s), not Fig[Box{a, s}].
+    X[Blank] :- Fig[f], f != Blank.""",
+    """output relation X(s: string, a: bit<2>)
+    X(name(f), a) :- Fig[f], ~v(a, name(f)).
+    X(s, ~n) :- Fig[Box{_, s}], not Fig[Circle{~n}].
+    X(n, side) :- Fig[f], Box{side, n} = f, side ~o ~n.""",
+    """output relation X[(bit<2>, string)]
+    X[(a, turn(s))] :- Pair[(a, s)].
+    X[t] :- Pair[t], t.0 ~o ~n, not ~v(t.0, t.1).
+    X[t] :- Spot(p, _), var t = p.tag.""",
+    """output relation X(p: Point)
+    X(shift(p)) :- Spot(p, s), p.tag.1 == s.
+    X(q) :- Spot(p, _), var q = shift(p), not Spot(q, ~s).""",
+    """output relation X(a: bit<2>, s: string)
+    X(x, t) :- Spot(Point{x, (y, t)}, _), ~w(x, y).
+    X(y, t) :- Spot(Point{.tag = (y, t)}, t).
+    X(p.x, s) :- Spot(p, s), Pair[p.tag].""",
+    """output relation X(v: Vec<bit<2>>, s: Set<string>, m: Map<string, bit<2>>)
+    X(v.push_imm(a), s.insert_imm(~s), m) :- Many(a, v, s, m).
+    X(v, s, m) :- Many(a, v, s, m), Some{a} = m.get(~s).
+    X(sort_imm(v), s.union(t), m.union(n)) :- Many(_, v, s, m), Many(~n, v, t, n).""",
+    """output relation X(a: bit<2>, s: string)
+    X(x, s) :- Many(_, v, t, _), var x = FlatMap(v), var s = FlatMap(t).
+    X(x, k) :- Many(a, _, _, m), (var k, var x) = FlatMap(m), x ~o a.
+    X(x, "g") :- ~w(x, y), var g = y.group_by(x), (var z, var n) = FlatMap(g), z ~o ~n, n == 1.
+    X(x, s) :- Many(.a = x, .s = t), not ~v(x, _), var s = FlatMap(t).""",
+    """output relation X(a: bit<2>, v: Vec<Set<string>>, u: Set<string>)
+    X(a, g.to_vec(), g.union()) :- Many(a, _, s, _), var g = s.group_by(a).""",
+    """output relation X(a: bit<2>, low: double, high: double, n: bigint)
+    X(a, g.min(), g.max(), g.count() as bigint) :- Mass(a, d, _, _, _), var g = d.group_by(a).""",
+    """output relation X(a: bit<2>, sum: double, mean: double)
+    X(a, g.sum(), g.avg()) :- Mass(a, d, _, _, _), var g = d.group_by(a).""",
+    """output relation X(sum: float, mean: double, high: float)
+    X(g.sum(), g.avg(), g.max()) :- Mass(_, _, f, _, _), var g = f.group_by(()).""",
+    """output relation X(a: bit<2>, sum: bigint, mean: double, low: bigint)
+    X(a, sum, mean, low) :- Mass(a, _, _, b, _), var g = b.group_by(a),
+        var sum = g.sum(), var mean = g.avg(), var low = g.min().""",
+    """output relation X(sum: signed<70>, high: signed<70>, last: bit<2>)
+    X(g.sum_second(), g.max_second(), g.max().0) :- Mass(a, _, _, _, w), var g = (a, w).group_by(()).""",
+    """output relation X(d: double, b: bigint, w: signed<70>)
+    X(d + 1.0, b * b, w * w - 1) :- Mass(_, d, _, b, w), b ~o 0, w ~o 1.
+    X(d, b % 7, w >> 2) :- Mass(a, d, _, b, w), Mass(~n, d, _, _, _), a < 3.""",
+    """output relation X(a: bit<2>, b: bit<2>)
+    X(a, c) :- Mass(a, ~c), Mass(c, ~c), a != c.""",
+    """output multiset X(a: bit<2>)
+    X(a) :- Heap(a, b), ~w(b, _).
+    X(b) :- Heap(_, b), not ~v(b, _).
+    X(~n).
+    X(a) :- ~v(a, s), Bag(s).""",
+    """output multiset X(a: bit<2>, n: bit<64>)
+    X(a, g.count_distinct()) :- Heap(a, b), var g = (b, ~n: bit<2>).group_by(a).
+    X(b, 1) :- Heap(a, b), a ~o b.""",
+    """multiset Inner(a: bit<2>)
+    Inner(a) :- Heap(a, _).
+    Inner(a) :- ~v(a, _).
+    output multiset X(a: bit<2>, s: string)
+    X(a, s) :- Inner(a), Bag(s).
+    output relation Flat(a: bit<2>)
+    Flat(a) :- Inner(a), not Heap(a, ~n).""",
+    """output relation X(a: bit<2>)
+    output relation Other(s: string, a: bit<2>)
+    X(a), Other(turn(s), b), X(b) :- ~v(a, s), ~w(a, b), a ~o ~n.
+    Other(~s, ~n), X(3).""",
+    """output relation X(t: (bit<2>, string), n: bit<64>, s: string)
+    X((k, s), 1 + z.group_by((k, s)).count() * 2, "n") :- ~v(k, s), ~w(k, z).
+    X((k, ~s), n, "${g.max()}") :- ~v(k, s), var g = (turn(s)).group_by(k), var n = g.count().
+    X((0, ""), x.group_by(()).count_distinct(), "all") :- ~w(x, _).""",
+    """output relation X(n: bit<64>, best: (string, bit<2>), least: string)
+    X(n, best, least) :- ~v(a, s), var g = (s, a).group_by(()),
+        var best = g.max(), var n = g.count_distinct(),
+        not Pair[(best.1, best.0)], (var least, _) = g.min().""",
+    """output relation X(k: bit<2>, n: bit<64>)
+    X(k, n) :- ~w(k, x), var n = Aggregate((k), group_count_distinct(x)).""",
+    """relation Size(k: bit<2>, n: bit<64>)
+    Size(k, n) :- ~w(k, x), var n = x.group_by(k).count().
+    output relation X(n: bit<64>, ks: Vec<bit<2>>)
+    X(n, g.to_vec()) :- Size(k, n), not Pair[(k, ~s)], var g = k.group_by(n).""",
+    """output relation X(s: string, a: bit<2>)
+    X(~s, a) :- ~n ~o 1: bit<2>, var a = FlatMap([0, 1]).
+    X(s, 0) :- not Num(~n, ~n), var s = FlatMap(["a", "b"]), not Bag(s).
+    X(s, 1) :- var t = ~s, Tag(_, s), s ~o t.""",
+    """relation Step(p: Point)
+    Step(p) :- Spot(p, ~s).
+    Step(shift(p)) :- Step(p), Pair[p.tag].
+    Step(Point{y, p.tag}) :- Step(p), ~w(p.x, y), not Many(y, _, _, _).
+    output relation X(p: Point)
+    X(p) :- Step(p), not Spot(p, _).
+    output relation Far(x: bit<2>, n: bit<64>)
+    Far(x, n) :- Step(Point{x, t}), var n = t.group_by(x).count().""",
+    """relation Up(f: Figure, s: Set<string>)
+    Up(f, set_singleton(name(f))) :- Fig[f].
+    Up(Circle{a}, s.insert_imm(t)) :- Up(f, s), ~v(a, t), not s.contains(~s).
+    output relation X(f: Figure, n: bit<64>)
+    X(f, s.group_by(f).count()) :- Up(f, s).""",
+]
 
 TYPES = {"n": "bit<2>", "s": "string"}
 INPUTS = {"Num": "nn", "Tag": "ns", "Bag": "s"}
@@ -162,7 +283,27 @@ def programs(draw: Any) -> str:
     lines.append(
         f"G({key}, g.count_distinct(), {whole}) :- {source}({arguments}), var g = {item}.group_by({key})."
     )
+    for number, piece in enumerate(draw(st.lists(st.sampled_from(PIECES), max_size=4, unique=True))):
+        lines.append(filled(draw, piece, number))
     return "\n".join(lines)
+
+
+HOLES = {
+    "~n": ["0", "1", "2"],
+    "~s": ['"a"', '"b"'],
+    "~v": ["P", "Tag"],
+    "~w": ["R", "Num", "Heap"],
+    "~c": ["d, _, _, _", "_, f, _, _", "_, _, b, _", "_, _, _, w", "d, _, b, _"],
+    "~o": ["<", "<=", "==", "!="],
+}
+
+
+def filled(draw: Any, piece: str, number: int) -> str:
+    """A piece with its holes filled; the relation without a name gets one."""
+    for hole, choices in HOLES.items():
+        while hole in piece:
+            piece = piece.replace(hole, draw(st.sampled_from(choices)), 1)
+    return re.sub(r"\bX\b", f"X{number}", piece)
 
 
 small = st.integers(0, 3)
@@ -170,14 +311,37 @@ letters = st.sampled_from(["a", "b", "c"])
 ROWS = {
     "Num": st.tuples(small, small),
     "Tag": st.tuples(small, letters),
-    "May": st.tuples(st.one_of(st.none(), letters), st.one_of(st.none(), small)),
+    "May": st.tuples(
+        st.one_of(st.just((0,)), st.tuples(st.just(1), letters)),
+        st.one_of(st.just((0,)), st.tuples(st.just(1), small)),
+    ),
     "Bag": st.tuples(letters),
+    "Fig": st.tuples(
+        st.one_of(st.tuples(st.just(0), small), st.tuples(st.just(1), small, letters), st.just((2,)))
+    ),
+    "Pair": st.tuples(st.tuples(small, letters)),
+    "Spot": st.tuples(st.tuples(small, st.tuples(small, letters)), letters),
+    "Many": st.tuples(
+        small,
+        st.lists(small, max_size=3).map(Vec),
+        st.sets(letters).map(Set),
+        st.dictionaries(letters, small).map(Map),
+    ),
+    "Mass": st.tuples(
+        small,
+        st.sampled_from([0.0, 1.5, -2.5, 1e300, math.inf, -math.inf, NAN]),
+        st.sampled_from([0.0, 0.5, -3.0, 16777216.0, math.inf, NAN]),
+        st.sampled_from([0, 1, -7, 2**63, -(2**63) - 1, 2**64, 10**30]),
+        st.sampled_from([0, 1, -5, 2**62, 2**63, 2**69 - 1, -(2**69)]),
+    ),
+    "Heap": st.tuples(small, small),
 }
+MULTISETS = {"Bag", "Heap"}
 
 
 @st.composite
 def transactions(draw: Any) -> list[list[tuple[str, tuple[Any, ...], int]]]:
-    """A few transactions of (relation, row, +1 or -1) that keep multisets legal."""
+    """A few transactions of (relation, row as the engine holds it, +1 or -1) that keep multisets legal."""
     counts: dict[Any, int] = {}
     out = []
     for _ in range(draw(st.integers(1, 5))):
@@ -186,10 +350,11 @@ def transactions(draw: Any) -> list[list[tuple[str, tuple[Any, ...], int]]]:
             relation = draw(st.sampled_from(sorted(ROWS)))
             row = draw(ROWS[relation])
             sign = draw(st.sampled_from([1, 1, -1]))
-            if relation == "Bag":
-                if counts.get(row, 0) + sign < 0:
+            if relation in MULTISETS:
+                key = relation, row
+                if counts.get(key, 0) + sign < 0:
                     continue
-                counts[row] = counts.get(row, 0) + sign
+                counts[key] = counts.get(key, 0) + sign
             one.append((relation, row, sign))
         out.append(one)
     return out
