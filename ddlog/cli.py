@@ -45,6 +45,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     large state and a compiler apart in good order would only keep the user waiting.
     """
     if argv is None:
+        _open_closed_streams()
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
@@ -58,21 +59,41 @@ def main(argv: Sequence[str] | None = None) -> int:
     return code
 
 
+def _open_closed_streams() -> None:
+    """Lets standard streams that were closed from outside be empty, and swallow what is written."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, mode, encoding="utf-8"))  # noqa: SIM115
+
+
 def _run_main(argv: Sequence[str] | None) -> int:
     try:
-        arguments = _parser().parse_args(argv)
-        act: Callable[[argparse.Namespace], int] = arguments.act
-        code = _guarded(act, arguments)
+        code = _parse_and_act(argv)
         sys.stdout.flush()
         return code
-    except SystemExit as exit:
-        return exit.code if isinstance(exit.code, int) else USAGE_ERROR
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return USER_ERROR
+    except OSError as error:
+        return _cannot_write(error)
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return INTERRUPTED
+
+
+def _parse_and_act(argv: Sequence[str] | None) -> int:
+    try:
+        arguments = _parser().parse_args(argv)
+        act: Callable[[argparse.Namespace], int] = arguments.act
+        return _guarded(act, arguments)
+    except SystemExit as exit:
+        return exit.code if isinstance(exit.code, int) else USAGE_ERROR
+
+
+def _cannot_write(error: OSError) -> int:
+    with suppress(OSError):
+        print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
+    return USER_ERROR
 
 
 def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Namespace) -> int:
@@ -88,8 +109,7 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
     except (BrokenPipeError, KeyboardInterrupt):
         raise
     except OSError as error:
-        print(f"error: cannot write the output: {error.strerror or error}", file=sys.stderr)
-        return USER_ERROR
+        return _cannot_write(error)
     except MemoryError:
         print("error: there is not enough memory", file=sys.stderr)
         return USER_ERROR

@@ -20,7 +20,7 @@ from .program import Program
 from .progress import Progress
 from .results import Changes
 from .session import Session
-from .updates import update_commands
+from .updates import check_updates, update_commands
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,8 @@ class RunOptions:
 def run(program: Program, options: RunOptions) -> None:
     """Runs a program to standard output and files. Raises DDlogError."""
     _check_options(options)
+    if options.updates is not None:
+        check_updates(options.updates)
     chosen = _chosen(program, options.relations)
     if options.output is not None:
         make_directory(Path(options.output))
@@ -60,6 +62,8 @@ def run(program: Program, options: RunOptions) -> None:
 def _check_options(options: RunOptions) -> None:
     if options.format == "parquet" and options.output is None:
         raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
+    if options.sizes and options.format is not None and options.output is None and options.updates is None:
+        raise DDlogError([errors.BadOptions("--sizes prints no rows that could have a --format")])
 
 
 def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
@@ -85,9 +89,7 @@ def tell(text: str) -> None:
 
 def _show_state(session: Session, chosen: Sequence[Relation], options: RunOptions, first: Changes) -> None:
     """The relations after the first commit: sizes, files, or text."""
-    if options.sizes:
-        print_lines(f"{relation.name}\t{session.size(relation.name)}" for relation in chosen)
-    elif options.output is not None:
+    if options.output is not None:
         for relation in chosen:
             view = session[relation.name]
             write_relation(
@@ -99,6 +101,10 @@ def _show_state(session: Session, chosen: Sequence[Relation], options: RunOption
                 view.stored.columns,
                 view.stored.weights,
             )
+    if options.sizes:
+        print_lines(f"{relation.name}\t{session.size(relation.name)}" for relation in chosen)
+    elif options.output is not None:
+        pass
     elif options.format is not None:
         print_lines(_formatted(session, chosen, options.format))
     elif options.updates is not None and options.input is None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 from . import values
 from .core import Atom, Relation
 from .diagnostics import DDlogError
-from .engine.runtime import IterationLimit, Runtime
+from .engine.runtime import Batch, IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
 from .inputs import Changes as PendingChanges
@@ -163,8 +163,7 @@ class Session:
                 if self.progress is not None:
                     self.progress(f"reading {file.path.name}", 0, 0)
                 columns = read_facts(file, declared, self.typedefs)
-                batch = self._runtime.batch_from_columns(file.relation, columns.data)
-                self._pending(declared).load(batch, partial(columns.rows, declared))
+                self._pending(declared).load(self._batch(declared, columns), partial(columns.rows, declared))
         except BaseException:
             self.rollback()
             raise
@@ -352,8 +351,12 @@ class Session:
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
         with self._changing(relation) as (declared, changes):
             columns = self._columns(declared, table)
-            batch = self._runtime.batch_from_columns(relation, columns.data)
-            changes.change(batch, partial(columns.rows, declared), sign)
+            changes.change(self._batch(declared, columns), partial(columns.rows, declared), sign)
+
+    def _batch(self, declared: Relation, columns: Columns) -> Batch:
+        if not declared.columns:
+            return self._runtime.batch(declared.name, [()] * columns.count)
+        return self._runtime.batch_from_columns(declared.name, columns.data)
 
     def _columns(self, declared: Relation, table: Any) -> Columns:
         from .io.faults import CellFault

@@ -63,6 +63,18 @@ def update_commands(
     _tell_rest(reader, note)
 
 
+def check_updates(name: str) -> None:
+    """Sees that an update file is there, before time is spent on facts. Raises DDlogError."""
+    if name == "-":
+        return
+    if Path(name).is_dir():
+        raise DDlogError([errors.DirectoryForFile(name)])
+    try:
+        Path(name).stat()
+    except OSError as error:
+        raise DDlogError([errors.CannotRead(name, error.strerror or str(error))]) from None
+
+
 def _follow(
     stream: TextIO, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], note: Note
 ) -> Iterator[Command]:

@@ -203,6 +203,10 @@ def test_circuit_as_text_and_picture(paths: Path) -> None:
         (["run", "paths.dl", "--output", "/proc/no"], "/proc/no: cannot be written"),
         (["run", "paths.dl", "--updates", "none.dat"], "none.dat: cannot be read"),
         (["run", "paths.dl", "--updates", "facts"], "facts: this is a directory, not a file"),
+        (["run", "paths.dl", "--input", "facts", "--updates", "none.dat"], "none.dat: cannot be read"),
+        (["run", "paths.dl", "-L", "none"], "none: there is no such directory"),
+        (["run", "paths.dl", "-L", "paths.dl"], "paths.dl: this is a file, not a directory"),
+        (["run", "paths.dl", "--sizes", "--format", "csv"], "--sizes prints no rows that could have"),
         (["run", "paths.dl", "--engine", "spark"], "the engine `spark` is not built in yet"),
     ],
 )
@@ -225,6 +229,12 @@ def test_help_and_version(paths: Path) -> None:
     for command in ("run", "repl", "check", "circuit"):
         assert command in ddlog(paths, "--help")[0]
         assert ddlog(paths, command, "--help")[0].startswith(f"usage: ddlog {command}")
+
+
+def test_sizes_go_with_output(paths: Path) -> None:
+    out, _ = ddlog(paths, "run", "paths.dl", "--input", "facts", "--sizes", "--output", "out")
+    assert out == "Fan\t2\nPath\t3\n"
+    assert sorted(path.name for path in (paths / "out").iterdir()) == ["Fan.csv", "Path.csv"]
 
 
 @pytest.mark.parametrize(
@@ -323,6 +333,20 @@ def test_a_full_disk_is_an_error(paths: Path) -> None:
         f"{command} > /dev/full", cwd=paths, shell=True, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 1 and "cannot write the output" in done.stderr
+    command = " ".join(f"'{part}'" for part in [*DDLOG, "--version"])
+    done = subprocess.run(f"{command} > /dev/full", shell=True, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 1 and done.stderr.startswith("error: cannot write the output")
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_streams_are_empty(paths: Path, closed: str) -> None:
+    arguments = ["run", "paths.dl", "--input", "facts", "--updates", "-", "--output", "out"]
+    command = " ".join(f"'{part}'" for part in [*DDLOG, *arguments])
+    done = subprocess.run(
+        f"{command} {closed}", cwd=paths, shell=True, capture_output=True, text=True, input="", timeout=120
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (paths / "out" / "Path.csv").read_text() == "a,b\nx,y\nx,z\ny,z\n"
 
 
 def test_importing_the_package_is_cheap() -> None:

@@ -277,6 +277,19 @@ def test_csv_has_a_header(tmp_path: Path) -> None:
     assert path.read_text() == 'name,age,tall,height\n"Ann, B.",30,true,1.75\n"""Q""",0,false,inf\n'
 
 
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
+@pytest.mark.parametrize("count", [0, 1, 2])
+def test_rows_without_columns_read_back(tmp_path: Path, format: str, count: int) -> None:
+    flag = relation("Flag")
+    path = store(tmp_path, format, flag, [()] * count)
+    assert read_facts(FactFile("Flag", path, format), flag, TYPES) == Columns((), count)
+    with pytest.raises(DDlogError, match="Parquet has no rows without columns"):
+        store(tmp_path, "parquet", flag, [()] * count)
+    if format != "jsonl":
+        with pytest.raises(DDlogError, match="expected an empty line"):
+            load(tmp_path / f"Flag.{format}", "\nx\n", flag)
+
+
 @pytest.mark.parametrize("format", ["csv", "jsonl", "parquet"])
 def test_a_weight_repeats_the_row(tmp_path: Path, format: str) -> None:
     path = store(tmp_path, format, EDGE, [(1, 2), (3, 4)], weights=[2, 1])

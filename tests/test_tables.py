@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -143,3 +144,11 @@ def test_what_polars_has_no_type_for_goes_as_text() -> None:
         session.commit()
         frame = session["Nested"].to_polars()
         assert sorted(map(int, frame["w"].to_list())) == [1, 2**99]
+
+
+def test_facts_without_columns_are_loaded(tmp_path: Path) -> None:
+    program = ddlog.compile("input relation Flag()\noutput relation On(x: bit<8>)\nOn(1) :- Flag().")
+    (tmp_path / "Flag.jsonl").write_text("{}\n")
+    with program.session() as session:
+        session.load(tmp_path)
+        assert len(session["On"]) == len(session["Flag"]) == 1

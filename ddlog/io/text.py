@@ -75,6 +75,8 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
     faults: list[CellFault] = []
     try:
         records: Iterator[Record]
+        if not width:
+            return Columns((), _count_empty(text, separator, relation))
         if separator == "\t":
             records, order = tab_records(text, keep_empty), list(range(width))
         else:
@@ -96,7 +98,7 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
         faults.append(fault)
     if faults:
         raise FaultyFile(faults)
-    return Columns(tuple(columns), len(columns[0]) if columns else _count(text))
+    return Columns(tuple(columns), len(columns[0]))
 
 
 def _after_header(records: Iterator[Record], relation: Relation) -> tuple[Iterator[Record], list[int]]:
@@ -113,10 +115,16 @@ def _wrong_count(record: Record, relation: Relation) -> CellFault:
     expected, given = len(relation.columns), len(record.cells)
     names = ", ".join(column.name for column in relation.columns)
     noun = "column" if expected == 1 else "columns"
-    message = f"expected {expected} {noun} ({names}), found {given}"
+    message = f"expected {expected} {noun} ({names}), found {given}" if names else "expected an empty line"
     at = record.column(expected) if given > expected else len(record.text) + 1
     return CellFault(message, record.line, at, record.text)
 
 
-def _count(text: str) -> int:
-    return sum(1 for line in text.split("\n") if line.strip())
+def _count_empty(text: str, separator: str, relation: Relation) -> int:
+    """The number of rows of a relation without columns: empty lines, after the header's if it has one.
+    Raises CellFault."""
+    lines = list(tab_records(text, keep_empty=True))
+    for line in lines:
+        if line.text:
+            raise _wrong_count(line, relation)
+    return max(0, len(lines) - (separator == ","))

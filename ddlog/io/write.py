@@ -157,6 +157,9 @@ def _write_parquet(
     from .arrow import to_table
 
     names = [(column.name, column.type) for column in relation.columns]
+    if not names:
+        reason = f"Parquet has no rows without columns, and {relation.name} has none"
+        raise DDlogError([errors.CannotWrite(path=str(path), reason=reason)])
     try:
         table = to_table(names, columns, typedefs)
     except ValueError as error:
