@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from unittest import mock
 
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess import grouping, recursive, store
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime, create_runtime
@@ -39,7 +41,19 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 @thorough
 @given(circuits(), streams(), st.booleans())
 def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
-    runtime = create_runtime(incrementalize(optimize(circuit) if optimized else circuit))
+    follow(circuit, create_runtime(incrementalize(optimize(circuit) if optimized else circuit)), epochs)
+
+
+def undo(changes: Changes) -> Changes:
+    """What takes changes of a multiset back, and deletes what may have been inserted in a set."""
+    return {
+        name: [(row, -sign) for row, sign in reversed(signed) if name == "M" or sign > 0]
+        for name, signed in changes.items()
+    }
+
+
+def follow(circuit: Circuit, runtime: Runtime, epochs: list[Changes]) -> None:
+    """Commits the epochs and compares every change with the definition."""
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple, int]] = {}
     for changes in epochs:
@@ -108,6 +122,17 @@ def interrupted_at(point: int) -> Callable[[], None]:
             raise Pressed
 
     return check
+
+
+@thorough
+@given(circuits(), streams())
+def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: list[Changes]) -> None:
+    with ExitStack() as patched:
+        for module in (grouping, recursive, store):
+            patched.enter_context(mock.patch.object(module, "_FEW_GHOSTS", 0))
+        follow(
+            circuit, create_runtime(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs]
+        )
 
 
 @thorough

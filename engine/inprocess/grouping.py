@@ -1,4 +1,4 @@
-"""Groups: one row for each key, kept up by touching only the keys that change (DESIGN, section 6).
+"""Groups: one row for each key, kept up by touching only the keys that change.
 
 Counts, sums and averages come from exact accumulators; min and max read the key's rows from its
 arrangement; any other function is given the whole group in sorted order.
@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ..circuit import Aggregate, DeltaGroup
+from ..interrupt import immediate
 from ..rounding import rounded, rounded_single
 from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
 from . import kernels
@@ -20,6 +21,7 @@ from .interner import Values, decode_rows
 from .table import RowTable, grown
 from .views import Readable
 
+_FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 _SCALE = 1074  # every double is an integer over 2^1074
 _LOW = 0xFFFFFFFF
 
@@ -33,6 +35,9 @@ class Accumulator(Protocol):
     def result(self, groups: Array, counts: Array) -> Array:
         """The aggregate of each of these groups, none of which is empty, as column codes."""
 
+    def keep(self, groups: Array) -> None:
+        """Forgets all groups but these, which get new numbers, from 0 in order."""
+
 
 class _Count:
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
@@ -40,6 +45,9 @@ class _Count:
 
     def result(self, groups: Array, counts: Array) -> Array:
         return counts
+
+    def keep(self, groups: Array) -> None:
+        """Nothing is kept."""
 
 
 class _IntegerSum:
@@ -80,6 +88,12 @@ class _IntegerSum:
             sums = [self.one.wrap(s) for s in sums]
         return self.values.encode_column(self.out, sums, len(sums))
 
+    def keep(self, groups: Array) -> None:
+        self.low, self.high = self.low[groups], self.high[groups]
+        if self.huge:
+            held = ((new, self.huge.get(old, 0)) for new, old in enumerate(groups.tolist()))
+            self.huge = {group: total for group, total in held if total}
+
 
 class _FloatSum:
     """Exact sums of doubles, as integers over 2^1074, rounded once when read."""
@@ -115,6 +129,9 @@ class _FloatSum:
         sums: list[float] = [self._total(g, n) for g, n in zip(groups.tolist(), divisors, strict=True)]
         return self.values.encode_column(self.out, sums, len(sums))
 
+    def keep(self, groups: Array) -> None:
+        self.sums = {new: self.sums[old] for new, old in enumerate(groups.tolist())}
+
 
 class _Extreme:
     """The least or greatest value of a column, read from the arrangement by key."""
@@ -138,6 +155,9 @@ class _Extreme:
         _, first = np.unique(np.repeat(np.arange(len(groups)), sizes)[hits], return_index=True)
         return codes[hits[first]]
 
+    def keep(self, groups: Array) -> None:
+        """Nothing is kept."""
+
 
 class _Whole:
     """Any function of the whole group."""
@@ -160,11 +180,15 @@ class _Whole:
         for key, start, end in zip(keys, starts.tolist(), ends, strict=True):
             group = sorted(set(listed[start:end]))
             try:
-                made.append(self.one.make(key, group))
+                with immediate():
+                    made.append(self.one.make(key, group))
             except Exception as fault:
                 message = str(fault) or type(fault).__name__
                 raise RowFault(message, self.rule, self.one.place, {"key": key}) from fault
         return self.values.encode_column(self.out, made, len(made))
+
+    def keep(self, groups: Array) -> None:
+        """Nothing is kept."""
 
 
 class _Members:
@@ -199,11 +223,12 @@ class Grouping:
         self.arity = node.keys
         self.keys = RowTable(node.keys)
         self.counts: Array = np.zeros(16, np.int64)
+        self.alive = 0  # keys with a count
         self._mark: Array = np.zeros(16, np.int8)
-        members = None if store is None else _Members(store, self.keys, node.keys, values)
+        self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
         self.accumulators = [
-            _accumulator(one, source, out, members, values, node.text)
+            _accumulator(one, source, out, self._members, values, node.text)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
@@ -225,6 +250,7 @@ class Grouping:
             accumulator.add(groups, delta, weights)
         now = self.counts[touched]
         alive = now > 0
+        self.alive += int(np.count_nonzero(alive)) - int(np.count_nonzero(before > 0))
         new = []
         for accumulator, held in zip(self.accumulators, self.results, strict=True):
             column = np.zeros(len(touched), np.int64)
@@ -248,7 +274,9 @@ class Grouping:
         return Batch(tuple(columns), len(groups), signs)
 
     def _restore(self, groups: Array, delta: Batch, weights: Array, touched: Array, old: list[Array]) -> None:
+        now = np.count_nonzero(self.counts[touched] > 0)
         np.add.at(self.counts, groups, -weights)
+        self.alive += int(np.count_nonzero(self.counts[touched] > 0)) - int(now)
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, -weights)
         for held, column in zip(self.results, old, strict=True):
@@ -257,6 +285,22 @@ class Grouping:
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
+        if self.keys.size > _FEW_GHOSTS + 2 * self.alive:
+            self._forget_ghosts()
+
+    def _forget_ghosts(self) -> None:
+        """Forgets the keys without rows."""
+        kept = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        columns = self.keys.columns_at(kept)
+        self.keys = RowTable(self.arity)
+        self.keys.insert(columns, len(kept))
+        if self._members is not None:
+            self._members.keys = self.keys
+        self.counts = self.counts[kept]
+        self._mark = np.zeros(len(kept), np.int8)
+        self.results = [held[kept] for held in self.results]
+        for accumulator in self.accumulators:
+            accumulator.keep(kept)
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
