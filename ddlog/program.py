@@ -11,12 +11,15 @@ from .core import CheckedProgram, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
 from .errors import usage as errors
+from .nearest import nearest
 from .rows import Row
 from .source import Source
 
 if TYPE_CHECKING:
     from .engine.circuit import Circuit
     from .session import Progress, Session
+
+_ENGINES = ("auto", "in-process", "inprocess")
 
 
 def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) -> Program:
@@ -78,7 +81,11 @@ class Program:
         from .engine.passes import optimize
         from .lower import lower
 
-        relational = optimize(lower(self.checked, None if outputs is None else tuple(outputs)))
+        wanted = None if outputs is None else tuple(outputs)
+        for name in wanted or ():
+            if name not in self.relations:
+                raise DDlogError([errors.UnknownRelation(name, nearest(name, self.relations))])
+        relational = optimize(lower(self.checked, wanted))
         return relational if stage == "relational" else incrementalize(relational)
 
     def session(
@@ -86,22 +93,28 @@ class Program:
         *,
         relations: str | Iterable[str] = "all",
         max_iterations: int | None = None,
-        engine: str = "inprocess",
+        engine: str = "auto",
         progress: Progress | None = None,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
         relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a
-        recursion that takes longer with an error.
+        recursion that takes longer with an error. `engine` is "in-process", or "auto", which chooses.
         """
         from .engine.runtime import create_runtime
         from .session import Session
 
+        if engine not in _ENGINES:
+            raise DDlogError([errors.NotBuiltIn(engine)])
+        if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
+            raise DDlogError(
+                [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
+            )
         outputs = self._wanted(relations)
         circuit = self.circuit("incremental", outputs)
         kept = frozenset(name for name, _ in circuit.relations)
-        return Session(self, create_runtime(circuit, engine, nan=values.NAN), kept, max_iterations, progress)
+        return Session(self, create_runtime(circuit, nan=values.NAN), kept, max_iterations, progress)
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
         """What computes the primary key of a row of the relation."""

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 from . import values
 from .core import Atom, Relation
 from .diagnostics import DDlogError
+from .engine.interrupt import deferred
 from .engine.runtime import Batch, IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
@@ -44,7 +45,7 @@ class Session:
     """A running program. Use it as a context manager, or call `close`.
 
     A transaction begins with the first change and ends with `commit` or `rollback`; reading shows
-    the state of the last commit.
+    the state of the last commit. There is one transaction, whichever threads use the session.
     """
 
     def __init__(
@@ -69,6 +70,7 @@ class Session:
         self._closed = False
 
     def __enter__(self) -> Session:
+        self._check_open()
         return self
 
     def __exit__(
@@ -240,7 +242,11 @@ class Session:
         self, relation: str, receive: Callable[[list[tuple[Any, int]]], None]
     ) -> Callable[[], None]:
         """Calls `receive` after each commit that changes an output relation, with its changed rows and
-        their weights. Gives a function that ends this."""
+        their weights. Gives a function that ends this. What `receive` raises, `commit` raises when all
+        others have been called; the commit stands."""
+        self._check_open()
+        if not callable(receive):
+            raise TypeError(f"{receive!r} cannot be called with changes")
         declared = self._declared(relation)
         if declared.role != "output":
             raise DDlogError([errors.NotAnOutput(relation, tuple(self.program.names("output")))])
@@ -258,26 +264,37 @@ class Session:
     def _commit(self, static: bool) -> Changes:
         try:
             batches = {name: self._inputs[name].batches() for name in self._touched}
-            deltas = self._run(batches, static)
+            with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
+                deltas = self._run(batches, static)
+                for name in self._touched:
+                    self._inputs[name].settle(True)
+                self._touched.clear()
         except BaseException:
             self.rollback()
             raise
-        for name in self._touched:
-            self._inputs[name].settle(True)
-        self._touched.clear()
         changes = Changes(deltas, self.program.relations, self.typedefs)
-        for relation, receive in list(self._subscribers):
-            if relation in changes:
-                receive(changes[relation])
+        self._tell(changes)
         return changes
 
+    def _tell(self, changes: Changes) -> None:
+        """Calls the subscribers, all of them; then raises the first exception of one."""
+        raised: list[BaseException] = []
+        for relation, receive in list(self._subscribers):
+            if relation in changes:
+                try:
+                    receive(changes[relation])
+                except Exception as error:
+                    raised.append(error)
+        if raised:
+            raise raised[0]
+
     def _run(self, batches: Mapping[str, Any], static: bool) -> Any:
-        with self._faults():
+        with deferred(), self._faults():
             deltas = self._runtime.commit(
                 batches, static=static, max_iterations=self.max_iterations, progress=self.progress
             )
-        self._started = True
-        self._static = static
+            self._started = True
+            self._static = static
         return deltas
 
     @contextmanager
@@ -340,7 +357,7 @@ class Session:
         self, declared: Relation, change: Mapping[str, Any] | Callable[[Row], Row]
     ) -> Callable[[Row], Row]:
         if not isinstance(change, Mapping):
-            return lambda row: _changed(change, row, declared)
+            return lambda row: row_of(_changed(change, row, declared), declared, self.typedefs)
         names = [column.name for column in declared.columns]
         return lambda row: row_of({**dict(zip(names, row, strict=True)), **change}, declared, self.typedefs)
 

@@ -149,3 +149,53 @@ def test_a_row_set_outlives_the_next_commit() -> None:
         session.commit()
         assert [tuple(row) for row in before] == [(1, 2)] and result.rows == [(1, 2)]
         assert len(changes["Path"]) == 2
+
+
+def test_misuse_is_refused() -> None:
+    program = ddlog.compile(PATHS)
+    for refused, message in (
+        (lambda: program.session(relations=["Pth"]), "there is no relation Pth"),
+        (lambda: program.circuit(outputs=["Pth"]), "there is no relation Pth"),
+        (lambda: program.session(engine="spark"), "the engine `spark` is not built in yet"),
+        (lambda: program.session(max_iterations=0), "max_iterations is 0, not a positive number"),
+    ):
+        with pytest.raises(ddlog.DDlogError, match=message):
+            refused()
+    session = program.session()
+    with pytest.raises(TypeError, match="cannot be called"):
+        session.subscribe("Path", 5)  # type: ignore[arg-type]
+    with pytest.raises(ddlog.DDlogError, match=r"several are given as `\*rows`"):
+        session.insert("Edge", (row for row in [(1, 2)]))
+    session.close()
+    with pytest.raises(ddlog.DDlogError, match="the session is closed"), session:
+        pass
+    with pytest.raises(ddlog.DDlogError, match="the session is closed"):
+        session.subscribe("Path", print)
+
+
+def test_a_commit_stands_whatever_subscribers_raise() -> None:
+    heard: list[object] = []
+
+    def fail(changes: object) -> None:
+        raise RuntimeError("no")
+
+    with ddlog.compile(PATHS).session() as session:
+        session.subscribe("Path", fail)
+        session.subscribe("Path", heard.extend)
+        session.insert("Edge", (1, 2))
+        with pytest.raises(RuntimeError, match="no"):
+            session.commit()
+        assert heard == [((1, 2), 1)] and not session.in_transaction and len(session["Path"]) == 1
+
+
+def test_a_function_that_modifies_gives_a_checked_row() -> None:
+    program = ddlog.compile("input relation K(id: bigint, v: string) primary key (x) x.id")
+    with program.session() as session:
+        session.insert("K", (1, "a"))
+        with pytest.raises(ddlog.DDlogError, match=r"K\.v: expected string, found 5"):
+            session.modify("K", 1, lambda row: (1, 5))
+        with pytest.raises(ddlog.DDlogError, match="a row of K has 2 values"):
+            session.modify("K", 1, lambda row: (1, "b", 3))
+        session.modify("K", 1, lambda row: (2, row[1] + "b"))
+        session.commit()
+        assert [tuple(row) for row in session["K"]] == [(2, "ab")]

@@ -158,7 +158,8 @@ class NoRow(Diagnostic):
     @property
     def hint(self) -> str:
         """What a row is."""
-        return f"a row is a tuple, or a mapping by name, of {_listed(self.columns)}"
+        form = f"a row is a tuple, or a mapping by name, of {_listed(self.columns)}"
+        return f"{form}; several are given as `*rows`, or as a table to `insert_table`"
 
 
 @dataclass(frozen=True, slots=True)
