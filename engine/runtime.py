@@ -92,7 +92,8 @@ class Runtime(Protocol):
         an insert of what is there and a delete of what is not do nothing. `static`: no other commit
         follows, so that no history is needed. Returns the change of every output.
 
-        Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before.
+        Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before. A Ctrl-C
+        too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.
         """
 
     def query(self, circuit: Circuit) -> RowSet:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import threading
+from typing import Any
 
 import pytest
 
@@ -25,6 +26,8 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.store import Store
 from ddlog.engine.runtime import IterationLimit, create_runtime
 from ddlog.engine.schema import RowExpr
 
@@ -120,3 +123,49 @@ def test_a_fault_before_or_after_a_recursion_rolls_it_back(bad: tuple[str, tuple
                 again.commit()
                 assert list(again["Share"].tuples()) == list(session["Share"].tuples())
                 assert list(again["Path"].tuples()) == list(session["Path"].tuples())
+
+
+def press_after(monkeypatch: pytest.MonkeyPatch, owner: type, method: str) -> None:
+    """Presses Ctrl-C when the method was run; as an operator, only the last of the circuit."""
+    plain = getattr(owner, method)
+
+    def pressing(self: Any, at: int = -1, *arguments: Any) -> None:
+        plain(self, *(() if at < 0 else (at, *arguments)))
+        if at < 0 or at == len(self.circuit.nodes) - 1:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    monkeypatch.setattr(owner, method, pressing)
+
+
+KEYED = """
+input relation Price(item: string, cents: bigint) primary key (x) x.item
+output relation Cheap(item: string)
+Cheap(item) :- Price(item, cents), cents < 100.
+"""
+
+
+def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ddlog.compile(KEYED).session() as session:
+        session.insert("Price", ("pen", 50))
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            press_after(patch, InProcess, "keep")
+            session.commit()
+        assert not session["Price"] and not session["Cheap"]
+        session.insert("Price", ("pen", 20))
+        assert session.commit().rows("Cheap") == [(("pen",), 1)]
+
+
+def test_ctrl_c_after_the_last_operator_leaves_the_epoch_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    with ddlog.compile(KEYED).session() as session:
+        session.insert("Price", ("ink", 70))
+        session.commit()
+        session.insert("Price", ("pen", 50))
+        with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
+            press_after(patch, Store, "commit")
+            session.commit()
+        assert list(session["Price"].tuples()) == [("ink", 70), ("pen", 50)]
+        assert not session.in_transaction
+        with pytest.raises(ddlog.DDlogError, match="pen"):
+            session.insert("Price", ("pen", 20))
+        session.delete_key("Price", "pen")
+        assert session.commit().rows("Cheap") == [(("pen",), -1)]
