@@ -7,7 +7,7 @@ iteration, whether something is pending.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
 from . import interrupt
@@ -22,10 +22,12 @@ from .circuit import (
     Input,
     Join,
     Negate,
+    NodeId,
     Output,
     Result,
     Sum,
     Trace,
+    sources,
 )
 from .runtime import IterationLimit, Progress
 
@@ -49,9 +51,33 @@ class Nested(Protocol[B_co]):
         """The net change of each relation."""
 
 
+def readers(circuit: Circuit) -> list[list[NodeId]]:
+    """For each node, the nodes that read it."""
+    found: list[list[NodeId]] = [[] for _ in circuit.nodes]
+    for at, node in enumerate(circuit.nodes):
+        for source in sources(node):
+            found[source].append(at)
+    return found
+
+
+def downstream(read_by: Sequence[Sequence[NodeId]], start: NodeId) -> set[NodeId]:
+    """The node and all that read it, directly or not."""
+    reached = {start}
+    waiting = [start]
+    while waiting:
+        for reader in read_by[waiting.pop()]:
+            if reader not in reached:
+                reached.add(reader)
+                waiting.append(reader)
+    return reached
+
+
 class Operators(Protocol[B]):
     """The incremental operators of a runtime; `at` is the node's position in the circuit. A batch
     is a change; each operator brings its own state up to date."""
+
+    def nothing(self) -> B:
+        """No change."""
 
     def input(self, at: int, node: Input) -> B:
         """The epoch's change of an input relation."""
@@ -82,19 +108,26 @@ class Operators(Protocol[B]):
 
 
 class Epoch(Generic[B]):
-    """The changes of all nodes in one epoch."""
+    """The changes of all nodes in one epoch, or of those that may change: `nodes`, in order."""
 
     def __init__(
-        self, circuit: Circuit, operators: Operators[B], limit: int | None, progress: Progress | None
+        self,
+        circuit: Circuit,
+        operators: Operators[B],
+        limit: int | None,
+        progress: Progress | None,
+        nodes: Iterable[NodeId] | None = None,
     ) -> None:
+        self.nodes = range(len(circuit.nodes)) if nodes is None else nodes
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
         self.changes: dict[int, B] = {}
         self._results: dict[int, Mapping[str, B]] = {}
 
     def run(self) -> dict[str, B]:
-        """The changes of the outputs. Raises IterationLimit; what operators raise passes through."""
+        """The changes of the outputs among the nodes. Raises IterationLimit, and what operators raise."""
         outputs: dict[str, B] = {}
-        for at, node in enumerate(self.circuit.nodes):
+        for at in self.nodes:
+            node = self.circuit.nodes[at]
             interrupt.check()
             if isinstance(node, Fixpoint):
                 self._results[at] = self._fixpoint(at, node)
@@ -106,32 +139,35 @@ class Epoch(Generic[B]):
                     outputs[node.relation] = change
         return outputs
 
+    def _of(self, at: int) -> B:
+        return self.changes[at] if at in self.changes else self.operators.nothing()
+
     def _change(self, at: int, node: object) -> B:
-        operators, changes = self.operators, self.changes
+        operators, change = self.operators, self._of
         match node:
             case Input():
                 return operators.input(at, node)
             case Constant():
                 return operators.constant(at, node)
             case Sum():
-                return operators.sum(at, node, [changes[s] for s in node.sources])
+                return operators.sum(at, node, [change(s) for s in node.sources])
             case Negate():
-                return operators.negate(at, node, changes[node.source])
+                return operators.negate(at, node, change(node.source))
             case Join() | DeltaJoin():
-                return operators.join(at, node, [changes[term.source] for term in node.terms])
+                return operators.join(at, node, [change(term.source) for term in node.terms])
             case DeltaDistinct():
-                return operators.distinct(at, node, changes[node.source])
+                return operators.distinct(at, node, change(node.source))
             case DeltaGroup():
-                return operators.group(at, node, changes[node.source])
+                return operators.group(at, node, change(node.source))
             case Result():
                 return self._results[node.fixpoint][node.relation]
             case Output():
-                return changes[node.source]
+                return change(node.source)
             case _:
                 raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
-        imports = {n.node: self.changes[n.node] for n in node.body.nodes if isinstance(n, Import)}
+        imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
         nested = self.operators.recursion(at, node, imports)
         relations = [name for name, _ in node.results]
         count = 0

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
@@ -159,6 +160,24 @@ def test_an_interrupt_at_any_safe_point_leaves_no_trace(
             assert got.get(name, {}) == difference(rows, before.get(name, {})), name
             assert set(runtime.rows(name)) == rows.keys(), name
         before = after
+
+
+def test_only_what_a_changed_input_reaches_is_looked_at() -> None:
+    text = "".join(
+        f"input relation I{k}(a: bigint)\noutput relation O{k}(a: bigint)\nO{k}(x + 1) :- I{k}(x).\n"
+        for k in range(5)
+    )
+    program = ddlog.compile(text)
+    runtime = create_runtime(incrementalize(program.circuit("relational")))
+    visited: list[int] = []
+    with mock.patch.object(interrupt, "check", lambda: visited.append(1)):
+        runtime.commit({})
+        everything = len(visited)
+        visited.clear()
+        deltas = runtime.commit({"I3": [(runtime.batch("I3", [(7,)]), 1)]})
+    assert {name: delta.rows for name, delta in deltas.items() if len(delta)} == {"O3": [(8,)]}
+    assert sorted(deltas) == [f"O{k}" for k in range(5)]
+    assert len(visited) < everything / 3
 
 
 def test_unknown_runtime() -> None:

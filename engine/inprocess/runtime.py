@@ -28,7 +28,7 @@ from ..circuit import (
 )
 from ..incremental import incrementalize
 from ..runtime import Delta, Progress
-from ..schedule import Epoch
+from ..schedule import Epoch, downstream, readers
 from ..schema import Array, Schema
 from .batch import Batch, concat, consolidate
 from .grouping import Grouping, reads_members
@@ -130,6 +130,11 @@ class InProcess:
         self._given = given or {}
         self._evaluator = Evaluator(self.values)
         outputs = {n.relation: at for at, n in enumerate(circuit.nodes) if isinstance(n, Output)}
+        self._outputs = {n.relation: n.schema for n in circuit.nodes if isinstance(n, Output)}
+        self._unchanged = {
+            name: Change(self.values, schema, _some(None, schema), True)
+            for name, schema in self._outputs.items()
+        }
         self._relations = outputs | dict(circuit.relations)
         self._inputs = {n.relation: (k, n) for k, n in enumerate(circuit.nodes) if isinstance(n, Input)}
         self._stores: dict[int, Readable] = {}
@@ -139,6 +144,8 @@ class InProcess:
         self._shrinking = {
             at: shrinking_inputs(circuit, at) for at, n in enumerate(circuit.nodes) if isinstance(n, Fixpoint)
         }
+        self._readers = readers(circuit)
+        self._downstream: dict[str, set[int]] = {}  # of an input, found when it first changes
         self._epochs = 0
         self._static = False
         self._pending: Mapping[str, Sequence[tuple[Batch, int]]] = {}
@@ -289,7 +296,7 @@ class InProcess:
             self._build_histories(changes)
         self._epochs += 1
         try:
-            outputs = Epoch(self.circuit, self, max_iterations, progress).run()
+            outputs = Epoch(self.circuit, self, max_iterations, progress, self._active(changes)).run()
             interrupt.check()
         except BaseException:
             self._rollback()
@@ -301,11 +308,25 @@ class InProcess:
             group.commit()
         for at in self._begun:
             self._recursions[at].commit()
-        schemas = {n.relation: n.schema for n in self.circuit.nodes if isinstance(n, Output)}
-        return {
-            name: Change(self.values, schemas[name], _some(batch, schemas[name]), static)
-            for name, batch in outputs.items()
-        }
+        return {name: self._shown(name, outputs.get(name)) for name in self._outputs}
+
+    def _active(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> Sequence[int] | None:
+        """The nodes that may change, in order; None: all, as in the first epoch."""
+        if self._epochs == 1:
+            return None
+        active: set[int] = set()
+        for name, parts in changes.items():
+            if any(batch.length for batch, _ in parts):
+                if name not in self._downstream:
+                    self._downstream[name] = downstream(self._readers, self._inputs[name][0])
+                active |= self._downstream[name]
+        return sorted(active)
+
+    def _shown(self, output: str, batch: Batch | None) -> Change:
+        """What a commit gives of an output."""
+        if batch is None:
+            return self._unchanged[output]
+        return Change(self.values, self._outputs[output], batch, self._static)
 
     def _rollback(self) -> None:
         for group in self._groups.values():
@@ -334,6 +355,9 @@ class InProcess:
             )
 
     # ------------------------------------------------------------- operators
+
+    def nothing(self) -> None:
+        """No change."""
 
     def input(self, at: int, node: Input) -> Batch | None:
         """The legal part of the change of an input."""
