@@ -210,7 +210,7 @@ def show(expr: core.Expr) -> str:
         ("R(x, s), var c = f(s.group_by(x))", "R(x, s); $1 = s by x; c = f($1)"),
         ("R(x, _), not Q[U1{_}]", "R(x, _); not Q$not10_22()"),
         ("R(x, _), not Q[U1{x}]", "R(x, _); $1 = U1{x}; not Q($1)"),
-        ("R(x, s), Inspect x", "R(x, s); inspect x"),
+        ("R(x, s), Inspect ()", "R(x, s); inspect ()"),
     ],
 )  # fmt: skip
 def test_clauses(body: str, expected: str) -> None:

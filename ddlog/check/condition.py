@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from .. import core, errors, syntax
 from ..source import Span
-from ..types import Bool, Type
+from ..types import UNIT, Bool, Type
 from . import grouping
 from .body import Body, variable
 from .context import Local, Scope, Typed
@@ -87,6 +87,9 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
 def flatmap(body: Body, target: syntax.Expr, collection: syntax.Expr) -> None:
     """`pattern = FlatMap(e)`: a valuation for each element."""
     context = body.context
+    group = grouping.find(context, collection)
+    if group is not None:
+        grouped(body, group, None)
     value = infer(context, collection, body.scope)
     element = element_type(context, value, use="FlatMap")
     annotated = target.arg if isinstance(target, syntax.Typed) else target
@@ -135,5 +138,5 @@ def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) ->
 
 def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
     """`Inspect e`."""
-    value = infer(body.context, expr, body.scope)
+    value = check(body.context, expr, body.scope, UNIT)
     body.add(lambda: core.Inspect(value.build(), span))

@@ -26,16 +26,16 @@ def find(context: Context, expr: syntax.Expr | syntax.Atom) -> Group | None:
     """The `e.group_by(k)` within an expression or a head."""
     calls = [each for each in walk(expr) if _is_group_by(each)]
     for extra in calls[1:]:
-        context.report(errors.rules.GroupByTwice(span=extra.span))
+        context.replaced[id(extra)] = context.fail(errors.rules.GroupByTwice(span=extra.span))
     if not calls:
         return None
     call = calls[0]
     args = (call.arg, *call.args) if isinstance(call, syntax.MethodCall) else call.args
-    if not args:
-        context.report(errors.rules.GroupByArguments(span=call.span))
+    if len(args) != 2:
+        context.replaced[id(call)] = context.fail(errors.rules.GroupByArguments(span=call.span))
         return None
-    keys = args[1:] if len(args) != 2 else _items(args[1])
-    return Group(call, args[0], _key_names(context, keys), call)
+    value, keys = args
+    return Group(call, value, _key_names(context, _items(keys)), call)
 
 
 def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> Group | None:
@@ -69,6 +69,8 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
     names: list[syntax.Name] = []
     for key in keys:
         if isinstance(key, syntax.Name):
+            if any(each.name == key.name for each in names):
+                context.report(errors.rules.GroupByKeyTwice(span=key.span, name=key.name))
             names.append(key)
         else:
             context.report(errors.rules.GroupByKeys(span=key.span))

@@ -64,6 +64,14 @@ class GroupByKeys(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class GroupByKeyTwice(Diagnostic):
+    """A key of a group_by that it has already."""
+
+    title: ClassVar[str] = "`{name}` is a key of this group_by already"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class GroupByArguments(Diagnostic):
     """A group_by with a wrong number of arguments."""
 
