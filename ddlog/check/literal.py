@@ -23,7 +23,7 @@ def integer(context: Context, literal: syntax.IntLit, expected: Type | None) -> 
     value, span = literal.value, literal.span
     if literal.width is not None:
         sized: Type = Signed(literal.width) if literal.signed else Bit(literal.width)
-        if not fits(value, sized):
+        if value < 0 and not literal.signed:  # the parser has reported the others that do not fit
             context.report(errors.types.LiteralTooBig(span=span, value=value, type=str(sized)))
         return constant(value, sized, span)
     type_ = context.literal(Literal.INTEGER, value)

@@ -9,7 +9,7 @@ from .. import core, errors, syntax
 from ..diagnostics import counted
 from ..modules import CONSTRUCTORS
 from ..source import Span
-from ..types import Bool, Constructor, String, Tuple, Type, TypeDef, User
+from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User
 from ..unify import Literal, substitute
 from .context import Context, Local, Scope, Typed, fits
 
@@ -86,8 +86,9 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
 
 def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     """The pattern of an integer literal."""
-    literal = context.literal(Literal.INTEGER, expr.value)
-    if not context.substitution.unify(literal, type_):
+    if expr.width is not None:
+        context.agree(expr.span, Signed(expr.width) if expr.signed else Bit(expr.width), type_)
+    elif not context.substitution.unify(context.literal(Literal.INTEGER, expr.value), type_):
         context.report(
             errors.types.LiteralMismatch(
                 span=expr.span, sort="integer", value=str(expr.value), type=context.show(type_)
@@ -96,7 +97,8 @@ def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
 
     def check() -> None:
         known = context.final(type_)
-        if not fits(expr.value, known):
+        reported = expr.width is not None and (expr.signed or expr.value >= 0)  # by the parser
+        if not reported and not fits(expr.value, known):
             context.report(errors.types.LiteralTooBig(span=expr.span, value=expr.value, type=str(known)))
 
     context.later(check)
