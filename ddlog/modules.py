@@ -24,6 +24,14 @@ Tables: TypeAlias = dict[str, dict[str, list[Any]]]
 
 # Types of the library that programs name and that are not there yet.
 LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
+# Functions of the library that take functions, references, interned values or values of any type.
+_LATER = """
+    all and_then any arg_max arg_min debug_event debug_event_join debug_split_group deref filter filter_map
+    find flatmap fold from_any group_setref_unions intern ival map map_err map_in_place map_keys ok_or_else
+    ref_new retain set_arg_max set_arg_min setref_unions sort_by sum_of to_any vec_arg_max vec_arg_min
+    vec_sort_by
+"""
+LATER_FUNCTIONS = frozenset(_LATER.split())
 
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
-from ..modules import FUNCTIONS
+from ..modules import FUNCTIONS, LATER_FUNCTIONS
 from ..source import Span
 from ..types import Bool, Tuple, Type, User
 from ..unify import substitute
@@ -229,6 +229,9 @@ def _call(
         for arg in args:
             infer(context, arg, scope)
         environment = context.environment
+        if name.removeprefix("ddlog_std::") in LATER_FUNCTIONS:
+            what = f"function `{name}` of the library is"
+            return context.fail(errors.unsupported.Unsupported(span=name_span, what=what))
         hint = environment.suggest(name, environment.names(FUNCTIONS, context.module))
         return context.fail(
             environment.unknown_module(name, name_span)
