@@ -43,6 +43,6 @@ def test_every_change_of_every_transaction(
                     row: after[name].get(row, 0) - before[name].get(row, 0)
                     for row in {**after[name], **before[name]}
                 }
-                got = {tuple(row): weight for row, weight in changes[name]} if name in changes else {}
+                got = dict(changes.rows(name)) if name in changes else {}
                 assert got == {row: weight for row, weight in wanted.items() if weight}, name
             before = after
