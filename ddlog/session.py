@@ -29,8 +29,7 @@ from .errors import usage as errors
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
-from .program import Program as Program
-from .program import compile as compile
+from .program import Program
 from .results import Changes, RelationView, Result
 from .rows import Row, row_of
 from .source import Source, Span

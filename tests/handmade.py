@@ -21,7 +21,8 @@ from ddlog.engine.circuit import Circuit, Constant, Distinct, Input, Join, Outpu
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.schema import Column as Stored
 from ddlog.engine.schema import Kind, Schema
-from ddlog.session import Program, Session
+from ddlog.program import Program
+from ddlog.session import Session
 from ddlog.source import Source
 
 from .declared import PLACE, S32, STRING, pair, relation, typedefs
