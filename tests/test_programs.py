@@ -61,7 +61,7 @@ def test_outputs_and_changes(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_without_updates_no_history_is_kept_and_nothing_changes(name: str, tmp_path: Path) -> None:
+def test_outputs_are_the_same_without_updates(name: str, tmp_path: Path) -> None:
     run(name, "--output", str(tmp_path))
     for path in (PROGRAMS / name / "expected").glob("*.csv"):
         assert table(tmp_path / path.name) == table(path), path.name
