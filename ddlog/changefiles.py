@@ -59,7 +59,7 @@ class JsonReader:
             if line.strip():
                 place = self._place(line)
                 try:
-                    yield from self._commands(json.loads(line), place)
+                    yield from self._commands(json.loads(line, object_pairs_hook=_object), place)
                 except json.JSONDecodeError as error:
                     raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
                 except (ValueError, RecursionError) as error:
@@ -80,6 +80,8 @@ class JsonReader:
             raise ValueError('expected an object with one of "insert", "delete", "commit", …')
         ((word, content),) = item.items()
         if word in ("commit", "rollback"):
+            if content is not True:
+                raise ValueError(f'expected {{"{word}": true}}')
             if not self._open:
                 yield Command(Start(), word, place)
             self._open = False
@@ -114,12 +116,26 @@ class JsonReader:
         return DDlogError([errors.BadCommand(message, span=place())])
 
 
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose names must be different."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
+        )
+    return made
+
+
 def separated_changes(
     text: str, separator: str, relation: str, relations: Mapping[str, Relation], typedefs: TypeDefs, name: str
 ) -> Iterator[Command]:
     """The commands of a change file of one relation. Raises DDlogError."""
     whole = _at(name, Record(1, text.split("\n", 1)[0], []), 0, 1)
     declared = _declared(relation, relations, whole)
+    if declared.role != "input":
+        inputs = tuple(sorted(each.name for each in relations.values() if each.role == "input"))
+        raise DDlogError([usage.NotAnInput(relation, declared.role, inputs, span=whole())])
     readers = [cell_reader(column.type, typedefs) for column in declared.columns]
     place, is_open = whole, False
     try:

@@ -21,6 +21,7 @@ from .source import Span
 from .types import TypeDef
 
 Note = Callable[[str], None]
+_BYTE_ORDER_MARK = "\ufeff"
 
 
 class Reader(Protocol):
@@ -85,6 +86,7 @@ def _follow(
     try:
         for line in stream:
             if reader is None:
+                line = line.removeprefix(_BYTE_ORDER_MARK)
                 is_json = line.lstrip().startswith("{")
                 reader = (JsonReader if is_json else CommandReader)(relations, typedefs, "<stdin>")
             reader.feed(line)
@@ -106,7 +108,8 @@ def _tell_rest(reader: Reader, note: Note) -> None:
 def _read(path: Path) -> str:
     try:
         data = path.read_bytes()
-        return decode(gzip.decompress(data) if path.name.endswith(".gz") else data)
+        text = decode(gzip.decompress(data) if path.name.endswith(".gz") else data)
+        return text.removeprefix(_BYTE_ORDER_MARK)
     except IsADirectoryError:
         raise DDlogError([errors.DirectoryForFile(str(path))]) from None
     except FaultyFile as faulty:

@@ -255,6 +255,12 @@ def test_bad_updates(paths: Path, text: str, message: str) -> None:
     assert ("Path{" in out) == ('insert Edge("a"' in text)
 
 
+def test_a_change_file_is_of_an_input_relation(paths: Path) -> None:
+    (paths / "Path.csv").write_text("+1,a,b\n")
+    _, error = ddlog(paths, "run", "paths.dl", "--updates", "Path.csv", code=1)
+    assert "error: Path.csv:1:1: Path is not an input relation" in error
+
+
 def test_faulty_facts_write_nothing(paths: Path) -> None:
     (paths / "facts" / "Edge.csv").write_text("x,y\ny\n")
     out, error = ddlog(paths, "run", "paths.dl", "--input", "facts", "--output", "out", code=1)

@@ -213,6 +213,7 @@ def test_json_lines(tmp_path: Path) -> None:
     ("name", "content"),
     [
         ("Edge.csv", "+1,1,2\n-1,3,4\ncommit\n1,5,6\n"),
+        ("Edge.csv", "\ufeff+1,1,2\r\n-1,3,4\r\ncommit\r\n+1,5,6"),
         ("Edge.csv", "change,b,a\n+1,2,1\n-1,4,3\ncommit\n+1,6,5\n"),
         ("Edge.changes.tsv", "+1\t1\t2\n-1\t3\t4\ncommit\n+1\t5\t6\n"),
     ],
@@ -237,6 +238,12 @@ def test_separated_changes(tmp_path: Path, name: str, content: str) -> None:
         ("Edge.csv", "+1,1,x\n", 'Edge.csv:1:6: expected signed<32>, found "x"'),
         ("Egde.csv", "+1,1,2\n", "Egde.csv:1:1: there is no relation Egde"),
         ("c.jsonl", "{}\n", "c.jsonl:1:1: expected an object with one of"),
+        ("c.jsonl", '{"commit": false}\n', 'c.jsonl:1:1: expected {"commit": true}'),
+        (
+            "c.jsonl",
+            '{"insert": {"Edge": [1, 2], "Edge": [3, 4]}}\n',
+            'c.jsonl:1:1: "Edge" is there twice in an object',
+        ),
         ("c.jsonl", "[\n", "c.jsonl:1:2: this is not JSON"),
         ("c.jsonl", '{"commit": true}\n{"insrt": {}}\n', "c.jsonl:2:1: there is no command `insrt`"),
         ("c.jsonl", '{"insert": {"Egde": 1}}\n', "c.jsonl:1:1: there is no relation Egde"),
