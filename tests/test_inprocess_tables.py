@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.batch import Batch, Gathering, consolidate
 from ddlog.engine.inprocess.index import Index
 from ddlog.engine.inprocess.layout import fit
 from ddlog.engine.inprocess.store import Store
@@ -174,3 +174,30 @@ def test_wide_rows_are_kept_as_they_are(arity: int) -> None:
     table = RowTable(arity)
     assert table.insert(columns(rows, arity), 500).tolist() == list(range(500))
     assert table.column_at(np.array([499]), arity - 1).tolist() == [rows[499][-1]]
+
+
+@quick
+@given(st.lists(st.lists(st.tuples(st.tuples(words, words), st.integers(-2, 2)), max_size=12), max_size=8))
+def test_a_gathering_is_the_sum_of_its_batches(parts: list[list[tuple[tuple[int, int], int]]]) -> None:
+    gathering, total = Gathering(2, room=10), {}
+    for part in parts:
+        weights = np.array([weight for _, weight in part], np.int64)
+        gathering.extend([Batch(columns([row for row, _ in part], 2), len(part), weights)])
+        for row, weight in part:
+            total[row] = total.get(row, 0) + weight
+    batch = gathering.total()
+    assert (batch is None) == (not parts)
+    held = consolidate(batch) if batch is not None else Batch(columns([], 2), 0)
+    rows = zip(*(c.tolist() for c in held.columns), strict=True)
+    got = dict(zip(rows, held.weight_array().tolist(), strict=True))
+    assert got == {row: weight for row, weight in total.items() if weight}
+
+
+def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
+    gathering = Gathering(1, room=100)
+    for _ in range(1000):
+        gathering.extend([Batch((np.arange(20),), 20)])
+    batch = gathering.total()
+    assert batch is not None
+    assert batch.length <= 120
+    assert int(batch.weight_array().sum()) == 20_000

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import overload
 
@@ -109,3 +109,27 @@ def consolidate(batch: Batch) -> Batch:
     kept = np.flatnonzero(totals)
     weights = totals[kept]
     return Batch(table.columns_at(kept), len(kept), None if bool((weights == 1).all()) else weights)
+
+
+class Gathering:
+    """A sum of batches in the making. When many rows have come they are consolidated, so that rows
+    found over and over do not pile up."""
+
+    def __init__(self, arity: int, room: int = 1 << 24) -> None:
+        self._arity, self._least, self._room = arity, room, room
+        self._parts: list[Batch] = []
+        self._rows = 0
+
+    def extend(self, batches: Iterable[Batch]) -> None:
+        """Adds batches. Their times are of no account."""
+        for batch in batches:
+            self._parts.append(batch)
+            self._rows += batch.length
+            if self._rows > self._room:
+                whole = consolidate(concat(self._parts, self._arity))
+                self._parts, self._rows = [whole], whole.length
+                self._room = max(self._least, 4 * whole.length)
+
+    def total(self) -> Batch | None:
+        """The sum, not consolidated; None: no batch came."""
+        return concat(self._parts, self._arity) if self._parts else None

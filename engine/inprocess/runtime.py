@@ -30,7 +30,7 @@ from ..incremental import incrementalize
 from ..runtime import Delta, Progress
 from ..schedule import Epoch, downstream, readers
 from ..schema import Array, Schema
-from .batch import Batch, concat, consolidate
+from .batch import Batch, Gathering, concat, consolidate
 from .grouping import Grouping, reads_members
 from .index import Index
 from .interner import Values, decode_rows, order_of
@@ -388,11 +388,11 @@ class InProcess:
         """The change of a join, term by term: negated terms first in the order, then small changes
         before large ones, so that the largest change meets the others' changes."""
         joiner = self._joiners[at]
-        found: list[Batch] = []
+        found = Gathering(len(node.schema))
         if self._epochs == 1 and all(term.negated for term in node.terms):
             now = [StoreView(self._stores[t.source], self._weighted(t.source)) for t in node.terms]
             found.extend(joiner.run(None, None, now))
-            return concat(found, len(node.schema)) if found else None
+            return found.total()
         lengths = [0 if change is None else change.length for change in changes]
         changed = [k for k, length in enumerate(lengths) if length]
         changed.sort(key=lambda k: (not node.terms[k].negated, lengths[k]))
@@ -410,7 +410,7 @@ class InProcess:
                 else:
                     views.append(StoreView(self._stores[term.source], self._weighted(term.source)))
             found.extend(joiner.run(start, changes[start], views))
-        return concat(found, len(node.schema)) if found else None
+        return found.total()
 
     def _before(self, source: int, change: Batch) -> View:
         if self._epochs == 1:
@@ -506,8 +506,9 @@ class _Query(InProcess):
                 start = first.term
         change = None if start is None else self._stores[node.terms[start].source].batch()
         others: list[View | None] = [None if k == start else view for k, view in enumerate(views)]
-        found = list(joiner.run(start, change, others))
-        return concat(found, len(node.schema)) if found else None
+        found = Gathering(len(node.schema))
+        found.extend(joiner.run(start, change, others))
+        return found.total()
 
 
 def _some(batch: Batch | None, schema: Schema) -> Batch:
