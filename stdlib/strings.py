@@ -9,6 +9,9 @@ from .options import NONE, err, ok, some
 
 _UNSIGNED = re.compile(r"\+?[0-9]+", re.ASCII)
 _SIGNED = re.compile(r"[+-]?[0-9]+", re.ASCII)
+_WHITE_SPACE = "".join(filter(str.isspace, map(chr, range(0x3001)))).translate(
+    dict.fromkeys(range(0x1C, 0x20))
+)
 
 
 def string_contains(s1: str, s2: str) -> bool:
@@ -64,7 +67,7 @@ def string_to_bytes(s: str) -> Vec:
 
 
 def string_trim(s: str) -> str:
-    return s.strip()
+    return s.strip(_WHITE_SPACE)
 
 
 def string_reverse(s: str) -> str:

@@ -119,6 +119,7 @@ EXPRESSIONS = {
     'substr("hello", 3, 1)': '""',
     'to_bytes("é")': "[195, 169]",
     'trim(" a b\\n")': '"a b"',
+    'trim("\\u{3000}\\u{85}a\\u{1c}\\u{2009}\\u{b}")': '"a\\u{1c}"',
     'to_lowercase("ÀB") ++ str_to_lower("C") ++ to_uppercase("d")': '"àbcD"',
     'reverse("abé")': '"éba"',
     'from_utf8([104, 105])': 'ddlog_std::Ok{"hi"}',
