@@ -17,6 +17,8 @@ from .lexer import Places, Token
 from .operators import climb
 from .source import Span
 
+WIDEST = 1 << 16  # bits of an integer
+
 _BASES = {
     "d": (10, "a decimal number"),
     "h": (16, "a hexadecimal number"),
@@ -80,10 +82,10 @@ class Actions:
         except ValueError:
             self.found.append(errors.BadDigits(token.value, name, span=span))
             value = 0
-        if width == 0:
-            self.found.append(errors.ZeroWidth(span=span))
-        elif width is not None:
-            self._check_width(value, width, signed, span)
+        if width is not None:
+            written, width = width, self._width(width, span)
+            if written == width:
+                self._check_width(value, width, signed, span)
         return ast.IntLit(value, width, signed, span)
 
     def _check_width(self, value: int, width: int, signed: bool, span: Span) -> None:
@@ -145,10 +147,15 @@ class Actions:
         return self._int_type(start, end, width, True)
 
     def _int_type(self, start: int, end: int, token: Token, signed: bool) -> ast.Type:
-        width = int(token.value.replace("_", ""))
+        width = self._width(int(token.value.replace("_", "")), self._at(token))
+        return ast.IntType(width, signed, self.span(start, end))
+
+    def _width(self, width: int, span: Span) -> int:
         if width == 0:
-            self.found.append(errors.ZeroWidth(span=self._at(token)))
-        return ast.IntType(max(1, width), signed, self.span(start, end))
+            self.found.append(errors.ZeroWidth(span=span))
+        elif width > WIDEST:
+            self.found.append(errors.GreatWidth(WIDEST, span=span))
+        return min(max(1, width), WIDEST)
 
     def var_type(self, start: int, end: int, name: Token) -> ast.Type:
         return ast.VarType(name.value[1:], self.span(start, end))

@@ -24,6 +24,7 @@ def range_vec(start: Any, end: Any, step: Any, *, signature: Signature) -> Vec:
         return _float_range(start, end, step, of)
     if step == 0:
         return Vec()
+    _length(max(0, -((start - end) // step)))
     return Vec(wrap(value, of) for value in range(start, end, step))
 
 

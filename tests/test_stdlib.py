@@ -273,6 +273,11 @@ def test_every_extern_function_has_a_twin(module: str) -> None:
     assert [stdlib.twin(module, name) for name in declared] or module == "vec"
 
 
+def test_endless_ranges_are_faults() -> None:
+    with pytest.raises(values.Fault, match="cannot make a vector of length 5000000000000"):
+        scalars("output relation O(s: string)\nO(to_string_debug(range_vec(0: u64, 10000000000000, 2))).")
+
+
 def test_a_missing_twin_is_named() -> None:
     with pytest.raises(LookupError, match="no Python function implements ddlog_std::nothing"):
         stdlib.twin("ddlog_std", "nothing")

@@ -52,6 +52,13 @@ class ZeroWidth(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class GreatWidth(Diagnostic):
+    title: ClassVar[str] = "the width of an integer must be at most {limit}"
+    suggestion: ClassVar[str] = "an integer without limits is a `bigint`"
+    limit: int
+
+
+@dataclass(frozen=True, slots=True)
 class LiteralTooWide(Diagnostic):
     title: ClassVar[str] = "the value {value} does not fit {type}"
     label: ClassVar[str] = "the values of {type} are {least} to {greatest}"
