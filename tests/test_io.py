@@ -120,6 +120,49 @@ def test_large_files_of_mixed_columns(tmp_path: Path, name: str) -> None:
     assert len(caught.value.diagnostics) == 10
 
 
+READING = relation("Reading", value=DOUBLE, note=STRING)
+
+
+@pytest.mark.parametrize(
+    "number",
+    ["1", "nan", "NaN", "-inf", "Infinity", "1.", ".5", "+1.5", "1E5", "-0.0", "1e-400", "0x10", "1_0", "1d"],
+)
+def test_floats_are_read_alike_whatever_the_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    assert _same_for_large(tmp_path, monkeypatch, f"1.5,a\n{number},b\n")
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '1,"a\nb"\n2,c\n',
+        '1,"a\nb"',
+        '1,a\n2,"b\n3,c\n',
+        '1,a"b\n',
+        '"value","note"\n1,"x ""y"""\n',
+        "\n\n1,\n",
+    ],
+)
+def test_quotes_are_read_alike_whatever_the_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str
+) -> None:
+    assert _same_for_large(tmp_path, monkeypatch, content)
+
+
+def _same_for_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: str) -> bool:
+    """Whether the reader of large files gives the rows or the errors of that of small ones."""
+    answers = []
+    for least in (1 << 40, 0):
+        monkeypatch.setattr("ddlog.io.text.LARGE", least)
+        try:
+            columns = read_facts(write(tmp_path / "Reading.csv", content), READING, TYPES)
+            answers.append(repr(list(columns.rows(READING))))
+        except DDlogError as error:
+            answers.append(str(error))
+    return answers[0] == answers[1]
+
+
 def test_large_files_of_composite_columns(tmp_path: Path) -> None:
     content = "".join(f'{i}\tBox{{{i % 9}, 1}}\t["a", "{i % 5}"]\tnull\n' for i in range(5_000))
     got = load(tmp_path / "Thing.tsv", content, THING)

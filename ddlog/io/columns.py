@@ -22,6 +22,9 @@ TypeDefs: TypeAlias = dict[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
 
 _INTEGER = re.compile(r"-?[0-9]+\Z")
+_FLOAT = re.compile(
+    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)\Z", re.ASCII | re.IGNORECASE
+)
 WIDEST = 1 << 63
 
 
@@ -73,7 +76,9 @@ def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
             return _identity
         case Bit() | Signed() | BigInt():
             return lambda text: _integer_cell(text, type, typedefs)
-        case Bool() | Float():
+        case Float():
+            return lambda text: _float_cell(text, type, typedefs)
+        case Bool():
             return lambda text: _scalar_cell(text, type, typedefs)
     return lambda text: _composite_cell(text, type, typedefs)
 
@@ -95,6 +100,13 @@ def _identity(text: str) -> str:
 def _integer_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
     if _INTEGER.match(text):
         return values.check(to_int(text), type, typedefs)
+    return _scalar_cell(text, type, typedefs)
+
+
+def _float_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
+    """A float in any of the forms that the reader of large files takes too."""
+    if _FLOAT.match(text):
+        return values.check(float(text), type, typedefs)
     return _scalar_cell(text, type, typedefs)
 
 

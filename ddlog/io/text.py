@@ -46,11 +46,15 @@ def _read_large(
     order: list[int] | None = None
     if separator == ",":
         end = data.find(b"\n", start) + 1 or len(data)
-        first = next(comma_records(decode(data[start:end])), None)
+        if data.count(b'"', start) % 2:
+            return None  # a quote that does not end, which Arrow takes for one that ends with the file
         try:
+            first = next(comma_records(decode(data[start:end])), None)
             order = header_order(first, relation) if first is not None else None
         except CellFault:
-            return None
+            if data.count(b'"', start, end) % 2 == 0:
+                return None
+            order = None  # a cell goes on in the next line: these are no names of columns
         start = end if order is not None else start
     bounds = [integer_bounds(column.type) for column in relation.columns]
     narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
