@@ -127,6 +127,16 @@ def interrupted_at(point: int) -> Callable[[], None]:
 
 @thorough
 @given(circuits(), streams())
+def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: list[Changes]) -> None:
+    apart = [{one: c[one] if one == name else [] for one in c} for c in epochs for name in c]
+    nothing: Changes = {name: [] for name in INPUTS}
+    undone = list(map(undo, reversed(epochs)))
+    follow(circuit, create_runtime(incrementalize(circuit)), [nothing, *apart, *undone])
+    follow(circuit, create_runtime(incrementalize(circuit)), [nothing, *epochs, *undone])
+
+
+@thorough
+@given(circuits(), streams())
 def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: list[Changes]) -> None:
     with ExitStack() as patched:
         for module in (grouping, recursive, store):

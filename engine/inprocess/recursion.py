@@ -30,7 +30,7 @@ from .batch import Batch, TableColumns
 from .join import Joiner
 from .recursive import HistoryView, RecursiveRelation, SetView
 from .steps import Evaluator
-from .views import BeforeView, EmptyView, Readable, StoreView, View
+from .views import EmptyView, Readable, StoreView, View, before
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,7 +153,10 @@ class Recursion:
             self._seed_history()
         else:
             self._start = {head: r.table.size for head, r in self.relations.items()}
-            if self._epochs > 1 and any(i.change is not None for i in imports.values()):
+            if not any(self._start.values()):
+                self._births_known = True
+                self._steps = {head: [] for head in self.relations}
+            elif self._epochs > 1 and any(i.change is not None for i in imports.values()):
                 self._births_known = False
             self._seed_sets()
 
@@ -436,6 +439,7 @@ class Recursion:
         assert imported.change is not None
         if self._epochs == 1:
             return EmptyView()
-        if not self.history:
+        view = before(imported.store, imported.weighted, imported.change)
+        if not self.history and not isinstance(view, EmptyView):
             return StoreView(imported.store, imported.weighted)  # deriving a row twice does no harm to a set
-        return BeforeView(imported.store, imported.weighted, imported.change)
+        return view

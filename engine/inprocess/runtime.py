@@ -39,7 +39,7 @@ from .polarity import shrinking_inputs
 from .recursion import Imported, Recursion
 from .steps import Evaluator
 from .store import Store
-from .views import BeforeView, EmptyView, Readable, StoreView, View
+from .views import EmptyView, Readable, StoreView, View, before
 
 
 class Rows:
@@ -398,8 +398,6 @@ class InProcess:
         changed.sort(key=lambda k: (not node.terms[k].negated, lengths[k]))
         for order, start in enumerate(changed):
             later = changed[order + 1 :]
-            if self._epochs == 1 and any(not node.terms[k].negated for k in later):
-                continue  # in the first epoch the terms after it are empty
             views: list[View | None] = []
             for k, term in enumerate(node.terms):
                 change = changes[k]
@@ -409,13 +407,17 @@ class InProcess:
                     views.append(self._before(term.source, change))
                 else:
                     views.append(StoreView(self._stores[term.source], self._weighted(term.source)))
+            if any(
+                isinstance(v, EmptyView) and not t.negated for v, t in zip(views, node.terms, strict=True)
+            ):
+                continue  # nothing to join with
             found.extend(joiner.run(start, changes[start], views))
         return found.total()
 
     def _before(self, source: int, change: Batch) -> View:
         if self._epochs == 1:
             return EmptyView()
-        return BeforeView(self._stores[source], self._weighted(source), change)
+        return before(self._stores[source], self._weighted(source), change)
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
         """The change of presence."""

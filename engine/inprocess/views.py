@@ -163,6 +163,13 @@ class BeforeView:
         return self.now.presence(keys, length) - self.change.presence(keys, length)
 
 
+def before(store: Readable, weighted: bool, change: Batch) -> View:
+    """A store as it was before a change that is in it. Sets that were empty are told by their size."""
+    if not weighted and change.length == store.present and change.positive():
+        return EmptyView()
+    return BeforeView(store, weighted, change)
+
+
 class EmptyView:
     """Nothing."""
 
