@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from .. import core, errors, syntax
 from ..modules import FUNCTIONS, LATER_FUNCTIONS
 from ..source import Span
-from ..types import Bool, Tuple, Type, User
+from ..types import Bool, Signed, Tuple, Type, User
 from ..unify import substitute
 from . import literal, operators, statement
 from .calls import call
@@ -193,6 +194,10 @@ def _operator(
     match expr:
         case syntax.Unary("&", _, span):
             return context.fail(errors.unsupported.Unsupported(span=span, what="references `&e` are"))
+        case syntax.Unary("-", syntax.Typed(syntax.IntLit(number, None) as arg, written, _), span) if (
+            isinstance(context.written(written), Signed)
+        ):  # `-128: s8`, though 128 is none
+            return check(context, replace(arg, value=-number, span=span), scope, context.written(written))
         case syntax.Unary(op, arg, span):
             operand = infer(context, arg, scope, Bool() if op == "not" else expected)
             return operators.unary(context, {"-": "neg"}.get(op, op), operand, span)
