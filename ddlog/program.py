@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 _ENGINES = ("auto", "in-process", "inprocess")
 
 
-def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) -> Program:
+def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
     """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
 
     Imports are not supported yet; of the library paths only that they are directories is checked.
@@ -30,7 +30,8 @@ def compile(program: str | Path, *, library_paths: Iterable[str | Path] = ()) ->
     """
     from .check.program import check_program
 
-    folders = tuple(map(Path, library_paths))
+    paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
+    folders = tuple(map(Path, paths))
     missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
     if missing:
         raise DDlogError(missing)

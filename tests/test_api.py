@@ -199,3 +199,9 @@ def test_a_function_that_modifies_gives_a_checked_row() -> None:
         session.modify("K", 1, lambda row: (2, row[1] + "b"))
         session.commit()
         assert [tuple(row) for row in session["K"]] == [(2, "ab")]
+
+
+def test_one_library_path_needs_no_list(tmp_path: Path) -> None:
+    assert ddlog.compile("input relation E(x: bigint)", library_paths=str(tmp_path)).relations.keys() == {"E"}
+    with pytest.raises(ddlog.DDlogError, match="no such directory"):
+        ddlog.compile("input relation E(x: bigint)", library_paths=tmp_path / "missing")

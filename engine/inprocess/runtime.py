@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -29,89 +29,18 @@ from ..circuit import (
 from ..incremental import incrementalize
 from ..runtime import Delta, Progress
 from ..schedule import Epoch, downstream, readers
-from ..schema import Array, Schema
+from ..schema import Schema
 from .batch import Batch, Gathering, concat, consolidate
 from .grouping import Grouping, reads_members
 from .index import Index
-from .interner import Values, decode_rows, order_of
+from .interner import Values
 from .join import Joiner
 from .polarity import shrinking_inputs
 from .recursion import Imported, Recursion
+from .rows import Change, Rows
 from .steps import Evaluator
 from .store import Store
 from .views import EmptyView, Readable, StoreView, View, before
-
-
-class Rows:
-    """Rows of Python values in value order, decoded when first read."""
-
-    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
-        self.schema = schema
-        self._values = values
-        self._batch = batch
-        self._ordered: Batch | None = None
-
-    def _in_order(self) -> Batch:
-        if self._ordered is None:
-            batch = self._batch
-            order = order_of(self._values, self.schema, batch.columns, batch.length)
-            self._ordered = batch.take(order)
-        return self._ordered
-
-    @property
-    def weights(self) -> list[int] | None:
-        """The weight of each row; None: all 1."""
-        ordered = self._in_order()
-        return None if ordered.weights is None else ordered.weights.tolist()
-
-    def columns(self) -> list[list[Any]]:
-        """The values column by column."""
-        ordered = self._in_order()
-        return [self._values.decode_column(c, a) for c, a in zip(self.schema, ordered.columns, strict=True)]
-
-    def codes(self) -> Sequence[Array]:
-        """The columns as int64 arrays, in value order."""
-        return self._in_order().columns
-
-    def __len__(self) -> int:
-        return self._batch.length
-
-    def __iter__(self) -> Iterator[tuple[Any, ...]]:
-        ordered = self._in_order()
-        return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
-
-
-class Change:
-    """The consolidated change of a relation in one epoch, decoded when first read.
-
-    A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
-    """
-
-    def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
-        self._values, self._schema, self._batch = values, schema, batch
-        self._consolidated: Rows | None = None
-        if not last:
-            self._rows  # noqa: B018 (read now)
-
-    @property
-    def _rows(self) -> Rows:
-        if self._consolidated is None:
-            self._consolidated = Rows(self._values, self._schema, consolidate(self._batch))
-        return self._consolidated
-
-    @property
-    def rows(self) -> list[tuple[Any, ...]]:
-        """The rows that changed, in value order."""
-        return list(self._rows)
-
-    @property
-    def weights(self) -> list[int]:
-        """The change of each row's weight."""
-        weights = self._rows.weights
-        return [1] * len(self._rows) if weights is None else weights
-
-    def __len__(self) -> int:
-        return len(self._rows)
 
 
 class InProcess:
