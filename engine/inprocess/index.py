@@ -18,7 +18,7 @@ class Index:
 
     Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
     recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
-    newest first, which `Overlay` numbers.
+    newest first.
     """
 
     def __init__(self, table: RowTable, positions: tuple[int, ...], rows: Array) -> None:
@@ -41,7 +41,7 @@ class Index:
         self._slab: Array = np.empty(len(rows), np.int64)
         self._end = len(rows)
         self.size = len(rows)
-        kernels.scatter(groups, rows, self._first.copy(), self._slab, _NOWHERE)
+        kernels.scatter(groups, rows, self._first.copy(), self._slab)
 
     @property
     def fanout(self) -> float:

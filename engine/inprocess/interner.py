@@ -149,6 +149,14 @@ class Values:
         return codes
 
 
+def encode_rows(
+    values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
+) -> tuple[Array, ...]:
+    """Columns from rows of Python values."""
+    listed = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
+
+
 def decode_rows(
     values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int
 ) -> list[tuple[Any, ...]]:

@@ -286,17 +286,12 @@ def find_rows(slots: Any, bits: int, rows: Any, wide: Any) -> Any:
 
 
 @kernel
-def scatter(groups: Any, rows: Any, cursor: Any, slab: Any, place: Any) -> None:
-    """Bulk build: puts each row id in its group's stretch of the slab. `cursor` is advanced;
-    `place`, when it has room, learns where each row went."""
-    track = place.shape[0] > 0
+def scatter(groups: Any, rows: Any, cursor: Any, slab: Any) -> None:
+    """Bulk build: puts each row id in its group's stretch of the slab. `cursor` is advanced."""
     for i in range(rows.shape[0]):
         group = groups[i]
-        at = cursor[group]
-        slab[at] = rows[i]
-        cursor[group] = at + 1
-        if track:
-            place[rows[i]] = at
+        slab[cursor[group]] = rows[i]
+        cursor[group] += 1
 
 
 @kernel

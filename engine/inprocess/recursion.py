@@ -7,7 +7,7 @@ incremental algorithm of (epoch, iteration) times.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +27,8 @@ from ..circuit import (
 )
 from ..schema import Array
 from .batch import Batch, TableColumns
-from .join import Joiner
+from .interner import encode_rows
+from .join import Joiner, versions
 from .recursive import HistoryView, RecursiveRelation, SetView
 from .steps import Evaluator
 from .views import EmptyView, Readable, StoreView, View, before
@@ -221,8 +222,8 @@ class Recursion:
             for head, node in self.facts:
                 self._add(head, self._constant(node))
         for rule in self.rules:
-            for start, views in self._import_starts(rule):
-                for head, batch in rule.run(start, self._change(rule, start), views):
+            for start, change, views in self._import_starts(rule):
+                for head, batch in rule.run(start, change, views):
                     self._add(head, batch)
 
     def _iterate_sets(self) -> None:
@@ -238,15 +239,7 @@ class Recursion:
             for start, source in enumerate(rule.sources):
                 if not isinstance(source, str) or low[source] == high[source]:
                     continue
-                views: list[View | None] = []
-                for k, other in enumerate(rule.sources):
-                    if k == start:
-                        views.append(None)
-                    elif isinstance(other, str):
-                        limit = high[other] if k < start else low[other]
-                        views.append(SetView(self.relations[other], limit) if limit else EmptyView())
-                    else:
-                        views.append(self._now(other))
+                views = self._around(rule, start, lambda name, new: self._set(name, high if new else low))
                 relation = self.relations[source]
                 if any(isinstance(view, EmptyView) for view in views):
                     continue
@@ -261,10 +254,7 @@ class Recursion:
         self.relations[head].table.insert_new(batch.columns, batch.length)
 
     def _constant(self, node: Constant) -> Batch:
-        columns = list(zip(*node.rows, strict=True)) if node.rows and node.schema else [()] * len(node.schema)
-        encode = self.evaluator.values.encode_column
-        arrays = tuple(encode(c, list(v), len(node.rows)) for c, v in zip(node.schema, columns, strict=True))
-        return Batch(arrays, len(node.rows))
+        return Batch(encode_rows(self.evaluator.values, node.schema, node.rows), len(node.rows))
 
     # ------------------------------------------------------------- history
 
@@ -351,8 +341,8 @@ class Recursion:
 
     def _seed_history(self) -> None:
         for rule in self.rules:
-            for start, views in self._import_starts(rule):
-                for head, batch in rule.run(start, self._change(rule, start), views):
+            for start, change, views in self._import_starts(rule):
+                for head, batch in rule.run(start, change, views):
                     self.relations[head].derive(batch)
 
     def _iterate_history(self, time: int) -> None:
@@ -364,15 +354,7 @@ class Recursion:
                 if change is None:
                     continue
                 assert isinstance(source, str)
-                views: list[View | None] = []
-                for k, other in enumerate(rule.sources):
-                    if k == start:
-                        views.append(None)
-                    elif isinstance(other, str):
-                        relation = self.relations[other]
-                        views.append(HistoryView(relation, relation.overlay if k < start else marks[other]))
-                    else:
-                        views.append(self._now(other))
+                views = self._around(rule, start, lambda name, new: self._seen(name, None if new else marks))
                 table = self.relations[source].table
                 times = np.full(len(change.rows), time, np.int64)
                 delta = Batch(table.columns_at(change.rows), len(change.rows), change.weights, times)
@@ -385,54 +367,45 @@ class Recursion:
         imported = self._imports[source]
         return StoreView(imported.store, imported.weighted)
 
-    def _change(self, rule: Rule, start: int | None) -> Batch | None:
-        source = None if start is None else rule.sources[start]
-        return self._imports[source].change if isinstance(source, int) else None
+    def _set(self, name: str, limits: Mapping[str, int]) -> View:
+        """A relation without history: its rows below a limit."""
+        limit = limits[name]
+        return SetView(self.relations[name], limit) if limit else EmptyView()
 
-    def _import_starts(self, rule: Rule) -> list[tuple[int | None, Sequence[View | None]]]:
-        """The terms whose relations changed outside, each with the versions that it sees: the terms
-        before it in the order changed, those after it not. Negated terms come first in the order,
-        then small changes before large ones. A body without positive terms holds once, from the
-        first epoch on."""
-        if self._epochs == 1 and all(term.negated for term in rule.node.terms):
-            return [(None, [self._now(s) for s in rule.sources if isinstance(s, int)])]
-        changed: list[int] = []
-        for k, source in enumerate(rule.sources):
-            if isinstance(source, int):
-                change = self._imports[source].change
-                if change is not None and change.length:
-                    changed.append(k)
-
-        def order(k: int) -> tuple[bool, int]:
-            source = rule.sources[k]
-            change = self._imports[source].change if isinstance(source, int) else None
-            return (not rule.node.terms[k].negated, change.length if change is not None else 0)
-
-        changed.sort(key=order)
-        starts: list[tuple[int | None, Sequence[View | None]]] = []
-        for at, start in enumerate(changed):
-            views: list[View | None] = []
-            for k, source in enumerate(rule.sources):
-                if k == start:
-                    views.append(None)
-                elif isinstance(source, str):
-                    views.append(self._variable(source))
-                else:
-                    views.append(self._before(source) if k in changed[at + 1 :] else self._now(source))
-            empty = any(
-                isinstance(view, EmptyView) and not term.negated
-                for view, term in zip(views, rule.node.terms, strict=True)
-            )
-            if not empty:
-                starts.append((start, views))
-        return starts
-
-    def _variable(self, name: str) -> View:
+    def _seen(self, name: str, marks: Mapping[str, int] | None) -> View:
+        """A relation with history, with the overlay up to a mark; None: all of it."""
         relation = self.relations[name]
-        if self.history:
-            return HistoryView(relation, 0)
-        limit = self._start[name]
-        return SetView(relation, limit) if limit else EmptyView()
+        return HistoryView(relation, relation.overlay if marks is None else marks[name])
+
+    def _around(self, rule: Rule, start: int, variable: Callable[[str, bool], View]) -> list[View | None]:
+        """What a change of the variable at `start` sees: variables before it with this iteration's
+        change, those after it without; all of the outside as it is now."""
+        return [
+            None
+            if k == start
+            else variable(source, k < start)
+            if isinstance(source, str)
+            else self._now(source)
+            for k, source in enumerate(rule.sources)
+        ]
+
+    def _import_starts(self, rule: Rule) -> Iterator[tuple[int | None, Batch | None, list[View | None]]]:
+        """The terms whose relations changed outside, their changes, and the versions that each sees."""
+        changes = [self._imports[s].change if isinstance(s, int) else None for s in rule.sources]
+
+        def now(k: int) -> View:
+            source = rule.sources[k]
+            if isinstance(source, int):
+                return self._now(source)
+            return HistoryView(self.relations[source], 0) if self.history else self._set(source, self._start)
+
+        def earlier(k: int) -> View:
+            source = rule.sources[k]
+            assert isinstance(source, int)
+            return self._before(source)
+
+        for start, views in versions(rule.node.terms, changes, now, earlier, self._epochs == 1):
+            yield start, None if start is None else changes[start], views
 
     def _before(self, source: int) -> View:
         imported = self._imports[source]

@@ -33,8 +33,8 @@ from ..schema import Schema
 from .batch import Batch, Gathering, concat, consolidate
 from .grouping import Grouping, reads_members
 from .index import Index
-from .interner import Values
-from .join import Joiner
+from .interner import Values, encode_rows
+from .join import Joiner, versions
 from .polarity import shrinking_inputs
 from .recursion import Imported, Recursion
 from .rows import Change, Rows
@@ -143,12 +143,7 @@ class InProcess:
         return self.circuit.nodes[self._relations[relation]].schema
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
-        listed = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
-        if not schema:
-            return Batch((), len(rows))
-        encode = self.values.encode_column
-        columns = tuple(encode(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
-        return Batch(columns, len(rows))
+        return Batch(encode_rows(self.values, schema, rows), len(rows))
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
         """Rows as a batch for `commit`."""
@@ -314,39 +309,22 @@ class InProcess:
         return None if change is None else change.negated()
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
-        """The change of a join, term by term: negated terms first in the order, then small changes
-        before large ones, so that the largest change meets the others' changes."""
-        joiner = self._joiners[at]
-        found = Gathering(len(node.schema))
-        if self._epochs == 1 and all(term.negated for term in node.terms):
-            now = [StoreView(self._stores[t.source], self._weighted(t.source)) for t in node.terms]
-            found.extend(joiner.run(None, None, now))
-            return found.total()
-        lengths = [0 if change is None else change.length for change in changes]
-        changed = [k for k, length in enumerate(lengths) if length]
-        changed.sort(key=lambda k: (not node.terms[k].negated, lengths[k]))
-        for order, start in enumerate(changed):
-            later = changed[order + 1 :]
-            views: list[View | None] = []
-            for k, term in enumerate(node.terms):
-                change = changes[k]
-                if k == start:
-                    views.append(None)
-                elif k in later and change is not None:
-                    views.append(self._before(term.source, change))
-                else:
-                    views.append(StoreView(self._stores[term.source], self._weighted(term.source)))
-            if any(
-                isinstance(v, EmptyView) and not t.negated for v, t in zip(views, node.terms, strict=True)
-            ):
-                continue  # nothing to join with
-            found.extend(joiner.run(start, changes[start], views))
-        return found.total()
+        """The change of a join, term by term."""
+        sources = [term.source for term in node.terms]
 
-    def _before(self, source: int, change: Batch) -> View:
-        if self._epochs == 1:
-            return EmptyView()
-        return before(self._stores[source], self._weighted(source), change)
+        def now(k: int) -> View:
+            return StoreView(self._stores[sources[k]], self._weighted(sources[k]))
+
+        def earlier(k: int) -> View:
+            change = changes[k]
+            if self._epochs == 1 or change is None:
+                return EmptyView()
+            return before(self._stores[sources[k]], self._weighted(sources[k]), change)
+
+        found = Gathering(len(node.schema))
+        for start, views in versions(node.terms, changes, now, earlier, self._epochs == 1):
+            found.extend(self._joiners[at].run(start, None if start is None else changes[start], views))
+        return found.total()
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
         """The change of presence."""

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..schema import Array, Schema
 from . import kernels
-from .batch import Batch
+from .batch import Batch, TableColumns
 from .index import Index
 from .table import RowTable, grown
 
@@ -83,17 +83,18 @@ class Store:
             fresh = np.arange(before, self.table.size, dtype=np.int64)
             for index in self.indexes.values():
                 index.insert(fresh)
-        return Batch(self.table.columns(before), self.table.size - before)
+        return self._since(before)
+
+    def _since(self, start: int) -> Batch:
+        """The rows that came from `start` on. Their columns are unpacked when they are read."""
+        return Batch(TableColumns(self.table, start, self.table.size), self.table.size - start)
 
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
         rows = self.table.insert(batch.columns, batch.length)
-        touched, signs = self._add(rows, batch.weight_array())
-        if not as_set:
-            return batch
-        return Batch(
-            self.table.columns_at(touched), len(touched), None if bool((signs == 1).all()) else signs
-        )
+        self._materialise()
+        change = self._net(*self._add_rows(rows, batch.weight_array()))
+        return change if as_set else batch
 
     def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.
@@ -101,11 +102,10 @@ class Store:
         Inserting what is there and deleting what is not change nothing.
         """
         if self.weights is None and all(sign > 0 for _, sign in changes):
-            parts = [self.add_present(batch) for batch, _ in changes]
-            if len(parts) == 1:
-                return parts[0]
-            start = self.table.size - sum(part.length for part in parts)
-            return Batch(self.table.columns(start), self.table.size - start)
+            start = self.table.size
+            for batch, _ in changes:
+                self.add_present(batch)
+            return self._since(start)
         all_rows, all_before = [], []
         for batch, sign in changes:
             rows = np.unique(self.table.insert(batch.columns, batch.length))
@@ -116,10 +116,7 @@ class Store:
             touched, before = self._add_rows(rows, change)
             all_rows.append(touched)
             all_before.append(before)
-        touched, signs = self._net(np.concatenate(all_rows), np.concatenate(all_before))
-        return Batch(
-            self.table.columns_at(touched), len(touched), None if bool((signs == 1).all()) else signs
-        )
+        return self._net(np.concatenate(all_rows), np.concatenate(all_before))
 
     def _materialise(self) -> None:
         """Gives every row of the table a place for its weight."""
@@ -134,12 +131,8 @@ class Store:
         self._undo.append((rows, change))
         return touched, before
 
-    def _add(self, rows: Array, change: Array) -> tuple[Array, Array]:
-        self._materialise()
-        return self._net(*self._add_rows(rows, change))
-
-    def _net(self, touched: Array, before: Array) -> tuple[Array, Array]:
-        """The net changes of presence, applied to the indexes."""
+    def _net(self, touched: Array, before: Array) -> Batch:
+        """The net change of presence, applied to the indexes."""
         assert self.weights is not None
         if len(touched) > 1:
             scratch = np.zeros(self.table.size, np.int8) if len(touched) * 8 > self.table.size else None
@@ -160,7 +153,7 @@ class Store:
                 index.remove(gone)
             if len(come):
                 index.insert(come)
-        return touched, signs
+        return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
 
     # ------------------------------------------------------------- epochs
 
