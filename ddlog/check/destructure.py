@@ -6,13 +6,13 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .. import core, syntax
-from ..types import Bool, String, Tuple, Type, User
+from ..types import Bool, Tuple, Type, User
 from ..unify import substitute
 from .body import Body, variable
 from .context import Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
-from .pattern import Build, arguments, find_constructor, integer
+from .pattern import Build, arguments, find_constructor, literal
 
 
 @dataclass(slots=True)
@@ -96,14 +96,8 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
             return _take(after, arg, value)
-        case syntax.BoolLit(constant, span):
-            context.agree(span, Bool(), type_)
-            return lambda: core.ConstPattern(constant, Bool())
-        case syntax.StringLit(text, span):
-            context.agree(span, String(), type_)
-            return lambda: core.ConstPattern(text, String())
-        case syntax.IntLit():
-            return integer(context, expr, type_)
+        case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
+            return literal(context, expr, type_)
         case syntax.TupleExpr(items, span):
             types = tuple(context.fresh() for _ in items)
             context.agree(span, Tuple(types), type_)

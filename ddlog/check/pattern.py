@@ -63,14 +63,8 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
             return pattern(binder, arg, type_, path)
-        case syntax.BoolLit(value, span):
-            context.agree(span, Bool(), type_)
-            return lambda: core.ConstPattern(value, Bool())
-        case syntax.StringLit(text, span):
-            context.agree(span, String(), type_)
-            return lambda: core.ConstPattern(text, String())
-        case syntax.IntLit():
-            return integer(context, expr, type_)
+        case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
+            return literal(context, expr, type_)
         case syntax.TupleExpr(items, span):
             return _tuple(binder, items, span, type_, path)
         case syntax.Struct():
@@ -84,8 +78,16 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
     return lambda: core.AnyPattern(context.final(type_))
 
 
-def integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
-    """The pattern of an integer literal."""
+def literal(context: Context, expr: syntax.BoolLit | syntax.StringLit | syntax.IntLit, type_: Type) -> Build:
+    """The pattern of a literal."""
+    if isinstance(expr, syntax.IntLit):
+        return _integer(context, expr, type_)
+    plain: Type = Bool() if isinstance(expr, syntax.BoolLit) else String()
+    context.agree(expr.span, plain, type_)
+    return lambda: core.ConstPattern(expr.value, plain)
+
+
+def _integer(context: Context, expr: syntax.IntLit, type_: Type) -> Build:
     if expr.width is not None:
         context.agree(expr.span, Signed(expr.width) if expr.signed else Bit(expr.width), type_)
     elif not context.substitution.unify(context.literal(Literal.INTEGER, expr.value), type_):
