@@ -69,4 +69,4 @@ class Builder:
 def column(name: str, type: Type) -> Column:
     """A column for values of a type."""
     kind, domain = kind_of(type)
-    return Column(name, kind, domain)
+    return Column(name, kind, domain, type)

@@ -33,11 +33,13 @@ INLINE_LIMIT = 1 << 62  # integers at or beyond it, either side, are interned
 @dataclass(frozen=True, slots=True)
 class Column:
     """A column: its name, its representation, and its domain, the text of the value's type:
-    two columns hold comparable int64s when their domains are equal."""
+    two columns hold comparable int64s when their domains are equal. `type` is the front end's own
+    description of that type; only codecs of the front end look at it."""
 
     name: str
     kind: Kind
     domain: str
+    type: Any = field(default=None, compare=False, repr=False)
 
 
 Schema: TypeAlias = tuple[Column, ...]
@@ -65,6 +67,8 @@ class RowExpr:
     `scalar(*values)` takes Python values in the order of `inputs`. `arrays(encoder, *columns)`,
     when there is one, takes and gives int64 arrays of one length in the representation of Kind
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
+    `sql(*texts)`, when there is one, takes SQL texts of the inputs and gives the SQL text of the value, in
+    the Spark types of the runtime's codec; only an expression that cannot fault has one.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
     structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
     """
@@ -76,6 +80,7 @@ class RowExpr:
     place: str = field(compare=False)
     scalar: Callable[..., Any] = field(compare=False, repr=False)
     arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
+    sql: Callable[..., str] | None = field(compare=False, repr=False, default=None)
 
 
 class RowFault(Exception):

@@ -31,7 +31,7 @@ def row_expr(expr: Expr, functions: Functions, name: str) -> RowExpr:
     inputs = free_variables(expr)
     return RowExpr(
         tuple(inputs),
-        Column(name, *kind_of(expr.type)),
+        Column(name, *kind_of(expr.type), expr.type),
         Structure(expr),
         expr.span.text(),
         str(expr.span),

@@ -1,0 +1,1 @@
+"""The language on Spark: its types, its expressions, sessions over DataFrames, streams."""

@@ -1,0 +1,1 @@
+"""The Spark runtime: the circuit's operators as SQL over typed DataFrames."""

@@ -1,0 +1,32 @@
+"""What the Spark runtime needs to know of the front end's types."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import pyarrow as pa
+
+from ..schema import Column
+
+
+class Codec(Protocol):
+    """Columns of values as Spark sees them. Pickled into Python workers, so that what it holds must
+    be picklable. Every value has exactly one encoding, never null at the top: Spark's `=` is the
+    language's equality."""
+
+    def sql_type(self, column: Column) -> str:
+        """The column's type as Spark writes it: INT, STRUCT<x: INT, y: STRING>."""
+
+    def arrow_type(self, column: Column) -> pa.DataType:
+        """The Arrow type that stands for `sql_type`."""
+
+    def encode(self, column: Column, values: Sequence[Any]) -> pa.Array:
+        """Values (a list, or a NumPy array of numbers) as an Arrow array. Raises ValueError with a clear
+        text for a value that the Spark type cannot hold (a bigint of more than 38 digits)."""
+
+    def decode(self, column: Column, array: pa.Array | pa.ChunkedArray) -> list[Any]:
+        """The values of an Arrow array, canonical."""
+
+    def ordered(self, column: Column) -> bool:
+        """Whether Spark's order of the column is the language's, so that min and max need no Python."""
