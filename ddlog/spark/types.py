@@ -1,0 +1,87 @@
+"""The codec of the Spark runtime: the types of the language as Spark and Arrow have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ..codegen.sqltypes import is_ordered, spark_type
+from ..engine.schema import Column
+from ..types import UNIT, Constructor, Type
+from ..values import NAN, Struct, TypeDefs, struct_class
+from .forms import Form, form_of
+
+__all__ = ["SparkCodec", "spark_type"]
+
+
+class SparkCodec:
+    """Converts columns of values of a program's types. Two of the same typedefs are the same codec;
+    it is pickled as its typedefs."""
+
+    def __init__(self, typedefs: TypeDefs) -> None:
+        self.typedefs = dict(typedefs)
+        self._forms: dict[Type, Form] = {}
+        self._texts: dict[Type, str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparkCodec, (self.typedefs,)
+
+    def sql_type(self, column: Column) -> str:
+        """The column's type as Spark writes it."""
+        found = self._texts.get(column.type)
+        if found is None:
+            found = self._texts[column.type] = spark_type(_type(column), self.typedefs)
+        return found
+
+    def arrow_type(self, column: Column) -> pa.DataType:
+        """The Arrow type that stands for `sql_type`."""
+        return self.form(column).arrow
+
+    def encode(self, column: Column, values: Sequence[Any]) -> pa.Array:
+        """Values (a list, or a NumPy array of numbers) as an Arrow array. Raises ValueError for a value
+        that the Spark type cannot hold: a bigint of more than 38 digits."""
+        return self.form(column).encode(values)
+
+    def decode(self, column: Column, array: pa.Array | pa.ChunkedArray) -> list[Any]:
+        """The values of an Arrow array, canonical."""
+        form = self.form(column)
+        if isinstance(array, pa.ChunkedArray):
+            return [value for chunk in array.chunks for value in self.decode(column, chunk)]
+        return form.decode(array if array.type == form.arrow else array.cast(form.arrow))
+
+    def ordered(self, column: Column) -> bool:
+        """Whether Spark's order of the column is the language's: of all but unions whose constructors'
+        names are not in order, recursive types and groups."""
+        return is_ordered(_type(column), self.typedefs)
+
+    def form(self, column: Column) -> Form:
+        """How values of the column stand in Arrow arrays."""
+        found = self._forms.get(column.type)
+        if found is None:
+            found = self._forms[column.type] = form_of(_type(column), self.typedefs)
+        return found
+
+    def persistent_id(self, value: Any) -> Any:
+        """What stands in a pickle for an object that must stay one object: NaN, the classes of structs."""
+        if value is NAN:
+            return "NaN"
+        if isinstance(value, type) and issubclass(value, Struct) and value is not Struct:
+            return tuple(value.__ddlog__)
+        return None
+
+    def persistent_load(self, known: Any) -> Any:
+        """The object that `persistent_id` names."""
+        if known == "NaN":
+            return NAN
+        typedef, constructor, number, names = known
+        fields = tuple((name, UNIT) for name in names)  # a class knows the names alone
+        return struct_class(typedef, Constructor(constructor, number or 0, fields), number is not None)
+
+
+def _type(column: Column) -> Type:
+    if column.type is None:
+        raise ValueError(f"the type of column {column.name} is not known")
+    found: Type = column.type
+    return found
