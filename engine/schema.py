@@ -69,6 +69,7 @@ class RowExpr:
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
     `sql(*texts)`, when there is one, takes SQL texts of the inputs and gives the SQL text of the value, in
     the Spark types of the runtime's codec; only an expression that cannot fault has one.
+    `columns` describes the inputs, where a codec needs to know.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
     structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
     """
@@ -81,6 +82,7 @@ class RowExpr:
     scalar: Callable[..., Any] = field(compare=False, repr=False)
     arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
     sql: Callable[..., str] | None = field(compare=False, repr=False, default=None)
+    columns: tuple[Column, ...] = field(compare=False, repr=False, default=())
 
 
 class RowFault(Exception):

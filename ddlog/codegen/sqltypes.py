@@ -63,6 +63,27 @@ def integer_type(type: Bit | Signed | BigInt) -> str:
     return f"DECIMAL({DIGITS},0)" if bits <= 127 else "BINARY"
 
 
+def wrapped(type: Bit | Signed | BigInt, text: str) -> str | None:
+    """SQL of an integer, a BIGINT or DECIMAL, brought into the range of a type and its Spark type, as
+    arithmetic wraps; None for a type that is stored as bytes. Casts wrap where Spark is not ANSI."""
+    stored = integer_type(type)
+    if stored == "BINARY":
+        return None
+    if isinstance(type, BigInt):
+        return f"CAST({text} AS {stored})"
+    if isinstance(type, Bit):
+        if type.width > 63:
+            return f"CAST(pmod(CAST({text} AS DECIMAL(38,0)), {1 << type.width}BD) AS {stored})"
+        return f"CAST((CAST({text} AS BIGINT) & {(1 << type.width) - 1}L) AS {stored})"
+    if type.width > 64:
+        half = 1 << type.width - 1
+        return f"CAST(pmod(CAST({text} AS DECIMAL(38,0)) + {half}BD, {2 * half}BD) - {half}BD AS {stored})"
+    if type.width in (8, 16, 32, 64):
+        return f"CAST({text} AS {stored})"
+    unused = 64 - type.width
+    return f"CAST(shiftright(shiftleft(CAST({text} AS BIGINT), {unused}), {unused}) AS {stored})"
+
+
 def _record_type(type: Tuple | User, typedefs: TypeDefs) -> str:
     cases = cases_of(type, typedefs)
     if isinstance(type, User) and is_union(type, typedefs):

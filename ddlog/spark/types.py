@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..codegen.sqltypes import is_ordered, spark_type
+from ..codegen.sqltypes import is_ordered, spark_type, wrapped
 from ..engine.schema import Column
-from ..types import UNIT, Constructor, Type
+from ..types import UNIT, BigInt, Bit, Constructor, Signed, Type
 from ..values import NAN, Struct, TypeDefs, struct_class
 from .forms import Form, form_of
 
@@ -55,6 +55,11 @@ class SparkCodec:
         """Whether Spark's order of the column is the language's: of all but unions whose constructors'
         names are not in order, recursive types and groups."""
         return is_ordered(_type(column), self.typedefs)
+
+    def wrapped(self, column: Column, text: str) -> str | None:
+        """SQL of an integer of any size wrapped to the column's type; None where it is stored as bytes."""
+        of = _type(column)
+        return wrapped(of, text) if isinstance(of, Bit | Signed | BigInt) else None
 
     def form(self, column: Column) -> Form:
         """How values of the column stand in Arrow arrays."""

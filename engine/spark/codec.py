@@ -30,3 +30,13 @@ class Codec(Protocol):
 
     def ordered(self, column: Column) -> bool:
         """Whether Spark's order of the column is the language's, so that min and max need no Python."""
+
+    def wrapped(self, column: Column, text: str) -> str | None:
+        """SQL of an integer of any size brought into the range and the type of the column, as the language's
+        arithmetic wraps; None for a column of integers that SQL does not compute with."""
+
+    def persistent_id(self, value: Any) -> Any:
+        """What stands in a pickle for an object that has to stay the same object; None for others."""
+
+    def persistent_load(self, known: Any) -> Any:
+        """The object that `persistent_id` names."""

@@ -1,0 +1,205 @@
+"""Row expressions on Python workers: Arrow columns in, structs of a value or a fault out."""
+
+from __future__ import annotations
+
+import base64
+import io
+import pickle
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import islice, pairwise
+from typing import Any, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from ..schema import Column
+from .codec import Codec
+
+_SAMPLE = 64  # rows that tell whether a batch repeats itself
+
+# An argument: a column, the columns of the members of an array of structs, or nothing known.
+Argument: TypeAlias = Column | tuple[Column, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """A function of rows: what it computes, of what, and what its faults say.
+
+    `column` describes the result, or its elements where `many`; None: it is evaluated for its effect.
+    """
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    column: Column | None
+    many: bool
+    place: str
+    text: str
+
+
+def packed(evaluation: Evaluation, codec: Codec) -> bytes:
+    """An evaluation with the code of its function, for `prepared`."""
+    from pyspark.cloudpickle import CloudPickler
+
+    class Pickler(CloudPickler):
+        def persistent_id(self, value: Any) -> Any:
+            return codec.persistent_id(value)
+
+    out = io.BytesIO()
+    pickler: Any = Pickler
+    pickler(out).dump(evaluation)
+    return pickle.dumps((pickle.dumps(codec), out.getvalue()))
+
+
+@lru_cache(maxsize=64)
+def _codec(data: bytes) -> Codec:
+    found: Codec = pickle.loads(data)
+    return found
+
+
+@lru_cache(maxsize=1024)
+def prepared(data: bytes) -> tuple[Evaluation, Codec]:
+    """The evaluation that `packed` packed; a worker keeps it from one batch to the next."""
+    codec_data, body = pickle.loads(data)
+    codec = _codec(codec_data)
+
+    class Unpickler(pickle.Unpickler):
+        def persistent_load(self, known: Any) -> Any:
+            return codec.persistent_load(known)
+
+    found: Evaluation = Unpickler(io.BytesIO(body)).load()
+    return found, codec
+
+
+def evaluated(data: bytes, columns: Sequence[pa.Array]) -> pa.Array:
+    """The structs `v`, `e` of a batch. A row with a null among its arguments, which is the result of a
+    row that failed or of a case that a condition excludes, has neither value nor fault."""
+    evaluation, codec = prepared(data)
+    length = len(columns[0])
+    columns = columns[: len(evaluation.arguments)]
+    known = np.ones(length, bool)
+    for column in columns:
+        if column.null_count:
+            known &= column.is_valid().to_numpy(zero_copy_only=False)
+    if not known.all():
+        columns = [column.filter(pa.array(known)) for column in columns]
+    decoded = [_decoded(a, c, codec) for a, c in zip(evaluation.arguments, columns, strict=True)]
+    rows = list(zip(*decoded, strict=True)) if decoded else [()] * int(known.sum())
+    outcomes = _outcomes(evaluation, rows)
+    return _structs(evaluation, codec, rows, outcomes, np.flatnonzero(known), length)
+
+
+def _decoded(argument: Argument, array: pa.Array, codec: Codec) -> list[Any]:
+    if argument is None:
+        plain: list[Any] = array.to_pylist()
+        return plain
+    if isinstance(argument, Column):
+        return codec.decode(argument, array)
+    members = array.flatten()
+    columns = [codec.decode(column, members.field(i)) for i, column in enumerate(argument)]
+    rows = list(zip(*columns, strict=True))
+    offsets = array.offsets.to_numpy()
+    bounds = (offsets - offsets[0]).tolist() if len(array) else []
+    return [rows[start:end] for start, end in pairwise(bounds)]
+
+
+class _Failed:
+    """What a row gives whose function failed."""
+
+    __slots__ = ("message",)
+
+    def __init__(self, fault: Exception) -> None:
+        self.message = str(fault) or type(fault).__name__
+
+
+def _outcomes(evaluation: Evaluation, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The value of each row, or why there is none."""
+    function, many = evaluation.function, evaluation.many
+
+    def outcome(row: tuple[Any, ...]) -> Any:
+        try:
+            return list(function(*row)) if many else function(*row)
+        except Exception as fault:
+            return _Failed(fault)
+
+    if evaluation.column is None or not _repeats(evaluation, rows):
+        return [outcome(row) for row in rows]
+    found = {row: outcome(row) for row in dict.fromkeys(rows)}
+    return [found[row] for row in rows]
+
+
+def _repeats(evaluation: Evaluation, rows: Sequence[tuple[Any, ...]]) -> bool:
+    if len(rows) <= _SAMPLE or any(isinstance(each, tuple) for each in evaluation.arguments):
+        return False
+    return len(set(islice(rows, _SAMPLE))) * 2 < _SAMPLE
+
+
+def _structs(
+    evaluation: Evaluation,
+    codec: Codec,
+    rows: Sequence[tuple[Any, ...]],
+    outcomes: list[Any],
+    places: Any,
+    length: int,
+) -> pa.Array:
+    values, faults = _encoded(evaluation, codec, outcomes)
+    if len(outcomes) == length and not faults:
+        return pa.StructArray.from_arrays([values, pa.nulls(length, pa.string())], names=["v", "e"])
+    sources = np.full(length, -1, np.int64)
+    texts: list[str | None] = [None] * length
+    succeeded = 0
+    for number, place in enumerate(places.tolist()):
+        message = faults.get(number)
+        if message is None:
+            sources[place], succeeded = succeeded, succeeded + 1
+        else:
+            texts[place] = fault_text(evaluation, message, rows[number])
+    taken = values.take(pa.array(sources, mask=sources < 0))
+    return pa.StructArray.from_arrays([taken, pa.array(texts, pa.string())], names=["v", "e"])
+
+
+def _encoded(evaluation: Evaluation, codec: Codec, outcomes: list[Any]) -> tuple[pa.Array, dict[int, str]]:
+    """The array of the values there are, and the message of each row without one."""
+    faults = {n: o.message for n, o in enumerate(outcomes) if o.__class__ is _Failed}
+    values = [o for o in outcomes if o.__class__ is not _Failed] if faults else outcomes
+    try:
+        return _array(evaluation, codec, values), faults
+    except ValueError:
+        pass
+    kept = []
+    for number, outcome in enumerate(outcomes):
+        if number in faults:
+            continue
+        try:
+            _array(evaluation, codec, [outcome])
+            kept.append(outcome)
+        except ValueError as error:
+            faults[number] = str(error)
+    return _array(evaluation, codec, kept), faults
+
+
+def _array(evaluation: Evaluation, codec: Codec, values: list[Any]) -> pa.Array:
+    column = evaluation.column
+    if column is None:
+        return pa.array(np.ones(len(values), bool))
+    if not evaluation.many:
+        return codec.encode(column, values)
+    offsets = np.zeros(len(values) + 1, np.int32)
+    np.cumsum(np.fromiter(map(len, values), np.int32, len(values)), out=offsets[1:])
+    return pa.ListArray.from_arrays(
+        pa.array(offsets), codec.encode(column, [each for some in values for each in some])
+    )
+
+
+def fault_text(evaluation: Evaluation, message: str, row: Sequence[Any]) -> str:
+    """A fault as letters and digits, for `fault_of`."""
+    named = dict(zip(evaluation.names, row, strict=True))
+    return base64.b64encode(pickle.dumps((message, evaluation.place, evaluation.text, named))).decode()
+
+
+def fault_of(text: str) -> tuple[str, str, str, dict[str, Any]]:
+    """The message, the place, the expression's text and the row of a fault."""
+    found: tuple[str, str, str, dict[str, Any]] = pickle.loads(base64.b64decode(text))
+    return found
