@@ -19,6 +19,11 @@ class Rows:
         self._batch = batch
         self._ordered: Batch | None = None
 
+    @property
+    def batch(self) -> Batch:
+        """The rows as columns, in no order."""
+        return self._batch
+
     def _in_order(self) -> Batch:
         if self._ordered is None:
             batch = self._batch
@@ -66,6 +71,11 @@ class Change:
         if self._consolidated is None:
             self._consolidated = Rows(self._values, self._schema, consolidate(self._batch))
         return self._consolidated
+
+    @property
+    def batch(self) -> Batch:
+        """The change as the runtime's columns, consolidated, in no order."""
+        return self._rows.batch
 
     @property
     def rows(self) -> list[tuple[Any, ...]]:

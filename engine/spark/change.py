@@ -1,0 +1,54 @@
+"""Changes of relations on their way through the circuit: queries, until somebody needs a table."""
+
+from __future__ import annotations
+
+from ..schema import Schema
+from .tables import SMALL, Table, Tables
+
+
+class Change:
+    """A change of one relation: columns and weight `w`, not consolidated.
+
+    It is a query at first and becomes a table when it is needed twice or counted. `small`: few rows
+    are expected.
+    """
+
+    __slots__ = ("_query", "_table", "schema", "small", "tables")
+
+    def __init__(
+        self, tables: Tables, schema: Schema, query: str, small: bool, table: Table | None = None
+    ) -> None:
+        self.tables, self.schema, self.small = tables, schema, small
+        self._query, self._table = query, table
+
+    @property
+    def sql(self) -> str:
+        """A table expression for its rows."""
+        return self._table.view if self._table is not None else f"({self._query})"
+
+    @property
+    def query(self) -> str:
+        """A SELECT of its rows."""
+        return f"SELECT * FROM {self._table.view}" if self._table is not None else self._query
+
+    @property
+    def table(self) -> Table:
+        """The change as a table, computed if it was not."""
+        if self._table is None:
+            self._table = self.tables.settled(self._query, self.schema, small=self.small)
+            self.small = self._table.rows <= SMALL
+        return self._table
+
+    def settle(self) -> None:
+        """Computes it, if that was not done."""
+        self.table  # noqa: B018
+
+    @property
+    def rows(self) -> int | None:
+        """How many rows, where that is known."""
+        return None if self._table is None else self._table.rows
+
+
+def of_table(tables: Tables, schema: Schema, table: Table) -> Change:
+    """A change that is a table already."""
+    return Change(tables, schema, "", table.rows <= SMALL, table)

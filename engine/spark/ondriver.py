@@ -1,0 +1,134 @@
+"""Recursions whose data is small: the in-process engine runs them on the driver, epoch by epoch.
+
+What is small stays off the cluster: an iteration there is a job, here a few calls. A recursion that
+outgrows the driver is left as it was before the epoch, and the cluster takes over.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..circuit import Circuit, Fixpoint, Import, Input, Node, Output, Result
+from ..inprocess.batch import Batch
+from ..inprocess.rows import Change as Outcome
+from ..inprocess.runtime import InProcess
+from ..runtime import Progress
+from ..schema import Schema
+from .exchange import from_arrow, to_arrow
+from .tables import Table, Tables
+
+
+class Outgrown(Exception):
+    """The recursion has more rows than the driver is to hold."""
+
+
+class DriverRecursion:
+    """One fixpoint on the driver. `weighted` are the imported nodes whose rows have weights."""
+
+    def __init__(
+        self,
+        fixpoint: Fixpoint,
+        schemas: Mapping[int, Schema],
+        weighted: set[int],
+        tables: Tables,
+        nan: float,
+    ) -> None:
+        self._fixpoint, self._schemas, self._weighted = fixpoint, schemas, weighted
+        self._tables, self._nan = tables, nan
+        self._relations = {relation: fixpoint.body.nodes[node].schema for relation, node in fixpoint.results}
+        self._runtime = self._new()
+        self._fresh = True
+        self._undo: list[dict[str, list[tuple[Batch, int]]]] = []
+
+    def _new(self) -> InProcess:
+        nodes: list[Node] = []
+        places: dict[int, int] = {}
+        for at, schema in self._schemas.items():
+            places[at] = len(nodes)
+            nodes.append(Input(f"{at}", schema, at in self._weighted))
+        body = tuple(
+            Import(places[n.node], n.schema, n.text) if isinstance(n, Import) else n
+            for n in self._fixpoint.body.nodes
+        )
+        at = len(nodes)
+        nodes.append(Fixpoint(Circuit(body), self._fixpoint.results))
+        for relation, schema in self._relations.items():
+            nodes.append(Result(at, relation, schema))
+            nodes.append(Output(relation, len(nodes) - 1, schema))
+        shown = tuple((n.relation, k) for k, n in enumerate(nodes) if isinstance(n, Output))
+        return InProcess(Circuit(tuple(nodes), shown), self._nan)
+
+    def run(
+        self,
+        changes: Mapping[int, Table],
+        most: int,
+        static: bool,
+        limit: int | None,
+        progress: Progress | None,
+    ) -> dict[str, Table]:
+        """Runs an epoch for the changes of the imports; gives those of the relations.
+
+        Raises Outgrown where there are more than `most` rows, IterationLimit, RowFault: with the state
+        as it was.
+        """
+        batches: dict[str, list[tuple[Batch, int]]] = {}
+        for at, table in changes.items():
+            if table.rows:
+                assert table.local is not None
+                batches[f"{at}"] = self._signed(from_arrow(self._runtime.values, self._tables.codec, self._schemas[at], table.local)
+                )
+
+        def watch(phase: str, iteration: int, rows: int) -> None:
+            if rows > most:
+                raise Outgrown
+            if progress is not None:
+                progress(phase, iteration, rows)
+
+        deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
+        self._undo.append(batches)
+        out = {}
+        for relation, delta in deltas.items():
+            assert isinstance(delta, Outcome)
+            out[relation] = self._table(self._relations[relation], delta.batch)
+        return out
+
+    def _signed(self, batch: Batch) -> list[tuple[Batch, int]]:
+        """A change as the runtime takes it: rows that go, rows that come."""
+        if batch.weights is None:
+            return [(batch, 1)]
+        weights = batch.weights
+        return [
+            (Batch(tuple(c[rows] for c in batch.columns), len(rows), abs(weights[rows])), sign)
+            for sign in (-1, 1)
+            for rows in (np.flatnonzero(np.sign(weights) == sign),)
+            if len(rows)
+        ]
+
+    def commit(self) -> None:
+        """The epoch stays."""
+        self._undo.clear()
+        self._fresh = False
+
+    def rollback(self) -> None:
+        """Takes back the epoch that `run` ended, if it did: state is additive."""
+        if not self._undo:
+            return
+        if self._fresh:
+            self._runtime = self._new()
+        else:
+            for batches in reversed(self._undo):
+                back = {name: [(b, -s) for b, s in reversed(parts)] for name, parts in batches.items()}
+                self._runtime.commit(back)
+        self._undo.clear()
+
+    def contents(self) -> dict[str, Table]:
+        """The relations' rows as of the last commit."""
+        return {
+            relation: self._table(schema, self._runtime.rows(relation).batch)
+            for relation, schema in self._relations.items()
+        }
+
+    def _table(self, schema: Schema, batch: Batch) -> Table:
+        return self._tables.local(to_arrow(self._runtime.values, self._tables.codec, schema, batch))

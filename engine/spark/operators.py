@@ -1,0 +1,88 @@
+"""Inputs, distinct and grouping outside a recursion, as SQL over the change and the state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .change import Change
+from .spine import Spine
+from .sqltext import consolidated, equal, grouping, listed, union
+from .tables import BROADCAST
+
+
+def touched(state: Spine, change: str, columns: Sequence[str], size: int, now: bool = False) -> str:
+    """A SELECT of the state's rows that agree with a row of the change on some columns."""
+    hint = "BROADCAST" if size <= BROADCAST else "SHUFFLE_HASH"
+    everything = listed((f"s.{c}" for c in state.columns), "s.w")
+    return (
+        f"SELECT /*+ {hint}(d) */ {everything} FROM {state.contents(now)} s LEFT SEMI JOIN {change} d "
+        f"ON {equal('s', 'd', columns)}"
+    )
+
+
+def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> str:
+    """The legal change of a set for parts (table expression, sign, size) applied in order: of each row the
+    last one decides, and counts where it changes what is there."""
+    columns = state.columns
+    signed = [
+        f"SELECT {listed(columns, f'{sign} AS s', f'{number} AS k')} FROM {sql}"
+        for number, (sql, sign, _) in enumerate(parts)
+    ]
+    if len({sign for _, sign, _ in parts}) == 1:
+        last = f"(SELECT DISTINCT {listed(columns, 's')} FROM ({union(signed)}))"
+        if not columns:
+            last = f"(SELECT max(s) AS s FROM ({union(signed)}) {grouping(columns)})"
+    else:
+        last = f"(SELECT {listed(columns, 'max_by(s, k) AS s')} FROM ({union(signed)}) {grouping(columns)})"
+    if not state.rows(False):
+        return f"SELECT {listed(columns, '1L AS w')} FROM {last} WHERE s > 0"
+    size = sum(size for _, _, size in parts)
+    there = f"({touched(state, last, columns, size)})"
+    both = union(
+        [
+            f"SELECT {listed(columns, 's', '0L AS w')} FROM {last}",
+            f"SELECT {listed(columns, '0 AS s', 'w')} FROM {there}",
+        ]
+    )
+    changes = (
+        "CASE WHEN sum(s) > 0 AND sum(w) = 0 THEN 1L WHEN sum(s) < 0 AND sum(w) > 0 THEN -1L ELSE 0L END"
+    )
+    return (
+        f"SELECT * FROM (SELECT {listed(columns, f'{changes} AS w')} FROM ({both}) {grouping(columns)}) "
+        f"WHERE w <> 0"
+    )
+
+
+def multiset_input(columns: Sequence[str], parts: Sequence[tuple[str, int, int]]) -> str:
+    """The change of a multiset: the parts' rows, counted."""
+    signed = [f"SELECT {listed(columns, f'{sign}L AS w')} FROM {sql}" for sql, sign, _ in parts]
+    return consolidated(columns, f"({union(signed)})")
+
+
+def distinct(counts: Spine, change: Change) -> str:
+    """The change of presence: the sign changes H of the integral, `counts` without the change
+    (Proposition 4.7)."""
+    columns = counts.columns
+    if not counts.rows(False):
+        present = f"SELECT {listed(columns)} FROM {change.sql} {grouping(columns)} HAVING sum(w) > 0"
+        return f"SELECT {listed(columns, '1L AS w')} FROM ({present if columns else present.replace('SELECT ', 'SELECT 1 ', 1)})"
+    size = change.rows or 0
+    both = union(
+        [
+            f"SELECT {listed(columns, 'w AS d', '0L AS o')} FROM {change.sql}",
+            f"SELECT {listed(columns, '0L AS d', 'w AS o')} FROM ({touched(counts, change.sql, columns, size)})",
+        ]
+    )
+    sign = "CAST(IF(sum(o) + sum(d) > 0, 1, 0) - IF(sum(o) > 0, 1, 0) AS BIGINT)"
+    return f"SELECT * FROM (SELECT {listed(columns, f'{sign} AS w')} FROM ({both}) {grouping(columns)}) WHERE w <> 0"
+
+
+def difference(old: str, new: str, columns: Sequence[str]) -> str:
+    """The change from one set of rows, a SELECT, to another."""
+    both = union(
+        [
+            f"SELECT {listed(columns, '-1L AS w')} FROM ({old})",
+            f"SELECT {listed(columns, '1L AS w')} FROM ({new})",
+        ]
+    )
+    return consolidated(columns, f"({both})")

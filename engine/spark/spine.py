@@ -1,0 +1,172 @@
+"""State: the integral of a change, as a short spine of tables.
+
+Large tables are partitioned by the row, so that looking up a change moves the change alone; they are
+merged when there are many. Small ones stay on the driver and are merged there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from ..schema import Schema
+from .sqltext import consolidated, grouping, listed, names, union
+from .tables import BROADCAST, SMALL, TIME, Table, Tables
+
+MOST_PARTS = 4
+_GROWTH = 8  # a merged table is at least so many times as large as the next
+
+
+class Spine:
+    """Rows with weights, and with iterations if `timed`, as tables whose weights add up.
+
+    `fresh` is what the running epoch has added; `commit` makes it part of the state, `rollback`
+    forgets it.
+    """
+
+    def __init__(self, tables: Tables, schema: Schema, timed: bool = False) -> None:
+        self.tables, self.schema, self.timed = tables, schema, timed
+        self.columns = names(schema)
+        self.parts: list[Table] = []  # large ones, then small ones
+        self.fresh: list[Table] = []
+        self._next: list[Table] = []
+        self._arranged: dict[tuple[Table, tuple[str, ...]], Table] = {}
+
+    # ------------------------------------------------------------- reading
+
+    def seen(self, now: bool = True) -> list[Table]:
+        """The tables of the contents, with this epoch's change or without it."""
+        return [*self.parts, *self.fresh] if now else self.parts
+
+    def rows(self, now: bool = True) -> int:
+        """At most so many rows."""
+        return sum(table.rows for table in self.seen(now))
+
+    def total(self, now: bool = True) -> int:
+        """The sum of the weights: the number of rows of a set."""
+        return sum(table.total for table in self.seen(now))
+
+    def contents(self, now: bool = True) -> str:
+        """A table expression for the rows; a row may be in it more than once, with weights that add up."""
+        return self.of(self.seen(now))
+
+    def of(self, seen: Sequence[Table], by: Sequence[str] | None = None) -> str:
+        """A table expression for some tables of this schema, the large ones partitioned by `by`."""
+        if len(seen) == 1:
+            return seen[0].view
+        if not seen:
+            nothing = [
+                f"CAST(NULL AS {self.tables.codec.sql_type(c)}) AS c{k}" for k, c in enumerate(self.schema)
+            ]
+            times = ["0 AS t"] if self.timed else []
+            return f"(SELECT {listed(nothing, '0L AS w', times)} WHERE false)"
+        everything = listed(self.columns, "w", ["t"] if self.timed else [])
+        big = any(not table.small for table in seen)
+        by = self.columns if by is None else by
+        return f"({union([self._select(table, everything, by if big else ()) for table in seen])})"
+
+    def _select(self, table: Table, columns: str, by: Sequence[str]) -> str:
+        """One part of a union. Beside large parts a small one is partitioned as they are, so that the
+        union is, too."""
+        hint = f"/*+ REPARTITION({self.tables.partitions}, {listed(by)}) */ " if by and table.small else ""
+        return f"SELECT {hint}{columns} FROM {table.view}"
+
+    def net(self, now: bool = True) -> str:
+        """A table expression for the rows, each once, with its weight (of a timed spine: with the sum
+        over all iterations)."""
+        if not self.timed and all_positive(self.seen(now)) and len(self.seen(now)) <= 1:
+            return self.contents(now)
+        return f"({consolidated(self.columns, self.contents(now))})"
+
+    def once(self, now: bool = True) -> bool:
+        """Whether `contents` of a set has each row once, and none that is gone."""
+        return all_positive(self.seen(now))
+
+    def arranged(self, positions: tuple[int, ...], now: bool = True) -> str:
+        """A table expression for the contents, partitioned by some columns."""
+        return self.arranged_of(self.seen(now), positions)
+
+    def arranged_of(self, seen: Sequence[Table], positions: tuple[int, ...]) -> str:
+        """A table expression for some tables, partitioned by some columns: copies of the large ones are
+        made when first asked for, so that joins of large changes do not move them each time."""
+        by = tuple(self.columns[k] for k in positions)
+        if sum(table.rows for table in seen) <= BROADCAST or len(by) == len(self.columns):
+            return self.of(seen)
+        return self.of([table if table.small else self._copy(table, by) for table in seen], by)
+
+    def _copy(self, table: Table, by: tuple[str, ...]) -> Table:
+        held = self._arranged.get((table, by))
+        if held is None:
+            held = self._arranged[table, by] = self.tables.stored(f"SELECT * FROM {table.view}", by)
+        return held
+
+    # ------------------------------------------------------------- changing
+
+    def add(self, table: Table) -> None:
+        """Takes in a change."""
+        if table.rows:
+            self.fresh.append(table)
+
+    def grow(self, table: Table) -> None:
+        """Takes in a change that stays the last of `fresh`; those before it are merged when they are
+        many."""
+        if table.rows:
+            self.fresh = [*self._compact(self.fresh), table]
+
+    def prepare(self) -> None:
+        """Computes what `commit` will make the state: after it, nothing can fail."""
+        self._next = self._compact([*self.parts, *self.fresh]) if self.fresh else self.parts
+
+    def commit(self) -> None:
+        """Makes this epoch's change part of the state."""
+        if self.fresh:
+            self.parts, self.fresh = self._next, []
+            self._arranged = {key: copy for key, copy in self._arranged.items() if key[0] in self.parts}
+
+    def _compact(self, tables: Sequence[Table]) -> list[Table]:
+        """The tables, merged where they are many: sizes fall geometrically, so that a row is merged a
+        logarithmic number of times."""
+        small = [table for table in tables if table.small]
+        large = sorted((table for table in tables if not table.small), key=lambda table: -table.rows)
+        while len(small) > 1 and small[-2].rows <= _GROWTH * small[-1].rows:
+            small[-2:] = [self.tables.concatenated(small[-2:])]
+        large += [table for table in small if not table.small]
+        small = [table for table in small if table.small]
+        while len(large) > 1 and (len(large) > MOST_PARTS or large[-2].rows <= 2 * large[-1].rows):
+            large[-2:] = [self._merged(large[-2:])]
+            large.sort(key=lambda table: -table.rows)
+        return large + small
+
+    def rollback(self) -> None:
+        """Forgets this epoch's change."""
+        self.fresh = []
+
+    def _merged(self, large: Sequence[Table]) -> Table:
+        columns = [*self.columns, "t"] if self.timed else self.columns
+        if all_positive(large) and not self.timed:
+            query = f"SELECT * FROM {self.of(large)}"
+        else:
+            query = (
+                f"SELECT {listed(self.columns, 'sum(w) AS w', ['t'] if self.timed else [])} FROM {self.of(large)} "
+                f"{grouping(columns)} HAVING sum(w) <> 0"
+            )
+        return self.tables.stored(query, self.columns)
+
+    def replace(self, tables: Sequence[Table]) -> None:
+        """Makes these tables the state."""
+        self.parts, self.fresh, self._arranged = list(tables), [], {}
+
+    def held(self) -> list[Table]:
+        """All tables that it needs."""
+        return [*self.parts, *self.fresh, *self._arranged.values()]
+
+    @property
+    def extra(self) -> tuple[pa.Field, ...]:
+        """What its tables have besides columns and weight."""
+        return (TIME,) if self.timed else ()
+
+
+def all_positive(tables: Sequence[Table]) -> bool:
+    """Whether no weight is negative."""
+    return all(table.least >= 0 for table in tables)

@@ -1,0 +1,284 @@
+"""Rows that Spark holds: materialised tables behind temp views, and the changes that become such.
+
+A table has the columns c0, c1, … of its schema, the weight `w`, and in a recursion the iteration `t`.
+What is small is kept on the driver as an Arrow table, and travels to Spark as a local relation.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from .. import interrupt
+from ..schema import Column, Rows, Schema
+from .codec import Codec
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SMALL = 10_000  # rows up to which a result is brought to the driver
+BROADCAST = 200_000  # rows up to which one side of a join is sent to every task
+
+# Plans are made while these hold: arithmetic wraps, and what an iteration costs is known beforehand.
+_CONF = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+}
+WEIGHT = pa.field("w", pa.int64(), nullable=False)
+TIME = pa.field("t", pa.int32(), nullable=False)
+DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How the runtime uses Spark. `driver_rows`: a recursion with no more rows than this runs on the
+    driver. `partitions`: of state and shuffles; None: the session's setting, or one a core."""
+
+    driver_rows: int = 2_000_000
+    partitions: int | None = None
+
+
+class Table:
+    """Materialised rows: on the executors, or, `local`, on the driver; then Spark is told of them when a
+    query first needs them. `least` is the smallest weight, `total` their sum."""
+
+    __slots__ = ("_frame", "_tables", "_view", "least", "local", "rows", "total")
+
+    def __init__(
+        self,
+        tables: Tables,
+        rows: int,
+        least: int,
+        total: int,
+        *,
+        frame: DataFrame | None = None,
+        local: pa.Table | None = None,
+    ) -> None:
+        self._tables, self.rows, self.least, self.total, self.local = tables, rows, least, total, local
+        self._frame, self._view = frame, ""
+
+    @property
+    def frame(self) -> DataFrame:
+        """The rows as a DataFrame."""
+        if self._frame is None:
+            frame = self._tables.spark.createDataFrame(self.local)
+            if self.rows > SMALL:  # sent once, not with every job
+                columns = [name for name in self.local.column_names if name.startswith("c")]
+                frame = frame.repartition(self._tables.partitions, *columns).localCheckpoint(eager=False)
+            self._frame = frame
+        return self._frame
+
+    @property
+    def view(self) -> str:
+        """The temp view's name."""
+        if not self._view:
+            self._view = self._tables.named(self.frame)
+        return self._view
+
+    @property
+    def name(self) -> str:
+        """The temp view's name, if there is one."""
+        return self._view
+
+    @property
+    def small(self) -> bool:
+        """Whether it is small, and on the driver."""
+        return self.local is not None and self.rows <= SMALL
+
+    def release(self) -> None:
+        """Takes the view back; the rows go when nothing else refers to them."""
+        if self._view:
+            self._tables.forget(self._view)
+            self._view = ""
+
+
+class Tables:
+    """The tables of one runtime on one Spark session."""
+
+    def __init__(self, spark: SparkSession, codec: Codec, partitions: int | None) -> None:
+        self.spark, self.codec = spark, codec
+        self.partitions = partitions or _partitions(spark)
+        self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
+        self._made = 0
+        self._alive: set[str] = set()
+        self._depth = 0
+
+    # ------------------------------------------------------------- the session
+
+    @contextmanager
+    def configured(self) -> Iterator[None]:
+        """The settings under which plans are made; those of the session come back after."""
+        if self._depth:
+            yield
+            return
+        wanted = _CONF | {"spark.sql.shuffle.partitions": str(self.partitions)}
+        before = {key: self.spark.conf.get(key, None) for key in wanted}
+        changed = {key: value for key, value in wanted.items() if before[key] != value}
+        try:
+            self._depth += 1
+            for key, value in changed.items():
+                self.spark.conf.set(key, value)
+            yield
+        finally:
+            self._depth -= 1
+            for key in changed:
+                with suppress(Exception):  # a session that is gone has no settings to restore
+                    held = before[key]
+                    if held is None:
+                        self.spark.conf.unset(key)
+                    else:
+                        self.spark.conf.set(key, held)
+
+    # ------------------------------------------------------------- making tables
+
+    def arrow_schema(self, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Schema:
+        """The Arrow schema of a local table."""
+        fields = [
+            pa.field(f"c{k}", self.codec.arrow_type(column), nullable=False)
+            for k, column in enumerate(schema)
+        ]
+        return pa.schema([*fields, WEIGHT, *extra])
+
+    def local(self, rows: pa.Table) -> Table:
+        """Rows of the driver as a table."""
+        weights = rows.column("w")
+        least, total = pc.min(weights).as_py(), pc.sum(weights).as_py()
+        return Table(self, rows.num_rows, least or 0, total or 0, local=rows)
+
+    def of_rows(self, schema: Schema, rows: Rows) -> Table:
+        """Rows of Python values, each of weight 1."""
+        listed = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
+        columns = [self.codec.encode(c, list(v)) for c, v in zip(schema, listed, strict=True)]
+        ones = pa.array([1] * len(rows), pa.int64())
+        return self.local(pa.Table.from_arrays([*columns, ones], schema=self.arrow_schema(schema)))
+
+    def nothing(self, schema: Schema, extra: Sequence[pa.Field] = ()) -> Table:
+        """No rows."""
+        return self.local(self.arrow_schema(schema, extra).empty_table())
+
+    def concatenated(self, tables: Sequence[Table]) -> Table:
+        """The rows of tables of the driver."""
+        return self.local(pa.concat_tables([table.local for table in tables]).combine_chunks())
+
+    def united(self, parts: Sequence[Table], columns: Sequence[str]) -> DataFrame:
+        """The rows of some tables as one frame, which needs no view."""
+        frames = [part.frame.select(*columns, "w") for part in parts]
+        whole = frames[0]
+        for frame in frames[1:]:
+            whole = whole.unionAll(frame)
+        return whole
+
+    def lazy(self, parts: Sequence[Table], columns: Sequence[str]) -> Table:
+        """The rows of some tables as one, without moving them."""
+        least = min((table.least for table in parts), default=0)
+        rows, total = sum(t.rows for t in parts), sum(t.total for t in parts)
+        return Table(self, rows, least, total, frame=self.united(parts, columns))
+
+    def of_columns(self, schema: Schema, columns: Sequence[Any]) -> Table:
+        """Columns (arrays, lists of values, or pairs of a dictionary and positions), each row of weight 1."""
+        arrays = [self._encoded(c, given) for c, given in zip(schema, columns, strict=True)]
+        ones = np.ones(len(arrays[0]) if arrays else 0, np.int64)
+        return self.local(pa.Table.from_arrays([*arrays, pa.array(ones)], schema=self.arrow_schema(schema)))
+
+    def _encoded(self, column: Column, given: Any) -> pa.Array:
+        if isinstance(given, tuple):
+            dictionary, positions = given
+            return self.codec.encode(column, dictionary).take(pa.array(positions))
+        return self.codec.encode(column, given)
+
+    def stored(self, sql: str, by: Sequence[str] | None = None) -> Table:
+        """The rows of a query, computed now and kept by the executors, partitioned by columns.
+
+        One job: the checkpoint, which also cuts the lineage, is filled by the count.
+        """
+        interrupt.check()
+        frame = self.spark.sql(sql)
+        if by is not None:
+            frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
+        kept = frame.localCheckpoint(eager=False)
+        (row,) = kept.selectExpr("count(*)", "min(w)", "sum(w)").collect()
+        return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept)
+
+    def settled(self, sql: str, schema: Schema, *, small: bool, extra: Sequence[pa.Field] = ()) -> Table:
+        """The rows of a query, computed now: on the driver when they are few, else on the executors.
+
+        `small` says that few are expected, so that one job brings them; a wrong guess costs a second one.
+        """
+        interrupt.check()
+        if small:
+            rows = self.fetch(f"SELECT * FROM ({sql}) LIMIT {SMALL + 1}", schema, extra)
+            if rows.num_rows <= SMALL:
+                return self.local(rows)
+        table = self.stored(sql)
+        if table.rows > SMALL:
+            return table
+        return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
+
+    def fetch(self, sql: str, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
+        """The rows of a query, on the driver."""
+        return self.collected(self.spark.sql(sql), schema, extra)
+
+    def collected(self, frame: DataFrame, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
+        """The rows of a frame, on the driver."""
+        wanted = self.arrow_schema(schema, extra)
+        rows = frame.toArrow()
+        columns = [_whole(column, field.type) for column, field in zip(rows.columns, wanted, strict=True)]
+        return pa.Table.from_arrays(columns, schema=wanted)
+
+    # ------------------------------------------------------------- names
+
+    def named(self, frame: DataFrame) -> str:
+        """A temp view of a frame."""
+        self._made += 1
+        view = f"{self._prefix}{self._made}"
+        frame.createOrReplaceTempView(view)
+        self._alive.add(view)
+        return view
+
+    def forget(self, view: str) -> None:
+        """Drops a temp view."""
+        self._alive.discard(view)
+        with suppress(Exception):  # the session may have ended before us
+            self.spark.catalog.dropTempView(view)
+
+    def forget_but(self, kept: Iterable[str]) -> None:
+        """Drops all temp views but these."""
+        for view in self._alive - set(kept):
+            self.forget(view)
+
+    def close(self) -> None:
+        """Drops all temp views."""
+        self.forget_but(())
+
+
+def _whole(column: pa.ChunkedArray, type: pa.DataType) -> pa.Array:
+    array = column.combine_chunks() if column.num_chunks != 1 else column.chunk(0)
+    return array if array.type == type else array.cast(type)
+
+
+def _partitions(spark: SparkSession) -> int:
+    """The session's number of shuffle partitions, if somebody chose one; else one for each core."""
+    chosen = spark.conf.get("spark.sql.shuffle.partitions", DEFAULT_PARTITIONS)
+    if chosen and chosen != DEFAULT_PARTITIONS:
+        return max(int(chosen), 1)
+    with suppress(Exception):  # a Connect session has no context to ask
+        return max(int(spark.sparkContext.defaultParallelism), 2)
+    master = spark.conf.get("spark.master", "") or ""
+    if master.startswith("local["):
+        import os
+
+        cores = master[len("local[") :].partition("]")[0].partition(",")[0]
+        return max(int(cores) if cores.isdigit() else os.cpu_count() or 2, 2)
+    return int(chosen or DEFAULT_PARTITIONS)
