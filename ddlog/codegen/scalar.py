@@ -10,6 +10,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .analysis import bound_names, parts
 from .arrays import array_function
 from .functions import Functions, compile_function_table
+from .sql import sql_function
 
 __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]
 
@@ -37,6 +38,8 @@ def row_expr(expr: Expr, functions: Functions, name: str) -> RowExpr:
         str(expr.span),
         functions.compile(inputs, expr),
         array_function(expr, inputs, functions),
+        sql_function(expr, inputs, functions),
+        tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),
     )
 
 

@@ -63,6 +63,20 @@ def integer_type(type: Bit | Signed | BigInt) -> str:
     return f"DECIMAL({DIGITS},0)" if bits <= 127 else "BINARY"
 
 
+def wide_to_bytes(value: int, type: Bit | Signed) -> bytes:
+    """A wide integer in a fixed number of bytes whose order is that of the values."""
+    return (value + _offset(type)).to_bytes((type.width + 7) // 8, "big")
+
+
+def wide_from_bytes(data: bytes, type: Bit | Signed) -> int:
+    """The wide integer of these bytes."""
+    return int.from_bytes(data, "big") - _offset(type)
+
+
+def _offset(type: Bit | Signed) -> int:
+    return 1 << type.width - 1 if isinstance(type, Signed) else 0
+
+
 def wrapped(type: Bit | Signed | BigInt, text: str) -> str | None:
     """SQL of an integer, a BIGINT or DECIMAL, brought into the range of a type and its Spark type, as
     arithmetic wraps; None for a type that is stored as bytes. Casts wrap where Spark is not ANSI."""

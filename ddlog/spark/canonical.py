@@ -1,7 +1,7 @@
 """Values as bytes, equal values as equal bytes: for what Spark has no type for.
 
-Integers that are stored so keep their order. The bytes of other values are told apart by their type alone:
-a length before whatever has one, the constructor's number before the fields of a union.
+The bytes are read by the type alone: there is a length before whatever has one, and the constructor's number
+before the fields of a union.
 """
 
 from __future__ import annotations
@@ -32,20 +32,6 @@ def from_bytes(data: bytes, type: Type, typedefs: TypeDefs) -> Any:
     """The value that `to_bytes` made bytes of."""
     with _deep():
         return _read(data, 0, type, typedefs)[0]
-
-
-def wide_to_bytes(value: int, type: Bit | Signed) -> bytes:
-    """A wide integer in a fixed number of bytes whose order is that of the values."""
-    return (value + _offset(type)).to_bytes((type.width + 7) // 8, "big")
-
-
-def wide_from_bytes(data: bytes, type: Bit | Signed) -> int:
-    """The wide integer of these bytes."""
-    return int.from_bytes(data, "big") - _offset(type)
-
-
-def _offset(type: Bit | Signed) -> int:
-    return 1 << type.width - 1 if isinstance(type, Signed) else 0
 
 
 @contextmanager

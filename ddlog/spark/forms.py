@@ -12,11 +12,20 @@ from typing import Any, Protocol
 import numpy as np
 import pyarrow as pa
 
-from ..codegen.sqltypes import Case, cases_of, element_of, integer_type, is_binary, is_union
+from ..codegen.sqltypes import (
+    Case,
+    cases_of,
+    element_of,
+    integer_type,
+    is_binary,
+    is_union,
+    wide_from_bytes,
+    wide_to_bytes,
+)
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values import NAN, Map, TypeDefs, struct_class
-from .canonical import collection_maker, from_bytes, to_bytes, wide_from_bytes, wide_to_bytes
+from .canonical import collection_maker, from_bytes, to_bytes
 
 _MACHINE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64()}
 _LIMIT = 10**38

@@ -1,0 +1,419 @@
+"""Expressions as Spark SQL text, in the types of `sqltypes`: what cannot fault and is exactly the same.
+
+Everything else has no form and runs as Python on the workers. A variable, a pattern's or a function's, is the
+text of its value, so that an expression that uses one often may grow too long to be worth it.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from .. import core
+from ..core import Expr, Pattern
+from ..shapes import shape_of
+from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..values import TypeDefs, local_name
+from . import sqlnumbers
+from .analysis import folded
+from .functions import Functions
+from .sqlnumbers import NoSqlForm, Value
+from .sqltypes import (
+    Case,
+    cases_of,
+    element_of,
+    fields_type,
+    integer_type,
+    is_binary,
+    is_ordered,
+    is_union,
+    spark_type,
+    wide_to_bytes,
+)
+
+Env = Mapping[str, Value]
+
+MAX_LENGTH = 20_000
+_COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
+_PLAIN = re.compile(r"[\w .,:;!?()\[\]<>=+*/@#&|^~%-]*", re.ASCII)
+_INPUT = re.compile("\0([0-9]+)\0")
+_NAME = re.compile(r"\w+", re.ASCII)
+
+
+def sql_function(expr: Expr, inputs: Collection[str], functions: Functions) -> Callable[..., str] | None:
+    """The function from SQL texts of the inputs to the SQL text of an expression, written on first use: it
+    raises NotImplementedError when there turns out to be no form. None where that is plain to see."""
+    if not may_have_sql_form(expr):
+        return None
+    return _Deferred(expr, tuple(inputs), functions)
+
+
+def may_have_sql_form(expr: Expr) -> bool:
+    """A quick test that spares some expressions the attempt."""
+    return not isinstance(expr, core.For | core.Try | core.Assign) and _is_data(expr.type)
+
+
+def _is_data(type: Type) -> bool:
+    return not isinstance(type, Opaque) or element_of(type) is not None
+
+
+class _Deferred:
+    """The SQL of an expression, written when it is first asked for."""
+
+    __slots__ = ("_expr", "_functions", "_inputs", "_template")
+
+    def __init__(self, expr: Expr, inputs: tuple[str, ...], functions: Functions) -> None:
+        self._expr, self._inputs, self._functions = expr, inputs, functions
+        self._template: str | None = None
+
+    def __call__(self, *texts: str) -> str:
+        if self._template is None:
+            self._template = self._written()
+        if not self._template:
+            raise NotImplementedError("the expression has no SQL form")
+        given = [text if _NAME.fullmatch(text) else f"({text})" for text in texts]
+        return _INPUT.sub(lambda found: given[int(found[1])], self._template)
+
+    def _written(self) -> str:
+        env = {name: Value(f"\0{place}\0") for place, name in enumerate(self._inputs)}
+        try:
+            text = SqlWriter(self._functions).stored(self._expr, env)
+        except NoSqlForm:
+            return ""
+        return text if len(text) <= MAX_LENGTH else ""
+
+
+class SqlWriter:
+    """Writes the SQL of one expression."""
+
+    def __init__(self, functions: Functions) -> None:
+        self.functions = functions
+        self.typedefs: TypeDefs = functions.typedefs
+        self.calls: list[str] = []
+
+    def stored(self, expr: Expr, env: Env) -> str:
+        """The text of an expression's value as it is stored."""
+        return sqlnumbers.stored(self.value(expr, env), expr.type)
+
+    def value(self, expr: Expr, env: Env, tail: bool = False) -> Value:
+        """An expression's value; `tail`: it is what a function returns, so that `return` may stand there."""
+        found = self._value(folded(expr), env, tail)
+        if len(found.text) > MAX_LENGTH:
+            raise NoSqlForm
+        return found
+
+    def _value(self, expr: Expr, env: Env, tail: bool) -> Value:
+        match expr:
+            case core.Const(value, type):
+                return Value(self.constant(value, type), bounds=_exactly(value, type))
+            case core.Var(name):
+                if name not in env:
+                    raise NoSqlForm
+                return env[name]
+            case core.Op(op, args, type):
+                return self.operation(op, args, type, env)
+            case core.Cast(arg, type):
+                return sqlnumbers.cast(self.value(arg, env), arg.type, type)
+            case core.Slice(arg, high, low):
+                return sqlnumbers.slice_of(self.value(arg, env), arg.type, high, low)
+            case core.MakeTuple(items, type):
+                return Value(self.record(type, 0, [self.stored(each, env) for each in items]))
+            case core.MakeStruct(constructor, args, type):
+                return Value(self.record(type, constructor.index, [self.stored(each, env) for each in args]))
+            case core.GetField(arg, name):
+                return self.field(self.value(arg, env).text, arg.type, name)
+            case core.GetItem(arg, index):
+                return Value(self.parts(self.value(arg, env).text, arg.type, 0)[index])
+            case core.If(condition, then, otherwise, type):
+                yes, no = self.value(then, env, tail), self.value(otherwise, env, tail)
+                return self.choice(self.stored(condition, env), yes, no, type)
+            case core.Match(arg, arms, type):
+                return self.match(self.value(arg, env), arg.type, list(arms), type, env, tail)
+            case core.Block(items):
+                return self.block(items, env, tail)
+            case core.Return(value) if tail:
+                return self.value(value, env, tail)
+            case core.Call(function, args):
+                return self.call(function, args, env)
+        raise NoSqlForm
+
+    # -------------------------------------------------------------- operators
+
+    def operation(self, op: str, args: tuple[Expr, ...], type: Type, env: Env) -> Value:
+        """An operator."""
+        if op in _COMPARISONS:
+            return Value(self.comparison(op, args[0], args[1], env))
+        values = [self.value(each, env) for each in args]
+        texts = [each.text for each in values]
+        match op:
+            case "not":
+                return Value(f"(NOT {texts[0]})")
+            case "and" | "or":
+                return Value(f"({texts[0]} {op.upper()} {texts[1]})")
+            case "=>":
+                return Value(f"(NOT {texts[0]} OR {texts[1]})")
+            case "concat":
+                return Value(f"concat({', '.join(texts)})")
+            case "++":
+                return sqlnumbers.joined(values[0], values[1], args[1].type, type)
+        known = folded(args[-1])
+        constant = known.value if isinstance(known, core.Const) else None
+        if isinstance(type, Float):
+            return Value(sqlnumbers.floating(op, texts, type, constant))
+        if not isinstance(type, Bit | Signed | BigInt):
+            raise NoSqlForm
+        if op in ("/", "%"):
+            if not constant:
+                raise NoSqlForm
+            return sqlnumbers.division(op, values[0], constant, type)
+        if op in ("<<", ">>"):
+            return sqlnumbers.shift(op, values[0], values[1], constant, type)
+        return sqlnumbers.arithmetic(op, values, type)
+
+    def comparison(self, op: str, left: Expr, right: Expr, env: Env) -> str:
+        """A comparison; an order only where Spark has the same."""
+        type = left.type
+        if not _is_data(type) or (op not in ("==", "!=") and not is_ordered(type, self.typedefs)):
+            raise NoSqlForm
+        return self.compared(op, self.value(left, env), self.value(right, env), type)
+
+    def compared(self, op: str, left: Value, right: Value, type: Type) -> str:
+        """A comparison of values."""
+        if (left.machine or right.machine) and type != Bit(64):
+            a, b = sqlnumbers.machine(left), sqlnumbers.machine(right)
+        else:
+            a, b = sqlnumbers.stored(left, type), sqlnumbers.stored(right, type)
+        return f"({a} {'=' if op == '==' else '<>' if op == '!=' else op} {b})"
+
+    def choice(self, test: str, yes: Value, no: Value, type: Type) -> Value:
+        """One value or the other by a test."""
+        bounds = None
+        if isinstance(type, Bit | Signed | BigInt):
+            one, other = sqlnumbers.bounds_of(yes, type), sqlnumbers.bounds_of(no, type)
+            bounds = min(one[0], other[0]), max(one[1], other[1])
+        if yes.machine and no.machine:
+            return Value(f"CASE WHEN {test} THEN {yes.text} ELSE {no.text} END", True, bounds)
+        a, b = sqlnumbers.stored(yes, type), sqlnumbers.stored(no, type)
+        return Value(f"CASE WHEN {test} THEN {a} ELSE {b} END", False, bounds)
+
+    # ----------------------------------------------------- structs and matches
+
+    def record(self, type: Type, number: int, fields: list[str]) -> str:
+        """A tuple, a struct or the union value of a constructor."""
+        cases = self.cases(type)
+        if not is_union(type, self.typedefs):
+            return _named_struct(cases[0], fields) if fields else "true"
+        parts = [f"'tag', {string(cases[number].tag)}"]
+        for at, case in enumerate(cases):
+            if case.fields:
+                absent = f"CAST(NULL AS {fields_type(case, self.typedefs)})"
+                parts.append(
+                    f"{string(case.member)}, {_named_struct(case, fields) if at == number else absent}"
+                )
+        return f"named_struct({', '.join(parts)})"
+
+    def cases(self, type: Type) -> tuple[Case, ...]:
+        """The constructors of a type that is stored as a struct."""
+        if not isinstance(type, Tuple | User) or is_binary(type, self.typedefs):
+            raise NoSqlForm
+        return cases_of(type, self.typedefs)
+
+    def parts(self, text: str, type: Type, number: int) -> list[str]:
+        """The fields of a value, which the constructor of this number made."""
+        case = self.cases(type)[number]
+        inside = f"({text}).`{case.member}`" if is_union(type, self.typedefs) else f"({text})"
+        return [f"{inside}.`{name}`" for name, _ in case.fields]
+
+    def field(self, text: str, type: Type, name: str) -> Value:
+        """A field by its name, of whichever constructor has it."""
+        if not isinstance(type, User):
+            raise NoSqlForm
+        found = []
+        for number, constructor in enumerate(shape_of(type, self.typedefs).constructors):
+            names = [each for each, _ in constructor.fields]
+            if name in names:
+                found.append(self.parts(text, type, number)[names.index(name)])
+        return Value(found[0] if len(found) == 1 else f"coalesce({', '.join(found)})")
+
+    def match(
+        self,
+        subject: Value,
+        of: Type,
+        arms: list[tuple[Pattern, Expr]],
+        type: Type,
+        env: Env,
+        tail: bool,
+    ) -> Value:
+        """The value of the first arm that matches; the last one always does."""
+        (pattern, body), *others = arms
+        bound = dict(env)
+        tests = self.pattern(pattern, subject, of, bound)
+        found = self.value(body, bound, tail)
+        if not others or not tests:
+            return found
+        rest = self.match(subject, of, others, type, env, tail)
+        return self.choice(" AND ".join(tests), found, rest, type)
+
+    def pattern(self, pattern: Pattern, subject: Value, of: Type, env: dict[str, Value]) -> list[str]:
+        """What holds when a pattern matches; its variables go to `env`."""
+        match pattern:
+            case core.VarPattern(name, _, inner):
+                env[name] = subject
+                return self.pattern(inner, subject, of, env) if inner is not None else []
+            case core.ConstPattern(value, type):
+                return [self.compared("==", subject, Value(self.constant(value, type)), type)]
+            case core.TuplePattern(items, type):
+                return self._all(items, self.parts(subject.text, type, 0), env)
+            case core.StructPattern(constructor, args, type):
+                case, tests = self.cases(type)[constructor.index], []
+                if is_union(type, self.typedefs):
+                    tests = [f"(({subject.text}).`tag` = {string(case.tag)})"]
+                return tests + self._all(args, self.parts(subject.text, type, constructor.index), env)
+        return []
+
+    def _all(self, patterns: tuple[Pattern, ...], parts: list[str], env: dict[str, Value]) -> list[str]:
+        tests: list[str] = []
+        for each, part in zip(patterns, parts, strict=True):
+            tests += self.pattern(each, Value(part), each.type, env)
+        return tests
+
+    # ---------------------------------------------------- blocks and functions
+
+    def block(self, items: tuple[Expr, ...], env: Env, tail: bool) -> Value:
+        """Declarations of variables, and a value; in a function, `if (c) return x` between them."""
+        inner = dict(env)
+        for at, each in enumerate(items[:-1]):
+            match each:
+                case core.Declare(pattern, value):
+                    self.pattern(pattern, self.value(value, inner), value.type, inner)
+                case core.If(condition, then, core.MakeTuple(())) if tail and _returns(then):
+                    yes = self.value(then, inner, tail)
+                    no = self.block(items[at + 1 :], inner, tail)
+                    return self.choice(self.stored(condition, inner), yes, no, items[-1].type)
+                case _:
+                    raise NoSqlForm
+        if not items or isinstance(items[-1], core.Declare):
+            return Value("true")
+        return self.value(items[-1], inner, tail)
+
+    def call(self, key: str, args: tuple[Expr, ...], env: Env) -> Value:
+        """A library function that Spark has, or the body of a function in place of its call."""
+        function = self.functions.functions[key]
+        if key in self.calls or any(each.mutable for each in function.parameters):
+            raise NoSqlForm
+        given = [self.value(each, env) for each in args]
+        if function.body is None:
+            texts = [sqlnumbers.stored(v, each.type) for v, each in zip(given, args, strict=True)]
+            return self.library(function, texts)
+        self.calls.append(key)
+        inner = {each.name: value for each, value in zip(function.parameters, given, strict=True)}
+        result = self.value(function.body, inner, tail=True)
+        self.calls.pop()
+        return result
+
+    def library(self, function: core.Function, texts: list[str]) -> Value:
+        """A call of a function written in Python that is one of Spark's too."""
+        if local_name(function.module) != "ddlog_std":
+            raise NoSqlForm
+        if function.name == "__builtin_2string":
+            return Value(to_string(texts[0], function.parameters[0].type))
+        if function.name not in _LIBRARY or not all(_is_data(each.type) for each in function.parameters):
+            raise NoSqlForm
+        name, is_number = _LIBRARY[function.name]
+        call = f"{name}({', '.join(texts)})"
+        return Value(f"CAST({call} AS BIGINT)", machine=True) if is_number else Value(call)
+
+    # -------------------------------------------------------------- constants
+
+    def constant(self, value: Any, type: Type) -> str:
+        """A literal of the stored form of a value."""
+        match type:
+            case Bool():
+                return "true" if value else "false"
+            case Bit() | Signed() if integer_type(type) == "BINARY":
+                return f"X'{wide_to_bytes(value, type).hex()}'"
+            case Bit() | Signed() | BigInt():
+                return sqlnumbers.integer(value, type)
+            case Float():
+                return floating_literal(value, type)
+            case String():
+                return string(value)
+            case Tuple(items):
+                fields = [self.constant(v, of) for v, of in zip(value, items, strict=True)]
+                return self.record(type, 0, fields)
+            case User():
+                constructors = shape_of(type, self.typedefs).constructors
+                union = is_union(type, self.typedefs)
+                number, plain = (value[0], tuple(value)[1:]) if union else (0, tuple(value))
+                pairs = zip(plain, constructors[number].fields, strict=True)
+                return self.record(type, number, [self.constant(v, of) for v, (_, of) in pairs])
+        element = element_of(type)
+        if element is None:
+            raise NoSqlForm
+        elements = ", ".join(self.constant(each, element) for each in value)
+        return f"CAST(array({elements}) AS {spark_type(type, self.typedefs)})"
+
+
+# Functions of the library that are Spark's: the name, and whether it gives a number.
+_LIBRARY = {
+    "string_contains": ("contains", False),
+    "string_starts_with": ("startswith", False),
+    "string_ends_with": ("endswith", False),
+    "string_len": ("octet_length", True),
+    "vec_len": ("size", True),
+    "vec_contains": ("array_contains", False),
+    "set_size": ("size", True),
+    "set_contains": ("array_contains", False),
+    "map_size": ("size", True),
+}
+
+
+def to_string(text: str, type: Type) -> str:
+    """A value as interpolation prints it, where that is what Spark's cast gives."""
+    match type:
+        case String():
+            return text
+        case Bool():
+            return f"CAST({text} AS STRING)"
+        case Bit() | Signed() | BigInt() if integer_type(type) != "BINARY":
+            return f"CAST({text} AS STRING)"
+    raise NoSqlForm
+
+
+def string(value: str) -> str:
+    """A literal of a string; of one that Spark might read otherwise, by its bytes."""
+    if _PLAIN.fullmatch(value):
+        return f"'{value}'"
+    return f"CAST(X'{value.encode().hex()}' AS STRING)"
+
+
+def floating_literal(value: float, type: Float) -> str:
+    """A literal of a float."""
+    kind = "FLOAT" if type.width == 32 else "DOUBLE"
+    if value != value or math.isnan(value):
+        return f"CAST('NaN' AS {kind})"
+    if math.isinf(value):
+        return f"CAST('{'-' if value < 0 else ''}Infinity' AS {kind})"
+    literal = f"{float(value)!r}D" if value >= 0 else f"({float(value)!r}D)"
+    return literal if type.width == 64 else f"CAST({literal} AS FLOAT)"
+
+
+def _exactly(value: Any, type: Type) -> tuple[int, int] | None:
+    return (value, value) if isinstance(type, Bit | Signed | BigInt) else None
+
+
+def _named_struct(case: Case, fields: list[str]) -> str:
+    items = (f"{string(name)}, {text}" for (name, _), text in zip(case.fields, fields, strict=True))
+    return f"named_struct({', '.join(items)})"
+
+
+def _returns(expr: Expr) -> bool:
+    """Whether a statement always ends its function."""
+    match expr:
+        case core.Return():
+            return True
+        case core.Block(items):
+            return bool(items) and _returns(items[-1])
+    return False
