@@ -1,0 +1,120 @@
+"""What can be wrong with Spark: its parts on this machine, sessions, jobs, and facts that it reads."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..diagnostics import Diagnostic
+
+_WITHOUT = "the in-process engine (--engine in-process) needs none of this"
+
+
+@dataclass(frozen=True, slots=True)
+class NoPySpark(Diagnostic):
+    """A Python package that Spark needs is missing or too old."""
+
+    title: ClassVar[str] = "the Spark engine needs {package}: {problem}"
+    suggestion: ClassVar[str] = "pip install 'ddlog[spark]'; " + _WITHOUT
+    package: str
+    problem: str = "it is not installed"
+
+
+@dataclass(frozen=True, slots=True)
+class NoJava(Diagnostic):
+    """There is no Java to run Spark with, or a wrong one."""
+
+    title: ClassVar[str] = "the Spark engine needs Java {needed} or later: {problem}"
+    suggestion: ClassVar[str] = (
+        "install a JDK or JRE (apt install openjdk-{needed}-jre-headless, brew install openjdk@{needed}) "
+        "and set JAVA_HOME to it or put its `java` in PATH; " + _WITHOUT
+    )
+    needed: int
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class CannotStart(Diagnostic):
+    """Spark's driver did not start."""
+
+    title: ClassVar[str] = "Spark cannot be started: {reason}"
+    suggestion: ClassVar[str] = _WITHOUT
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class CannotConnect(Diagnostic):
+    """No server answers at an address."""
+
+    title: ClassVar[str] = "no Spark answers at {address}: {reason}"
+    suggestion: ClassVar[str] = "start it or give another --master or --remote; " + _WITHOUT
+    address: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFailed(Diagnostic):
+    """Something in Spark failed: a job, an analysis, the connection."""
+
+    title: ClassVar[str] = "Spark: {reason}"
+    suggestion: ClassVar[str] = "the session is at its last commit"
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoSuchTable(Diagnostic):
+    """A table that the catalog does not have."""
+
+    title: ClassVar[str] = "there is no table {table}"
+    suggestion: ClassVar[str] = "a file or folder is named with a slash or an ending, such as ./{table}"
+    table: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadRecord(Diagnostic):
+    """A cell of a record that Spark read; Spark does not know the number of the line."""
+
+    title: ClassVar[str] = "{path}{column}: {problem}{shown}"
+    suggestion: ClassVar[str] = "nothing was applied; Spark reads files in pieces and cannot tell the line"
+    path: str
+    problem: str
+    where: str = ""
+    record: str = ""
+
+    @property
+    def column(self) -> str:
+        """The column, if the fault is in one."""
+        return f": column `{self.where}`" if self.where else ""
+
+    @property
+    def shown(self) -> str:
+        """The record."""
+        return f", in the record: {self.record}" if self.record else ""
+
+
+@dataclass(frozen=True, slots=True)
+class NeedsSpark(Diagnostic):
+    """Something that only a session on Spark can do."""
+
+    title: ClassVar[str] = "{what} needs a session on Spark"
+    suggestion: ClassVar[str] = 'open it with program.session(spark=spark) or program.session(engine="spark")'
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotForSpark(Diagnostic):
+    """A form of file that Spark does not read."""
+
+    title: ClassVar[str] = "{path}: Spark does not read {form}"
+    suggestion: ClassVar[str] = "convert it to Parquet, or use --engine in-process"
+    path: str
+    form: str
+
+
+@dataclass(frozen=True, slots=True)
+class OnlySparkReads(Diagnostic):
+    """An input that the in-process engine cannot reach."""
+
+    title: ClassVar[str] = "{place}: the in-process engine reads only local files"
+    suggestion: ClassVar[str] = "use --engine spark, or copy the files here"
+    place: str
