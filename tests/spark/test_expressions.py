@@ -1,0 +1,314 @@
+"""Expressions as SQL text against the Python functions of the same expressions, on the same rows."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from itertools import product
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
+
+from ddlog import core
+from ddlog.check.program import check_program
+from ddlog.codegen.scalar import compile_function_table, row_expr
+from ddlog.engine.schema import RowExpr
+from ddlog.engine.spark.expressions import Expressions
+from ddlog.source import Source
+from ddlog.spark.types import SparkCodec
+from ddlog.types import BigInt, Bool, Float, Opaque, String, Tuple, Type, User
+from ddlog.values import NAN, Map, Set, TypeDefs, Vec, constructors_of, integer_range, make
+
+from ..test_codegen import FLOATS, INTS, SCALARS, exprs
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ROWS = 12
+
+
+def edge_values(type: Type) -> list[Any]:
+    """Values at the ends of a type's range and near zero."""
+    match type:
+        case Bool():
+            return [False, True]
+        case Float():
+            return [0.0, 1.5, NAN, math.inf, -math.inf, -2.0, 0.125, 3.0]
+        case String():
+            return ["", "a", "b", "aé", "it's ${x} \\n"]
+        case BigInt():
+            return [0, 1, -1, 7, 10**37, -(10**37), 2**64, -(2**63), 12345]
+    low, high = integer_range(type)  # type: ignore[arg-type]
+    some = (0, high, low, 1, -1, 7, high // 3, low + 1, high - 1)
+    return list(dict.fromkeys(v for v in some if low <= v <= high))
+
+
+def assert_same(
+    spark: SparkSession, compiled: Sequence[RowExpr], rows: Sequence[dict[str, Any]], codec: SparkCodec
+) -> None:
+    """Evaluates the expressions in one query and compares every value with what Python says."""
+    show_rows(spark, compiled, rows, codec)
+    texts = []
+    for number, each in enumerate(compiled):
+        assert each.sql is not None
+        texts.append(f"{each.sql(*each.inputs)} AS r{number}")
+    found = spark.sql(f"SELECT place, {', '.join(texts)} FROM ddlog_rows").toArrow().sort_by("place")
+    for number, each in enumerate(compiled):
+        array = found.column(f"r{number}")
+        expected = [each.scalar(*(row[name] for name in each.inputs)) for row in rows]
+        wanted = codec.arrow_type(each.column)
+        assert plain(array.type) == plain(wanted), (each.text, array.type, wanted)
+        values = codec.decode(each.column, array)
+        for value, other, row in zip(values, expected, rows, strict=True):
+            given = {name: row[name] for name in each.inputs}
+            assert value == other and repr(value) == repr(other), (each.key, texts[number], given)
+
+
+def show_rows(
+    spark: SparkSession, compiled: Sequence[RowExpr], rows: Sequence[dict[str, Any]], codec: SparkCodec
+) -> None:
+    """Makes the rows the view ddlog_rows, numbered by `place`."""
+    inputs = {c.name: c for each in compiled for c in each.columns}
+    arrays = [codec.encode(c, [row[name] for row in rows]) for name, c in inputs.items()]
+    table = pa.Table.from_arrays([*arrays, pa.array(range(len(rows)))], names=[*inputs, "place"])
+    spark.createDataFrame(table).createOrReplaceTempView("ddlog_rows")
+
+
+def plain(type: pa.DataType) -> str:
+    """An Arrow type without what it says of nulls and of elements' names."""
+    return str(type).replace(" not null", "").replace("item:", "element:")
+
+
+def random_exprs(count: int, number: int) -> list[core.Expr]:
+    """Random expressions of all types, the same for the same number."""
+    found: list[core.Expr] = []
+
+    @seed(number)
+    @settings(
+        max_examples=count, database=None, deadline=None, phases=[Phase.generate],
+        suppress_health_check=list(HealthCheck),
+    )  # fmt: skip
+    @given(st.sampled_from([*INTS, *INTS, *FLOATS, Bool(), String()]).flatmap(lambda t: exprs(t, 2)))
+    def collect(expr: core.Expr) -> None:
+        found.append(expr)
+
+    collect()
+    return found
+
+
+def has_sql(each: RowExpr) -> bool:
+    """Whether an expression has an SQL form."""
+    if each.sql is None:
+        return False
+    try:
+        each.sql(*each.inputs)
+    except NotImplementedError:
+        return False
+    return True
+
+
+def scalar_rows() -> list[dict[str, Any]]:
+    """Rows of two variables of each scalar type."""
+    rows = []
+    for number in range(ROWS):
+        row = {}
+        for place, of in enumerate(SCALARS):
+            some = edge_values(of)
+            row[f"x_{place}"] = some[number % len(some)]
+            row[f"y_{place}"] = some[(number * 5 + 2) % len(some)]
+        rows.append(row)
+    return rows
+
+
+def test_random_scalar_expressions(spark: SparkSession) -> None:
+    functions = compile_function_table(core.CheckedProgram({}, {}, {}, (), ()))
+    compiled = [row_expr(each, functions, "r") for each in random_exprs(350, 1)]
+    native = list({each.key: each for each in compiled if has_sql(each)}.values())
+    assert len(native) > 150
+    for start in range(0, len(native), 50):
+        assert_same(spark, native[start : start + 50], scalar_rows(), SparkCodec({}))
+
+
+# ------------------------------------------------ structs, collections, functions
+
+PROGRAM = r"""
+typedef Point = Point { x: s32, y: s32 }
+typedef Empty = Empty
+typedef Shape = Square { at: Point, size: double } | Dot { at: Point } | Named { name: string, tag: u8 }
+typedef Both = Zeta { same: string, n: u16 } | Alpha { n: u16, same: string } | Nothing
+typedef Both2 = L { same: string, n: u16 } | R { n: u16, same: string }
+typedef Order = Aa { x: u8 } | Bb | Cc { y: string }
+typedef Tree = Leaf { v: u8 } | Fork { all: Vec<Tree> }
+input relation Unused(x: bool)
+"""
+
+# What has a form, with what is left to Python after it.
+NATIVE = r"""
+function f1(p: Point): s32 { p.x * 3 - p.y }
+function f2(p: Point): Point { Point{p.y, p.x + 1} }
+function f3(t: (u8, string)): (string, u8) { (t.1, t.0 + 1) }
+function f4(s: Shape): string { match (s) {
+    Square{.size = z} -> "square", Dot{Point{x, y}} -> "dot ${x}, ${y}", Named{n, _} -> n } }
+function f5(s: Shape): Shape { match (s) {
+    Square{p, z} -> Square{p, z * 2.0}, Dot{p} -> Square{p, 1.0}, Named{n, t} -> Named{n ++ "!", t + 1} } }
+function f6(a: Shape, b: Shape): bool { a == b }
+function f7(b: Both2): string { b.same ++ "/${b.n}" }
+function f8(a: Order, b: Order): bool { a < b }
+function f9(a: (string, u64), b: (string, u64)): bool { a >= b }
+function f10(o: Option<u32>): u32 { unwrap_or(o, 7) + 1 }
+function f11(o: Option<string>): bool { is_some(o) and o == Some{"a"} }
+function f12(x: u32): Option<u32> { if (x > 5) Some{x - 5} else None }
+function f13(o: Option<(u8, string)>): string { match (o) {
+    Some{(5, s)} -> s, Some{(n, "a")} -> "a${n}", _ -> "it's \"quoted\" $x \\ é" } }
+function f14(v: Vec<u8>): u64 { v.len() + 1 }
+function f15(v: Vec<Shape>, s: Shape): bool { v.contains(s) }
+function f16(s: Set<string>, x: string): bool { s.contains(x) or s.size() > 2 }
+function f17(m: Map<string, u8>): u64 { m.size() }
+function f18(a: Map<string, u8>, b: Map<string, u8>): bool { a == b }
+function f19(s: string, t: string): bool { s.contains(t) and not s.starts_with(t) or s.ends_with("a") }
+function f20(s: string): u64 { s.len() }
+function f21(t: Tree, u: Tree): bool { t != u }
+function f22(x: u8): u8 { var y = x + 1; var z = y * y; z ^ 3 }
+function f23(x: s32): string { if (x < 0) { return "negative" }; if (x == 0) return "zero"; "positive ${x}" }
+function f24(e: Empty): (Empty, ()) { (e, ()) }
+function f25(x: u32): bigint { (x as bigint) * 100000 - 1 }
+function f26(x: bigint): bigint { x % 1000 }
+function f27(x: bigint): s64 { (x as s64) }
+function f28(x: u64): u64 { x / 10 + x % 10 }
+function f29(x: s64): s64 { x / 3 - x % 3 }
+function f30(x: bigint, y: bigint): bool { x < y }
+function f31(x: u128): bool { x == 5 or x > 18446744073709551616 }
+function f32(a: double): double { if (a > 0.0) a / 3.0 else -a % 7.5 }
+function f33(a: float, b: float): float { a / b + 1.0 }
+function f34(x: u32): (u16, u8) { (x[31:16], x[7:0]) }
+function f35(x: u16, y: u16): u32 { x ++ y }
+function f36(x: u64, y: u32): u64 { (x << y) | (x >> 3) }
+function f37(x: Point): Shape { Dot{x} }
+function f38(x: string, n: bigint, b: bool): string { "${x}-${n}-${b}" }
+function f39(p: Point): s32 { (var a, var b) = (p.x, p.y); a - b }
+function f40(p: (Point, u8)): s32 { match (p) {
+    (Point{1, y}, _) -> y, (q, 3) -> q.x, (Point{x, _}, n) -> x + ((n as u32) as s32) } }
+function f42(x: Option<Option<double>>): bool { x == Some{None} }
+function f43(x: bool, y: bool): bool { x => y }
+function f44(x: u8, y: u8): u8 { min(x, y) + max(x, y) }
+function f45(x: u64): s64 { (x as s64) }
+function f46(v: Vec<(u8, string)>, w: Vec<(u8, string)>): bool { v <= w }
+"""
+PYTHON = r"""
+function g1(x: u8, y: u8): u8 { x / y }
+function g2(x: bigint): bigint { x + 1 }
+function g3(x: double): string { "${x}" }
+function g4(a: Shape, b: Shape): bool { a < b }
+function g5(x: u8): u8 { var y = x; y = y + 1; y }
+function g6(t: Tree): u8 { match (t) { Leaf{v} -> v, Fork{_} -> 0 } }
+function g7(v: Vec<u8>): u8 { var s = 0; for (x in v) { s = s + x }; s }
+function g8(x: u128): u128 { x + 1 }
+function g9(s: string): string { string_to_uppercase(s) }
+function g10(x: u8): Tree { Leaf{x} }
+"""
+
+
+@pytest.fixture(scope="module")
+def program() -> core.CheckedProgram:
+    """The program of these functions."""
+    checked, found = check_program(Source("test.dl", PROGRAM + NATIVE + PYTHON))
+    assert checked is not None, [str(each) for each in found]
+    return checked
+
+
+def some_values(type: Type, typedefs: TypeDefs, depth: int = 2) -> list[Any]:
+    """A few values of a type."""
+    match type:
+        case Tuple(items):
+            parts = [some_values(item, typedefs, depth) for item in items]
+        case User(name, args):
+            if depth < 0:
+                return []
+            found = []
+            for each in constructors_of(typedefs[name], args):
+                parts = [some_values(of, typedefs, depth - 1)[:3] for _, of in each.fields]
+                found += [make(typedefs[name], each, fields) for fields in mixed(parts, 3)]
+            return found
+        case Opaque(name, (key, of)):
+            keys = some_values(key, typedefs)
+            pairs = list(zip(keys, some_values(of, typedefs) * 3, strict=False))
+            return [Map(), Map(pairs[:1]), Map(pairs), Map(pairs[1:3])]
+        case Opaque(name, (element,)):
+            build: Any = Set if name.endswith("Set") else Vec
+            some = some_values(element, typedefs, depth) if depth > 0 else []
+            return [build(), build(some[:1]), build(some), build(some[1:3]), build(some[::-1])]
+        case _:
+            return edge_values(type)
+    return [tuple(row) for row in mixed(parts, 6)]
+
+
+def mixed(parts: list[list[Any]], count: int) -> list[tuple[Any, ...]]:
+    """Some of the combinations of values."""
+    every = list(product(*parts))
+    return every[:: max(1, len(every) // count)] or [()]
+
+
+def calls(program: core.CheckedProgram, text: str) -> list[core.Expr]:
+    """A call of each function that a text declares, over variables named by type."""
+    found: list[core.Expr] = []
+    for name in re.findall(r"^function (\w+)", text, re.MULTILINE):
+        (function,) = [each for each in program.functions.values() if each.name == name]
+        arguments = tuple(
+            core.Var(f"{'xyz'[i]}_{str(p.type).encode().hex()}", p.type, function.span)
+            for i, p in enumerate(function.parameters)
+        )
+        found.append(core.Call(function.key, arguments, function.result, function.span))
+    return found
+
+
+def rows_for(compiled: Sequence[RowExpr], typedefs: TypeDefs, count: int = 16) -> list[dict[str, Any]]:
+    """Rows of values for the inputs of expressions."""
+    inputs = {c.name: c for each in compiled for c in each.columns}
+    rows: list[dict[str, Any]] = []
+    for number in range(count):
+        row = {}
+        for name, column in inputs.items():
+            some = some_values(column.type, typedefs)
+            step = {"x": 1, "y": 3, "z": 5}[name[0]]
+            row[name] = some[number * step % len(some)]
+        rows.append(row)
+    return rows
+
+
+def test_functions_of_structs_and_collections(spark: SparkSession, program: core.CheckedProgram) -> None:
+    functions = compile_function_table(program)
+    compiled = [row_expr(each, functions, "r") for each in calls(program, NATIVE)]
+    assert [each.key for each in compiled if not has_sql(each)] == []
+    assert_same(spark, compiled, rows_for(compiled, program.typedefs), SparkCodec(program.typedefs))
+
+
+def test_the_rest_is_left_to_python(spark: SparkSession, program: core.CheckedProgram) -> None:
+    functions, codec = compile_function_table(program), SparkCodec(program.typedefs)
+    compiled = [row_expr(each, functions, "r") for each in calls(program, PYTHON)]
+    assert [each.key for each in compiled if has_sql(each)] == []
+    expressions = Expressions(spark, codec)
+    rows = rows_for(compiled, program.typedefs)
+    show_rows(spark, compiled, rows, codec)
+    texts = [expressions.value(each, each.inputs).text for each in compiled]
+    listed = ", ".join(f"{text} AS r{number}" for number, text in enumerate(texts))
+    found = spark.sql(f"SELECT place, {listed} FROM ddlog_rows").toArrow().sort_by("place")
+    faults = 0
+    for number, each in enumerate(compiled):
+        result = found.column(f"r{number}").combine_chunks()
+        values, texts_of = result.field(0), result.field(1).to_pylist()
+        for place, row in enumerate(rows):
+            given = [row[name] for name in each.inputs]
+            if texts_of[place] is None:
+                assert codec.decode(each.column, values[place : place + 1]) == [each.scalar(*given)]
+                continue
+            faults += 1
+            fault = expressions.fault(texts_of[place], "the rule")
+            assert not values[place].is_valid
+            assert (fault.message, fault.rule) == ("division by zero", "the rule")
+            assert list(fault.row.values()) == given and given[1] == 0
+    assert faults
+    expressions.close()
