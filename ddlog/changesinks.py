@@ -51,7 +51,7 @@ class LineSink:
     def __call__(self, changes: Changes, asked: bool) -> None:
         named = [name for name in changes if name in self._names]
         if self._format == "jsonl":
-            print_lines(_json_changes(changes, named, self._session))
+            print_lines(json_changes(changes, named, self._session))
         else:
             for name in named:
                 lines = _separated_lines(changes, name, self._session, self._format)
@@ -87,7 +87,7 @@ class FileSink:
         if self._format == "jsonl":
             named = [name for name in changes if name in self._files]
             for file in list(self._files.values())[:1]:
-                file.writelines(f"{line}\n" for line in _json_changes(changes, named, self._session))
+                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._session))
                 file.flush()
             return
         for name, file in self._files.items():
@@ -107,7 +107,7 @@ def _open(path: Path) -> TextIO:
         raise DDlogError([CannotWrite(str(path), error.strerror or str(error))]) from None
 
 
-def _json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
+def json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
     """The changes as JSON lines that end with a commit."""
     for name in names:
         write = json_writer(session.program.relations[name], session.typedefs)

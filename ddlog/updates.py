@@ -49,7 +49,7 @@ def update_commands(
         yield from _follow(sys.stdin, relations, typedefs, note)
         return
     path = Path(name)
-    text = _read(path)
+    text = read_update_file(path)
     suffixes = [each for each in path.suffixes if each != ".gz"]
     ending = suffixes[-1] if suffixes else ""
     if ending in (".csv", ".tsv", ".facts"):
@@ -105,7 +105,8 @@ def _tell_rest(reader: Reader, note: Note) -> None:
         note(f"{place}: ignored, as it is not finished: {text.splitlines()[0] if text else ''}")
 
 
-def _read(path: Path) -> str:
+def read_update_file(path: Path) -> str:
+    """The text of a file, which may be compressed. Raises DDlogError."""
     try:
         data = path.read_bytes()
         text = decode(gzip.decompress(data) if path.name.endswith(".gz") else data)

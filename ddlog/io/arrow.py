@@ -71,18 +71,21 @@ def read_delimited(
 
 def read_table(path: str, kind: str, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of a Parquet or an Arrow file. Raises CellFault with the number of the row, OSError."""
+    return columns_of_table(open_table(path, kind), relation, typedefs)
+
+
+def open_table(path: str, kind: str) -> pa.Table:
+    """The table in a Parquet or an Arrow file. Raises CellFault, OSError."""
     import pyarrow as pa
 
     try:
         if kind == "parquet":
             from pyarrow import parquet
 
-            table = parquet.read_table(path)
-        else:
-            table = _read_ipc(path)
+            return parquet.read_table(path)
+        return _read_ipc(path)
     except pa.ArrowInvalid as error:
         raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
-    return columns_of_table(table, relation, typedefs)
 
 
 def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) -> Columns:

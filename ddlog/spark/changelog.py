@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..building import column
 from ..core import Relation
@@ -17,6 +17,7 @@ from ..rows import Row
 from .types import SparkCodec
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 Signed = tuple[Row, int]
@@ -57,6 +58,12 @@ def name_sql(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
+def as_change(rows: DataFrame, layout: Layout, op: int) -> DataFrame:
+    """Rows of the relation's columns as a change: all of them come (1) or go (-1)."""
+    columns = zip(layout.relation.columns, layout.names, strict=True)
+    return rows.selectExpr(*(f"{name_sql(each.name)} AS {name}" for each, name in columns), f"{op}L AS _op")
+
+
 def write_frame(change: DataFrame, sequence: int, folder: Path) -> None:
     """Writes a change, all of which is of one `_seq`; what a failed attempt left is overwritten."""
     stored = change.selectExpr("*", f"{sequence}L AS _seq")
@@ -83,6 +90,23 @@ def write_rows(rows: Sequence[Signed], layout: Layout, sequence: int, folder: Pa
 def read_frame(spark: SparkSession, layout: Layout, folders: Iterable[Path]) -> DataFrame:
     """Changes that were written."""
     return spark.read.schema(layout.stored).parquet(*(file_url(folder, glob=True) for folder in folders))
+
+
+def read_rows(layout: Layout, folders: Iterable[Path]) -> list[Signed]:
+    """Changes that were written, here: rows that come (+1) and go (-1), one after another."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    read: list[Signed] = []
+    for folder in folders:
+        files = sorted(folder.glob("*.parquet"))
+        if not files:
+            continue
+        table = pa.concat_tables(map(pq.read_table, files))
+        ops = table["_op"].to_pylist()
+        signed = sorted(zip(_values(table, layout), ops, strict=True), key=lambda each: each[1])
+        read += [(row, 1 if op > 0 else -1) for row, op in signed for _ in range(abs(op))]
+    return read
 
 
 def file_url(path: Path, *, glob: bool = False) -> str:
@@ -182,10 +206,13 @@ def signs(spark: SparkSession, change: DataFrame) -> set[int]:
 
 def rows_of(change: DataFrame, layout: Layout) -> list[Row]:
     """The rows of a DataFrame of the relation's columns, on the driver."""
-    table: Any = change.toArrow()
-    columns = layout.relation.columns
+    return _values(change.toArrow(), layout)
+
+
+def _values(table: pa.Table, layout: Layout) -> list[Row]:
+    """The rows of an Arrow table that begins with the relation's columns."""
     values = [
-        layout.codec.decode(column(each.name, each.type), data)
-        for each, data in zip(columns, table.columns, strict=True)
+        layout.codec.decode(column(each.name, each.type), table.column(position))
+        for position, each in enumerate(layout.relation.columns)
     ]
     return list(zip(*values, strict=True))

@@ -4,7 +4,7 @@
     DIR/lock                    held by the session that uses the directory
     DIR/log/epoch-…0007.json    an applied batch: how far each stream has come, and what it changed
     DIR/log/base-…0006.json     the epochs up to 6 as one change
-    DIR/data/epoch-…0007/Edge/  the change itself, in Parquet
+    DIR/data/epoch-…0007/0-Edge the change itself, in Parquet, part by part
     DIR/streams/NAME/           Spark's own checkpoint of a stream
 
 An epoch has happened when its file is in `log`. It gets there by a rename, when all that it tells of is
@@ -42,8 +42,8 @@ class Position:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An epoch of the log, or (`base`) all epochs up to one. `changed` are the relations with data,
-    `facts` tells the facts that the session began with."""
+    """An epoch of the log, or (`base`) all epochs up to one. `changed` has the relation of each part of the
+    change, in order; `facts` tells the facts that the session began with."""
 
     epoch: int
     changed: tuple[str, ...]
@@ -90,13 +90,22 @@ class Checkpoint:
         except (OSError, ValueError, KeyError, TypeError):
             return None
 
-    def data_folder(self, entry: Entry, relation: str) -> Path:
-        """Where an epoch's change of a relation is, or is to be written."""
-        return self.path / "data" / entry.name / quote(relation, safe="")
+    def data_folder(self, entry: Entry, part: int) -> Path:
+        """Where a part of an epoch's change is, or is to be written."""
+        return _data_folder(self.path, entry, part)
 
     def data(self, relation: str) -> list[Path]:
         """The changes of a relation, oldest first."""
-        return [self.data_folder(entry, relation) for entry in self.entries if relation in entry.changed]
+        return [
+            self.data_folder(entry, part)
+            for entry in self.entries
+            for part, changed in enumerate(entry.changed)
+            if changed == relation
+        ]
+
+    def size(self, relation: str) -> int:
+        """The bytes of the changes of a relation."""
+        return sum(map(folder_size, self.data(relation)))
 
     def changed(self) -> list[str]:
         """The relations that the log changes."""
@@ -155,7 +164,7 @@ class Checkpoint:
         beside = [entry for entry in self.entries if not entry.base]
         if len(beside) < least or not self.changed():
             return False
-        old = sum(_size(self.path / "data" / entry.name) for entry in self.entries if entry.base)
+        old = sum(folder_size(self.path / "data" / entry.name) for entry in self.entries if entry.base)
         return len(beside) >= 16 * least or 4 * sum(self._sizes(beside)) >= old
 
     def sweep(self) -> None:
@@ -173,11 +182,11 @@ class Checkpoint:
         self._lock.close()
 
     def _sizes(self, entries: list[Entry]) -> Iterator[int]:
-        return (_size(self.path / "data" / entry.name) for entry in entries)
+        return (folder_size(self.path / "data" / entry.name) for entry in entries)
 
     def _publish(self, entry: Entry) -> None:
-        for relation in entry.changed:
-            _flush(self.data_folder(entry, relation))
+        for part in range(len(entry.changed)):
+            _flush(self.data_folder(entry, part))
         _write_whole(self.path / "log" / f"{entry.name}.json", asdict(entry))
 
     def _mismatch(self, stream: str, problem: str) -> DDlogError:
@@ -203,6 +212,10 @@ def open_checkpoint(place: str | os.PathLike[str], inputs: Mapping[str, Any]) ->
             lock.close()
             raise
     return found
+
+
+def _data_folder(path: Path, entry: Entry, part: int) -> Path:
+    return path / "data" / entry.name / f"{part}-{quote(entry.changed[part], safe='')}"
 
 
 def local_path(place: str | os.PathLike[str]) -> Path:
@@ -281,8 +294,8 @@ def _entries(path: Path) -> list[Entry]:
     files = [found["base"][start]] if start >= 0 else []
     entries = [_entry(file, path) for file in (*files, *(found["epoch"][number] for number in epochs))]
     for entry in entries:
-        for relation in entry.changed:
-            folder = path / "data" / entry.name / quote(relation, safe="")
+        for part in range(len(entry.changed)):
+            folder = _data_folder(path, entry, part)
             if not folder.is_dir():
                 raise _damaged(path, f"{folder.relative_to(path)} is missing")
     return entries
@@ -333,5 +346,6 @@ def _sync(path: Path) -> None:
         os.close(opened)
 
 
-def _size(folder: Path) -> int:
+def folder_size(folder: Path) -> int:
+    """The bytes of the Parquet files in a folder."""
     return sum(file.stat().st_size for file in folder.rglob("*.parquet")) if folder.is_dir() else 0

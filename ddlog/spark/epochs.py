@@ -21,7 +21,7 @@ import threading
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -39,12 +39,13 @@ from .changelog import (
     folded_rows,
     part,
     read_frame,
+    read_rows,
     rows_of,
     signs,
     write_frame,
     write_rows,
 )
-from .checkpoint import Checkpoint, Entry, Position
+from .checkpoint import Checkpoint, Entry, Position, folder_size
 from .failures import spark_failures
 from .types import SparkCodec
 
@@ -54,13 +55,18 @@ if TYPE_CHECKING:
 COMPACT_AFTER = 64
 """The least number of epochs that are worth summing up."""
 
+_SMALL = 1 << 20  # bytes of Parquet that are read and summed up here
+_PARTS = 1 << 20  # more than an epoch has
+
 
 @dataclass(frozen=True, slots=True)
 class FrameChange:
-    """A change of a relation that Spark holds: columns of the codec's types, and `_op`; see `changelog`."""
+    """A change of a relation that Spark holds: columns of the codec's types, and `_op`; see `changelog`.
+    `signs` says that only rows of these signs can be in it."""
 
     relation: str
     frame: DataFrame
+    signs: tuple[int, ...] = (-1, 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,8 +127,8 @@ class Epochs:
         with self.lock, self._rolled_back():
             self._check_idle("the log")
             for relation in self.checkpoint.changed() if self.checkpoint else ():
-                with self._logged(relation) as frame:
-                    self._put(FrameChange(relation, frame))
+                with self._logged(relation) as change:
+                    self._put(change)
             self.session.commit()
 
     def apply(self, batch: Batch, changes: Sequence[Change], receiver: Receiver) -> bool:
@@ -172,9 +178,9 @@ class Epochs:
         if checkpoint is None or not checkpoint.compactable(least):
             return
         base = checkpoint.base()
-        for relation in base.changed:
-            with self._logged(relation) as frame:
-                write_frame(frame, base.epoch, checkpoint.data_folder(base, relation))
+        for number, relation in enumerate(base.changed):
+            with self._logged(relation) as change:
+                self._write(change, base.epoch * _PARTS, checkpoint.data_folder(base, number))
         checkpoint.replace_by(base)
 
     def close(self) -> None:
@@ -193,20 +199,41 @@ class Epochs:
             advanced = {batch.stream: Position(batch.query, batch.number)}
             entry = self.checkpoint.entry([each.relation for each in changes], self._program, advanced)
         with self._rolled_back():
-            for change in changes:
-                self._put(self._written(change, entry) if entry else change)
+            for part, change in enumerate(changes):
+                with self._settled(change, entry, part) as settled:
+                    self._put(settled)
             return _Applied(batch, entry, self.session.commit())
 
-    def _written(self, change: Change, entry: Entry) -> Change:
-        """The change, in the data of an epoch to be. What Spark holds is read from there, lest it be computed
-        again and otherwise."""
-        assert self.checkpoint is not None
-        layout, folder = self.layout(change.relation), self.checkpoint.data_folder(entry, change.relation)
+    @contextmanager
+    def _settled(self, change: Change, entry: Entry | None, part: int) -> Iterator[Change]:
+        """The change, in the data of an epoch to be. What Spark holds is then read from there, or from its
+        memory, lest it be computed again and otherwise."""
+        layout = self.layout(change.relation)
+        if entry is None or self.checkpoint is None:
+            if isinstance(change, RowsChange):
+                yield change
+                return
+            kept = change.frame.persist()
+            try:
+                yield replace(change, frame=kept)
+            finally:
+                kept.unpersist()
+            return
+        folder, sequence = self.checkpoint.data_folder(entry, part), entry.epoch * _PARTS + part
+        self._write(change, sequence, folder)
         if isinstance(change, RowsChange):
-            write_rows(folded_rows(layout.relation, change.rows), layout, entry.epoch, folder)
-            return change
-        write_frame(change.frame, entry.epoch, folder)
-        return FrameChange(change.relation, read_frame(self.spark, layout, [folder]))
+            yield change
+        elif folder_size(folder) <= _SMALL:
+            yield RowsChange(change.relation, read_rows(layout, [folder]))
+        else:
+            yield replace(change, frame=read_frame(self.spark, layout, [folder]))
+
+    def _write(self, change: Change, sequence: int, folder: Path) -> None:
+        if isinstance(change, RowsChange):
+            layout = self.layout(change.relation)
+            write_rows(folded_rows(layout.relation, change.rows), layout, sequence, folder)
+        else:
+            write_frame(change.frame, sequence, folder)
 
     def _put(self, change: Change) -> None:
         """Gives a change to the session."""
@@ -215,7 +242,7 @@ class Epochs:
                 (self.session.insert_rows if op > 0 else self.session.delete_rows)(change.relation, run)
             return
         layout = self.layout(change.relation)
-        present = signs(self.spark, change.frame)
+        present = change.signs if len(change.signs) == 1 else signs(self.spark, change.frame)
         for op in (op for op in (-1, 1) if op in present):
             rows = part(self.spark, layout, change.frame, op)
             if getattr(self.session._runtime, "spark", None) is not None:
@@ -225,14 +252,16 @@ class Epochs:
                 put(change.relation, rows_of(rows, layout))
 
     @contextmanager
-    def _logged(self, relation: str) -> Iterator[DataFrame]:
-        """The whole log of a relation as one change."""
+    def _logged(self, relation: str) -> Iterator[Change]:
+        """The whole log of a relation as one change; a small one is read here, which takes no job."""
         assert self.checkpoint is not None
-        layout = self.layout(relation)
-        stored = read_frame(self.spark, layout, self.checkpoint.data(relation))
-        frame = folded(self.spark, layout, stored).persist()
+        layout, folders = self.layout(relation), self.checkpoint.data(relation)
+        if self.checkpoint.size(relation) <= _SMALL:
+            yield RowsChange(relation, read_rows(layout, folders))
+            return
+        frame = folded(self.spark, layout, read_frame(self.spark, layout, folders)).persist()
         try:
-            yield frame
+            yield FrameChange(relation, frame)
         finally:
             frame.unpersist()
 

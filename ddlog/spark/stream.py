@@ -25,7 +25,7 @@ from ..nearest import nearest
 from ..results import Changes
 from ..session import Session
 from .cells import quoted
-from .changelog import Layout, name_sql
+from .changelog import Layout, as_change, name_sql
 from .checkpoint import local_path, open_checkpoint
 from .epochs import Batch, Change, Epochs, FrameChange, Receiver, bridged, described_inputs
 from .failures import diagnose, fault_sql, spark_failures
@@ -183,11 +183,7 @@ def stream(
     @contextmanager
     def changes_of(frame: DataFrame) -> Iterator[Sequence[Change]]:
         with bridged(spark, frame) as batch:
-            kept = batch.persist()
-            try:
-                yield [FrameChange(relation, _typed(epochs, kept, layout, op))]
-            finally:
-                kept.unpersist()
+            yield [typed_change(epochs, batch, layout, op, f"a batch for {relation}")]
 
     running.start(source, changes_of, once, every)
     return running
@@ -228,37 +224,27 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     return epochs
 
 
-def _typed(epochs: Epochs, batch: DataFrame, layout: Layout, op: str) -> DataFrame:
-    """A batch as a change: its columns cast to the relation's types, with a check. A value that does not fit
-    ends the job that reads it."""
+def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:
+    """Rows as a change: their columns cast to the relation's types, with a check, and the column `op`, if it
+    is there and not the relation's, for the sign. `name` is what messages call them. A value that does not
+    fit ends the job that reads it."""
     relation = layout.relation
-    own = {each.name for each in relation.columns}
     reader = Reader(epochs.spark, layout.codec, epochs.session.typedefs)
-    if op in own or op not in batch.columns:
-        return _with_op(reader.table(relation, batch, f"a batch for {relation.name}"), layout, 1)
-    sign = _sign(op, relation.name)
+    if op not in rows.columns or op in (each.name for each in relation.columns):
+        return FrameChange(relation.name, as_change(reader.table(relation, rows, name), layout, 1), (1,))
+    sign = _sign(op, name)
     come, gone = (
-        _with_op(
-            reader.table(relation, batch.where(f"{sign} = {each}").drop(op), f"a batch for {relation.name}"),
-            layout,
-            each,
-        )
+        as_change(reader.table(relation, rows.where(f"{sign} = {each}").drop(op), name), layout, each)
         for each in (1, -1)
     )
-    return come.unionAll(gone)
+    return FrameChange(relation.name, come.unionAll(gone), (-1, 1))
 
 
-def _with_op(rows: DataFrame, layout: Layout, op: int) -> DataFrame:
-    columns = zip(layout.relation.columns, layout.names, strict=True)
-    return rows.selectExpr(*(f"{name_sql(each.name)} AS {name}" for each, name in columns), f"{op}L AS _op")
-
-
-def _sign(column: str, relation: str) -> str:
+def _sign(column: str, name: str) -> str:
     """SQL of 1 or -1 from a column that holds it as a number or a text."""
     text = f"trim(CAST({name_sql(column)} AS STRING))"
     expected = "'expected +1 or -1'"
-    where = f"'a batch for {relation}'"
-    fault = fault_sql(where, expected, quoted(column), f"coalesce({text}, 'null')")
+    fault = fault_sql(quoted(name), expected, quoted(column), f"coalesce({text}, 'null')")
     return f"CASE WHEN {text} IN ('1', '+1') THEN 1 WHEN {text} = '-1' THEN -1 ELSE {fault} END"
 
 
