@@ -16,10 +16,14 @@ from .rows import Row
 from .source import Source
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from .engine.circuit import Circuit
+    from .engine.runtime import Runtime
+    from .engine.spark.runtime import SparkOptions
     from .session import Progress, Session
 
-_ENGINES = ("auto", "in-process", "inprocess")
+_ENGINES = ("auto", "in-process", "inprocess", "spark")
 
 
 def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
@@ -40,6 +44,12 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
+
+
+def _in_process(circuit: Circuit) -> Runtime:
+    from .engine.runtime import create_runtime
+
+    return create_runtime(circuit, nan=values.NAN)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -95,19 +105,27 @@ class Program:
         relations: str | Iterable[str] = "all",
         max_iterations: int | None = None,
         engine: str = "auto",
+        spark: SparkSession | None = None,
+        spark_options: SparkOptions | None = None,
         progress: Progress | None = None,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
         relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a
-        recursion that takes longer with an error. `engine` is "in-process", or "auto", which chooses.
+        recursion that takes longer with an error.
+
+        `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
+        of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
+        `spark_options` is an `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
-        from .engine.runtime import create_runtime
         from .session import Session
 
         if engine not in _ENGINES:
-            raise DDlogError([errors.NotBuiltIn(engine)])
+            raise DDlogError([errors.NoSuchEngine(engine)])
+        on_spark = engine == "spark" or (engine == "auto" and spark is not None)
+        if not on_spark and (spark is not None or spark_options is not None):
+            raise DDlogError([errors.BadOptions(f'engine="{engine}" does not go with a Spark session')])
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
             raise DDlogError(
                 [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
@@ -115,7 +133,43 @@ class Program:
         outputs = self._wanted(relations)
         circuit = self.circuit("incremental", outputs)
         kept = frozenset(name for name, _ in circuit.relations)
-        return Session(self, create_runtime(circuit, nan=values.NAN), kept, max_iterations, progress)
+        runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
+        return Session(self, runtime, kept, max_iterations, progress)
+
+    def run(
+        self,
+        spark: SparkSession,
+        inputs: Mapping[str, DataFrame],
+        *,
+        outputs: str | Iterable[str] = "outputs",
+        max_iterations: int | None = None,
+        spark_options: SparkOptions | None = None,
+    ) -> dict[str, DataFrame]:
+        """One step of a pipeline: the output relations (or those that `outputs` names) as DataFrames, from
+        DataFrames of input relations; those that are not given are empty.
+
+        The columns of a DataFrame have the names of the relation's, in any order, and types that can be cast;
+        what does not fit is an error. The results are computed now and stay on Spark. Raises DDlogError.
+        """
+        wanted = self._wanted(outputs)
+        with self.session(
+            relations=wanted, max_iterations=max_iterations, spark=spark, spark_options=spark_options
+        ) as session:
+            session.load_frames(inputs)
+            return {name: session[name].to_spark() for name in wanted}
+
+    def _spark_runtime(
+        self, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
+    ) -> Runtime:
+        from .spark.connect import open_session
+        from .spark.failures import spark_failures
+
+        session = open_session() if spark is None else spark
+        from .engine.spark.runtime import SparkRuntime
+        from .spark.types import SparkCodec
+
+        with spark_failures():
+            return SparkRuntime(circuit, session, SparkCodec(self.checked.typedefs), values.NAN, options)
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
         """What computes the primary key of a row of the relation."""

@@ -10,6 +10,8 @@ from . import values
 from .core import Relation
 from .diagnostics import DDlogError
 from .errors import usage as errors
+from .errors.spark import NeedsSpark
+from .nearest import nearest
 from .rows import Row, record_maker, record_text
 from .types import Type, TypeDef
 
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     import pandas
     import polars
     import pyarrow
+    from pyspark.sql import DataFrame
 
     from .engine.runtime import Delta, RowSet
 
@@ -97,9 +100,10 @@ class RelationView(Table):
         stored: RowSet,
         contains: Callable[[Any], bool],
         typedefs: dict[str, TypeDef],
+        frame: Callable[[], DataFrame] | None = None,
     ) -> None:
         super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
-        self._relation, self._contains = relation, contains
+        self._relation, self._contains, self._frame = relation, contains, frame
 
     def __iter__(self) -> Iterator[Any]:
         make = record_maker(self._relation, self._typedefs)
@@ -111,6 +115,13 @@ class RelationView(Table):
     def weighted(self) -> Iterator[tuple[Any, int]]:
         """Each row with the number of times it is there."""
         return zip(self, self._weights(), strict=True)
+
+    def to_spark(self) -> DataFrame:
+        """The rows as a Spark DataFrame, which stays as it is when the relation changes; of a multiset with a
+        column `weight`. Nothing is collected. Raises DDlogError if the session is not on Spark."""
+        if self._frame is None:
+            raise DDlogError([NeedsSpark("to_spark")])
+        return self._frame()
 
     def tuples(self) -> Iterator[Row]:
         """The rows as plain tuples, a value for each column."""
@@ -185,6 +196,18 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         """The changed rows of a relation as plain tuples."""
         delta = self._deltas[relation]
         return list(zip(delta.rows, delta.weights, strict=True))
+
+    def to_spark(self, relation: str) -> DataFrame:
+        """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (of a
+        multiset perhaps more). Raises DDlogError if the session is not on Spark or the relation no output."""
+        if relation not in self._all:
+            if relation in self._relations:
+                raise DDlogError([errors.NotAnOutput(relation, tuple(sorted(self._all)))])
+            raise DDlogError([errors.UnknownRelation(relation, nearest(relation, self._relations))])
+        frame: Callable[[], DataFrame] | None = getattr(self._all[relation], "frame", None)
+        if frame is None:
+            raise DDlogError([NeedsSpark("to_spark")])
+        return frame()
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
         """The lines of `commit dump_changes`, of some relations or all."""

@@ -13,7 +13,7 @@ output relations. Whatever goes wrong leaves the session at its last commit.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -26,6 +26,7 @@ from .engine.interrupt import deferred
 from .engine.runtime import Batch, IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
+from .errors.spark import NeedsSpark
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
@@ -36,6 +37,9 @@ from .source import Source, Span
 
 if TYPE_CHECKING:
     from .io.columns import Columns
+    from .io.files import FactFile
+    from .places import Place
+    from .spark.session import SparkSide
 
 Progress = Callable[[str, int, int], None]
 
@@ -67,6 +71,7 @@ class Session:
         self._started = False
         self._static = False
         self._closed = False
+        self._spark = self._on_spark(runtime)
 
     def __enter__(self) -> Session:
         self._check_open()
@@ -82,24 +87,33 @@ class Session:
         if not self._closed:
             self.rollback()
             self._closed = True
+            if self._spark is not None:
+                self._spark.close()
 
     # ------------------------------------------------------------ changes
 
     def insert(self, relation: str, *rows: Any) -> None:
-        """Adds rows to an input relation."""
-        self.insert_rows(relation, self._rows(relation, rows))
+        """Adds rows, or the rows of a Spark DataFrame, to an input relation."""
+        if len(rows) == 1 and is_frame(rows[0]):
+            self.insert_table(relation, rows[0])
+        else:
+            self.insert_rows(relation, self._rows(relation, rows))
 
     def delete(self, relation: str, *rows: Any) -> None:
-        """Removes rows from an input relation."""
-        self.delete_rows(relation, self._rows(relation, rows))
+        """Removes rows, or the rows of a Spark DataFrame, from an input relation."""
+        if len(rows) == 1 and is_frame(rows[0]):
+            self.delete_table(relation, rows[0])
+        else:
+            self.delete_rows(relation, self._rows(relation, rows))
 
     def upsert(self, relation: str, *rows: Any) -> None:
         """Adds rows to a relation with a primary key, in the place of those with their keys."""
         self.upsert_rows(relation, self._rows(relation, rows))
 
     def insert_table(self, relation: str, table: Any) -> None:
-        """`insert` of many rows at once: an Arrow table, a pandas or polars data frame, or a mapping of
-        column names to arrays or lists. The columns have the names of the relation's, in any order."""
+        """`insert` of many rows at once: an Arrow table, a pandas or polars data frame, a mapping of column
+        names to arrays or lists, or on Spark a Spark DataFrame, which is read now, by the executors. The
+        columns have the names of the relation's, in any order."""
         self._change_table(relation, table, 1)
 
     def delete_table(self, relation: str, table: Any) -> None:
@@ -109,7 +123,11 @@ class Session:
     def upsert_table(self, relation: str, table: Any) -> None:
         """`upsert` of the rows of a table such as `insert_table` takes."""
         with self._changing(relation) as (declared, changes):
-            _keyed(declared, changes).upsert(list(self._columns(declared, table).rows(declared)))
+            if is_frame(table):
+                rows = self._need_spark("a Spark DataFrame").rows_of(declared, table)
+            else:
+                rows = list(self._columns(declared, table).rows(declared))
+            _keyed(declared, changes).upsert(rows)
 
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`insert` of rows that are tuples of canonical values already."""
@@ -143,32 +161,87 @@ class Session:
             changes.clear()
 
     def load(
-        self, directory: str | Path, *, note: Callable[[str], None] | None = None, static: bool = False
+        self,
+        places: str | Path | Iterable[str | Path],
+        *,
+        note: Callable[[str], None] | None = None,
+        static: bool = False,
     ) -> Changes:
-        """Reads the fact files of a directory and commits them, as one epoch with the program's facts
-        if nothing came before. `note` is told of relations without a file. With `static` no later
-        change is possible and nothing is kept for one."""
-        from .io.files import find_facts
-        from .io.read import read_facts
+        """Reads facts and commits them, as one epoch with the program's facts if nothing came before.
+
+        A place is a directory with a fact file for each relation, a pattern of files, or `Rel=…` for one
+        relation; on Spark, which then reads the files itself, also a URL or a table: see `ddlog.places`.
+        `note` is told of relations without a file. With `static` no later change is possible and nothing is
+        kept for one. Raises DDlogError."""
+        from .places import parse_places
 
         self._check_open()
         if self._touched:
             raise DDlogError([errors.InTransaction()])
         inputs = self.program.names("input")
-        found = find_facts(directory, inputs, set(self.program.relations) - set(inputs))
-        for text in _notes(found.missing, found.ignored) if note else ():
-            note(text)  # type: ignore[misc]
+        parsed = parse_places(places, inputs, self.program.relations)
+        tell = note or (lambda text: None)
         try:
-            for file in found.files:
-                declared = self.program.relations[file.relation]
-                if self.progress is not None:
-                    self.progress(f"reading {file.path.name}", 0, 0)
-                columns = read_facts(file, declared, self.typedefs)
-                self._pending(declared).load(self._batch(declared, columns), partial(columns.rows, declared))
+            with self._faults():
+                (self._load_here if self._spark is None else self._load_on_spark)(parsed, inputs, tell)
         except BaseException:
             self.rollback()
             raise
         return self._commit(static)
+
+    def load_frames(self, frames: Mapping[str, Any]) -> Changes:
+        """Puts Spark DataFrames into input relations and commits them, as one epoch with the program's facts
+        if nothing came before; no later change is possible. Raises DDlogError."""
+        spark = self._need_spark("load_frames")
+        self._check_open()
+        if self._touched:
+            raise DDlogError([errors.InTransaction()])
+        try:
+            for name, frame in frames.items():
+                declared = self._input(name)
+                batch = spark.batch(declared, frame)
+                self._pending(declared).load(batch, partial(spark.rows_of, declared, frame))
+        except BaseException:
+            self.rollback()
+            raise
+        return self._commit(True)
+
+    def _load_here(self, places: Sequence[Place], inputs: Sequence[str], note: Callable[[str], None]) -> None:
+        from .places import find_local
+
+        found = find_local(places, inputs, set(self.program.relations) - set(inputs))
+        for text in _notes(found.missing, found.ignored):
+            note(text)
+        for file in found.files:
+            self._load_file(file)
+
+    def _load_file(self, file: FactFile) -> None:
+        from .io.read import read_facts
+
+        declared = self.program.relations[file.relation]
+        if self.progress is not None:
+            self.progress(f"reading {file.path.name}", 0, 0)
+        columns = read_facts(file, declared, self.typedefs)
+        self._pending(declared).load(self._batch(declared, columns), partial(columns.rows, declared))
+
+    def _load_on_spark(
+        self, places: Sequence[Place], inputs: Sequence[str], note: Callable[[str], None]
+    ) -> None:
+        assert self._spark is not None
+        found = self._spark.find(places, inputs, set(self.program.relations) - set(inputs))
+        for text in _notes(found.missing, found.ignored):
+            note(text)
+        for name in [*found.files, *(name for name in found.tables if name not in found.files)]:
+            declared = self.program.relations[name]
+            if self.progress is not None:
+                self.progress(f"reading {name}", 0, 0)
+            if not declared.columns:
+                for file in self._spark.local_files(found, name):
+                    self._load_file(file)
+                continue
+            frame = self._spark.read(declared, found)
+            rows = partial(self._spark.collected, declared, frame)
+            self._pending(declared).load(self._spark.checked_batch(declared, frame, found), rows)
 
     def commit(self) -> Changes:
         """Applies the transaction as one epoch and gives the changes of the output relations.
@@ -210,9 +283,9 @@ class Session:
 
     def __getitem__(self, relation: str) -> RelationView:
         declared = self._readable(relation)
-        return RelationView(
-            declared, self._runtime.rows(relation), lambda v: self._contains(declared, v), self.typedefs
-        )
+        frame = None if self._spark is None else partial(self._spark.contents, relation)
+        stored = self._runtime.rows(relation)
+        return RelationView(declared, stored, lambda v: self._contains(declared, v), self.typedefs, frame)
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""
@@ -262,7 +335,8 @@ class Session:
 
     def _commit(self, static: bool) -> Changes:
         try:
-            batches = {name: self._inputs[name].batches() for name in self._touched}
+            with self._faults():
+                batches = {name: self._inputs[name].batches() for name in self._touched}
             with deferred():  # a Ctrl-C that comes too late to end the epoch finds the session past it
                 deltas = self._run(batches, static)
                 for name in self._touched:
@@ -300,7 +374,8 @@ class Session:
     def _faults(self, *sources: Source) -> Iterator[None]:
         """Makes diagnostics of what a runtime raises; places are looked for in the program and `sources`."""
         try:
-            yield
+            with nullcontext() if self._spark is None else self._spark.failures():
+                yield
         except RowFault as fault:
             raise DDlogError([_fault(fault, (self.program.source, *sources))]) from None
         except IterationLimit as limit:
@@ -317,7 +392,8 @@ class Session:
         changes = self._pending(declared)
         mark = changes.mark()
         try:
-            yield declared, changes
+            with self._faults():
+                yield declared, changes
         except BaseException:
             changes.undo(mark)
             if not touched:
@@ -366,6 +442,11 @@ class Session:
 
     def _change_table(self, relation: str, table: Any, sign: int) -> None:
         with self._changing(relation) as (declared, changes):
+            if is_frame(table):
+                spark = self._need_spark("a Spark DataFrame")
+                batch = spark.batch(declared, table)
+                changes.change(batch, partial(spark.rows_of, declared, table), sign)
+                return
             columns = self._columns(declared, table)
             changes.change(self._batch(declared, columns), partial(columns.rows, declared), sign)
 
@@ -382,6 +463,18 @@ class Session:
             return columns_of(table, declared, self.typedefs)
         except CellFault as fault:
             raise DDlogError([errors.BadTable(declared.name, fault.message, fault.line)]) from None
+
+    def _on_spark(self, runtime: Runtime) -> SparkSide | None:
+        if getattr(runtime, "spark", None) is None:
+            return None
+        from .spark.session import SparkSide
+
+        return SparkSide(runtime, self.typedefs)
+
+    def _need_spark(self, what: str) -> SparkSide:
+        if self._spark is None:
+            raise DDlogError([NeedsSpark(what)])
+        return self._spark
 
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:
@@ -414,6 +507,12 @@ class Session:
     def _check_open(self) -> None:
         if self._closed:
             raise DDlogError([errors.SessionClosed()])
+
+
+def is_frame(value: Any) -> bool:
+    """Whether a value is a Spark DataFrame, classic or of Spark Connect."""
+    kind = type(value)
+    return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
 
 
 def _fault(fault: RowFault, sources: Iterable[Source]) -> errors.FaultInRule:

@@ -75,7 +75,6 @@ class BadRecord(Diagnostic):
     """A cell of a record that Spark read; Spark does not know the number of the line."""
 
     title: ClassVar[str] = "{path}{column}: {problem}{shown}"
-    suggestion: ClassVar[str] = "nothing was applied; Spark reads files in pieces and cannot tell the line"
     path: str
     problem: str
     where: str = ""
@@ -85,6 +84,12 @@ class BadRecord(Diagnostic):
     def column(self) -> str:
         """The column, if the fault is in one."""
         return f": column `{self.where}`" if self.where else ""
+
+    @property
+    def hint(self) -> str:
+        """Why there is no line."""
+        lines = "; Spark reads files in pieces and cannot tell the line" if "/" in self.path else ""
+        return f"nothing was applied{lines}"
 
     @property
     def shown(self) -> str:

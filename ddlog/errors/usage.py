@@ -284,11 +284,11 @@ class NoTable(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
-class NotBuiltIn(Diagnostic):
-    """An engine that does not exist yet."""
+class NoSuchEngine(Diagnostic):
+    """An engine that does not exist."""
 
-    title: ClassVar[str] = "the engine `{engine}` is not built in yet"
-    suggestion: ClassVar[str] = "the in-process engine needs no option"
+    title: ClassVar[str] = "there is no engine `{engine}`"
+    suggestion: ClassVar[str] = "the engines are auto, in-process and spark"
     engine: str
 
 

@@ -12,7 +12,7 @@ from ..diagnostics import DDlogError, Diagnostic
 from ..errors.facts import CannotRead
 from ..errors.spark import BadRecord, NoSuchTable, SparkFailed
 
-_FAULT = re.compile(r"ddlog-fault:([0-9A-Fa-f]+);")
+_FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
 _TABLE = re.compile(r"`([^`]+)`")
 _SHOWN = 300
@@ -21,7 +21,7 @@ _SHOWN = 300
 def fault_sql(file: str, problem: str, column: str, record: str) -> str:
     """SQL that ends the job with a fault in a record, in the form that `spark_failures` reads."""
     facts = f"named_struct('file', {file}, 'problem', {problem}, 'column', {column}, 'record', {record})"
-    return f"raise_error(concat('ddlog-fault:', hex(to_json({facts})), ';'))"
+    return f"raise_error(concat('ddlog-record:', hex(to_json({facts})), ';'))"
 
 
 @contextmanager

@@ -153,7 +153,7 @@ class Reader:
         )
         fault = fault_sql("file", wrong, "''", "line")
         good = split.where(f"CASE WHEN ({wrong}) IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
-        places = [f"cells[{place}] AS `t{i}`" for i, place in enumerate(order)]
+        places = [f"get(cells, {place}) AS `t{i}`" for i, place in enumerate(order)]
         texts = good.selectExpr("file", "line", *places)
         read, values = [], []
         for i, column in enumerate(self.columns(relation)):
@@ -251,9 +251,9 @@ def _check_names(found: list[str], relation: Relation, name: str) -> None:
         check_names(found, relation)
     except CellFault as fault:
         raise DDlogError(
-            [usage.BadTable(relation.name, f"{name}: {fault.message}" if name else fault.message)]
+            [usage.BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
         ) from None
 
 
 def _name(name: str) -> str:
-    return f"`{name}`"
+    return "`" + name.replace("`", "``") + "`"
