@@ -6,13 +6,14 @@ import argparse
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from .engines import EngineOptions
     from .program import Program
 
 USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
@@ -24,6 +25,15 @@ fact files (--input), one for each input relation, named after it:
   REL.jsonl, .json objects by column name, or arrays
   REL.parquet, .arrow
   REL/             a folder of such files; the text forms also in .gz
+--input may be repeated, and be a pattern ('facts/2026-*/*.csv'), or Rel=PLACE for one relation, whatever the
+names there: Edge=data/e.csv, 'Edge=data/*.parquet'. For Spark, which then reads the files itself, also the
+URL of an object store (s3a://bucket/facts), Rel=TABLE of the catalog, or table:PREFIX, the tables PREFIX +
+relation, and .orc in Rel=PLACE.
+
+output (--output), on Spark written by the executors:
+  DIR              DIR/REL.csv; on Spark the folder DIR/REL of part files, also at a URL
+  table:PREFIX     on Spark: the catalog tables PREFIX + relation, which are replaced
+
 Values other than numbers, strings and booleans are written as in commands, or as JSON.
 
 update files (--updates):
@@ -116,6 +126,13 @@ def _guarded(act: Callable[[argparse.Namespace], int], arguments: argparse.Names
     except Exception as error:
         if os.environ.get("DDLOG_DEBUG"):
             raise
+        if "pyspark" in sys.modules:
+            from .spark.failures import diagnose
+
+            diagnostic = diagnose(error)
+            if diagnostic is not None:
+                print(render([diagnostic], color=sys.stderr.isatty()), file=sys.stderr)
+                return USER_ERROR
         from .mishap import internal_error_text
 
         print(internal_error_text(error), file=sys.stderr)
@@ -134,6 +151,8 @@ def _parser() -> argparse.ArgumentParser:
     circuit.add_argument("--stage", choices=("relational", "incremental"), default="incremental",
                          help="before or after the rewriting to changes (default: incremental)")  # fmt: skip
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
+    circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
+                         help="spark: also say which expressions are SQL and which Python")  # fmt: skip
     return parser
 
 
@@ -142,7 +161,7 @@ def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     run.formatter_class = argparse.RawDescriptionHelpFormatter
     run.epilog = _FILE_FORMS
     _running_options(run)
-    run.add_argument("--output", metavar="DIR", help="write the output relations here, a file each")
+    run.add_argument("--output", metavar="DIR", help="write the output relations here, a file or folder each")
     run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
                      help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
     run.add_argument(
@@ -170,12 +189,44 @@ def _command(
 
 
 def _running_options(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--input", metavar="DIR", help="a directory with a fact file for each input relation")
+    parser.add_argument("--input", metavar="PLACE", action="append", default=[],
+                        help="a directory with a fact file for each input relation, or REL=PLACE; "
+                             "may be repeated")  # fmt: skip
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
                         help="the most iterations of a recursion (default: no limit)")  # fmt: skip
-    parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
-                        help="the runtime; there is only in-process yet")  # fmt: skip
+    _engine_options(parser)
     parser.add_argument("--quiet", action="store_true", help="no notes, no warnings, no progress")
+
+
+def _engine_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
+                        help="auto (default): Spark if a master or remote is given, here, in the environment "
+                             "(MASTER, SPARK_REMOTE) or by an active session, or if the input is larger than "
+                             "the in-process limit")  # fmt: skip
+    parser.add_argument("--master", metavar="URL", help="Spark's master: local[*], spark://HOST:PORT, yarn")
+    parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST[:PORT]")
+    parser.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[],
+                        help="a setting of Spark; may be repeated")  # fmt: skip
+    parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
+                        help="the most input for the in-process engine, such as 8G; compressed and columnar "
+                             "files count several times (default: a quarter of the memory)")  # fmt: skip
+
+
+def _size(text: str) -> int:
+    from .engines import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _engine(arguments: argparse.Namespace) -> EngineOptions:
+    from .engines import EngineOptions, parse_conf
+
+    return EngineOptions(
+        arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit
+    )
 
 
 def _positive(text: str) -> int:
@@ -193,12 +244,9 @@ class _Version(argparse.Action):
 
 
 def _compile(arguments: argparse.Namespace) -> Program:
-    from .diagnostics import DDlogError, render
-    from .errors.usage import NotBuiltIn
+    from .diagnostics import render
     from .program import compile
 
-    if getattr(arguments, "engine", "auto") == "spark":
-        raise DDlogError([NotBuiltIn("spark")])
     program = compile(arguments.program, library_paths=arguments.library)
     if program.warnings and not getattr(arguments, "quiet", False):
         print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
@@ -209,19 +257,35 @@ def _run(arguments: argparse.Namespace) -> int:
     from .run import RunOptions, run
 
     options = RunOptions(
-        input=arguments.input, output=arguments.output, format=arguments.format, updates=arguments.updates,
-        relations=tuple(arguments.relation), sizes=arguments.sizes, max_iterations=arguments.max_iterations,
-        quiet=arguments.quiet,
+        input=tuple(arguments.input), output=arguments.output, format=arguments.format,
+        updates=arguments.updates, relations=tuple(arguments.relation), sizes=arguments.sizes,
+        max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
     )  # fmt: skip
-    run(_compile(arguments), options)
+    with _engines_stopped():
+        run(_compile(arguments), options)
     return 0
 
 
 def _repl(arguments: argparse.Namespace) -> int:
     from .repl import repl
 
+    engine = _engine(arguments)
     program = _compile(arguments)
-    return repl(program, arguments.input, max_iterations=arguments.max_iterations, quiet=arguments.quiet)
+    with _engines_stopped():
+        return repl(
+            program, arguments.input, engine, max_iterations=arguments.max_iterations, quiet=arguments.quiet
+        )
+
+
+@contextmanager
+def _engines_stopped() -> Iterator[None]:
+    """Stops at the end what was started inside."""
+    try:
+        yield
+    finally:
+        from .launch import stop_engines
+
+        stop_engines()
 
 
 def _check(arguments: argparse.Namespace) -> int:
@@ -232,5 +296,18 @@ def _check(arguments: argparse.Namespace) -> int:
 def _circuit(arguments: argparse.Namespace) -> int:
     from .draw import draw
 
+    if arguments.engine == "spark":
+        return _circuit_on_spark(arguments)
     draw(_compile(arguments).circuit(arguments.stage), arguments.output)
+    return 0
+
+
+def _circuit_on_spark(arguments: argparse.Namespace) -> int:
+    from .diagnostics import DDlogError
+    from .errors.usage import BadOptions
+    from .spark.explain import explain
+
+    if arguments.stage != "incremental" or arguments.output is not None:
+        raise DDlogError([BadOptions("--engine spark shows the incremental circuit, as text")])
+    sys.stdout.write(explain(_compile(arguments)))
     return 0

@@ -6,11 +6,13 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from .commands import CommandReader
 from .diagnostics import DDlogError, render
+from .engines import EngineOptions
 from .interpreter import Interpreter
+from .launch import launch
 from .mishap import internal_error_text
 from .program import Program
 from .progress import Progress
@@ -34,18 +36,26 @@ _SHOWN = 1000  # rows of a table
 
 
 def repl(
-    program: Program, directory: str | None, *, max_iterations: int | None = None, quiet: bool = False
+    program: Program,
+    inputs: Sequence[str] = (),
+    engine: EngineOptions = EngineOptions(),  # noqa: B008 - frozen
+    *,
+    max_iterations: int | None = None,
+    quiet: bool = False,
 ) -> int:
     """Reads commands until the end of the input; gives the exit code."""
     from .run import tell
 
     progress = Progress(quiet)
-    with program.session(max_iterations=max_iterations, progress=progress) as session:
+    note: Callable[[str], None] = (lambda text: None) if quiet else tell
+    with progress:
+        session = launch(program, inputs, engine, max_iterations=max_iterations, progress=progress, note=note)
+    with session:
         with progress:
-            if directory is None:
-                session.start()
+            if inputs:
+                session.load(inputs, note=note)
             else:
-                session.load(directory, note=(lambda text: None) if quiet else tell)
+                session.start()
         shell = Shell(session, progress)
         if sys.stdin.isatty():
             _converse(shell, quiet)

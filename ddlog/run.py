@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from .changesinks import FileSink, LineSink, TextSink, print_lines
 from .core import Relation
 from .diagnostics import DDlogError
+from .engines import EngineOptions
 from .errors import usage as errors
+from .errors.spark import OnlySparkWrites
 from .interpreter import ChangeSink, Interpreter, dump_lines
 from .io.write import csv_header, make_directory, row_writer, write_relation
+from .launch import launch
 from .nearest import nearest
 from .program import Program
 from .progress import Progress
@@ -27,7 +30,7 @@ from .updates import check_updates, update_commands
 class RunOptions:
     """What `ddlog run` was asked to do."""
 
-    input: str | None = None
+    input: tuple[str, ...] = ()
     output: str | None = None
     format: str | None = None
     updates: str | None = None
@@ -35,6 +38,7 @@ class RunOptions:
     sizes: bool = False
     max_iterations: int | None = None
     quiet: bool = False
+    engine: EngineOptions = field(default_factory=EngineOptions)
 
 
 def run(program: Program, options: RunOptions) -> None:
@@ -43,16 +47,19 @@ def run(program: Program, options: RunOptions) -> None:
     if options.updates is not None:
         check_updates(options.updates)
     chosen = _chosen(program, options.relations)
-    if options.output is not None:
+    if options.output is not None and not is_elsewhere(options.output):
         make_directory(Path(options.output))
     progress = Progress(options.quiet)
     wanted = {relation.name for relation in chosen}
     if options.updates is not None:
         wanted.update(program.names("output"))
     with progress:
-        session = program.session(
-            relations=sorted(wanted), max_iterations=options.max_iterations, progress=progress
-        )
+        session = launch(
+            program, options.input, options.engine, relations=sorted(wanted),
+            max_iterations=options.max_iterations, progress=progress, note=_note(options),
+        )  # fmt: skip
+        if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
+            raise DDlogError([OnlySparkWrites(options.output)])
         first = _first_commit(session, options)
     _show_state(session, chosen, options, first)
     if options.updates is not None:
@@ -64,6 +71,17 @@ def _check_options(options: RunOptions) -> None:
         raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
     if options.sizes and options.format is not None and options.output is None and options.updates is None:
         raise DDlogError([errors.BadOptions("--sizes prints no rows that could have a --format")])
+    if options.output is not None and is_elsewhere(options.output):
+        if options.updates is not None:
+            problem = f"--output {options.output} takes no --updates: their changes go to a local directory"
+            raise DDlogError([errors.BadOptions(problem)])
+        if options.output.startswith("table:") and options.format is not None:
+            raise DDlogError([errors.BadOptions("--output table:… has no --format")])
+
+
+def is_elsewhere(output: str) -> bool:
+    """Whether an output is a table or a URL, which only Spark writes."""
+    return output.startswith("table:") or ("://" in output and not output.startswith("file:"))
 
 
 def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
@@ -76,10 +94,13 @@ def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
 
 def _first_commit(session: Session, options: RunOptions) -> Changes:
     static = options.updates is None
-    if options.input is None:
+    if not options.input:
         return session.start(static=static)
-    note = (lambda text: None) if options.quiet else tell
-    return session.load(options.input, note=note, static=static)
+    return session.load(options.input, note=_note(options), static=static)
+
+
+def _note(options: RunOptions) -> Callable[[str], None]:
+    return (lambda text: None) if options.quiet else tell
 
 
 def tell(text: str) -> None:
@@ -89,7 +110,10 @@ def tell(text: str) -> None:
 
 def _show_state(session: Session, chosen: Sequence[Relation], options: RunOptions, first: Changes) -> None:
     """The relations after the first commit: sizes, files, or text."""
-    if options.output is not None:
+    if options.output is not None and session.on_spark:
+        for relation in chosen:
+            session.write(relation.name, options.output, options.format or "csv")
+    elif options.output is not None:
         for relation in chosen:
             view = session[relation.name]
             write_relation(
@@ -107,7 +131,7 @@ def _show_state(session: Session, chosen: Sequence[Relation], options: RunOption
         pass
     elif options.format is not None:
         print_lines(_formatted(session, chosen, options.format))
-    elif options.updates is not None and options.input is None:
+    elif options.updates is not None and not options.input:
         print_lines(first.lines([relation.name for relation in chosen]))
     else:
         print_lines(dump_lines(session, [relation.name for relation in chosen]))
@@ -150,7 +174,7 @@ def _apply_updates(
                 sink(changes, asked)
 
         interpreter = Interpreter(session, show, changed, program.names("output"))
-        note = (lambda text: None) if options.quiet else tell
+        note = _note(options)
         for command in update_commands(options.updates, program.relations, session.typedefs, note):
             with progress:
                 interpreter.step(command)

@@ -292,6 +292,18 @@ class Session:
         self._readable(relation)
         return self._runtime.size(relation)
 
+    @property
+    def on_spark(self) -> bool:
+        """Whether the session runs on Spark."""
+        return self._spark is not None
+
+    def write(self, relation: str, place: str, format: str = "csv") -> str:
+        """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl, parquet),
+        at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. What was there is
+        replaced. Gives the folder or table. Raises DDlogError."""
+        declared = self._readable(relation)
+        return self._need_spark("write").write(declared, place, format)
+
     def query(self, text: str, *, name: str = "<query>") -> Result:
         """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over any
         relation as of the last commit. Raises DDlogError."""

@@ -117,6 +117,15 @@ class NotForSpark(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class OnlySparkWrites(Diagnostic):
+    """An output that the in-process engine cannot reach."""
+
+    title: ClassVar[str] = "{place}: the in-process engine writes only local files"
+    suggestion: ClassVar[str] = "use --engine spark, or a local directory"
+    place: str
+
+
+@dataclass(frozen=True, slots=True)
 class OnlySparkReads(Diagnostic):
     """An input that the in-process engine cannot reach."""
 

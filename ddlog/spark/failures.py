@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -33,7 +34,7 @@ def spark_failures() -> Iterator[None]:
         raise
     except Exception as error:
         diagnostic = diagnose(error)
-        if diagnostic is None:
+        if diagnostic is None or os.environ.get("DDLOG_DEBUG"):
             raise
         raise DDlogError([diagnostic]) from None
 
@@ -80,6 +81,11 @@ def _condition_of(error: BaseException, text: str) -> str:
 def _reason(text: str) -> str:
     """The line of an exception's text that says most: the last cause, without its class and plan."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = re.findall(
+        r"^\s*((?:\w+\.)*\w*(?:Error|Exception): .+)$", text.partition("Traceback (most")[2], re.M
+    )
+    if raised:
+        return f"a Python worker failed: {raised[-1]}"
     causes = [line for line in lines if line.startswith("Caused by:")]
     line = (causes[-1].removeprefix("Caused by:") if causes else lines[0] if lines else "it failed").strip()
     line = _CONDITION.sub("", re.sub(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*:\s*", "", line))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..core import Relation
@@ -18,6 +19,7 @@ from .failures import spark_failures
 from .listing import SparkFacts, find_facts
 from .read import Reader
 from .types import SparkCodec
+from .write import TABLE, write_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -46,6 +48,12 @@ class SparkSide:
         with spark_failures():
             frame: DataFrame = self._runtime.frame(relation)
             return frame
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        """Lets Spark write a relation. Raises DDlogError."""
+        if not place.startswith(TABLE) and "://" not in place:
+            place = f"file:{Path(place.removeprefix('file:')).absolute()}"
+        return write_frame(self.contents(declared.name), self._codec, declared, self._typedefs, place, format)
 
     # ------------------------------------------------------------ DataFrames in
 
