@@ -17,8 +17,9 @@ from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import TypeDefs, local_name
 from . import sqlnumbers
-from .analysis import folded
+from .analysis import bound_in, folded
 from .functions import Functions
+from .sqllibrary import LIBRARY
 from .sqlnumbers import NoSqlForm, Value
 from .sqltypes import (
     Case,
@@ -175,7 +176,7 @@ class SqlWriter:
     def comparison(self, op: str, left: Expr, right: Expr, env: Env) -> str:
         """A comparison; an order only where Spark has the same."""
         type = left.type
-        if not _is_data(type) or (op not in ("==", "!=") and not is_ordered(type, self.typedefs)):
+        if op not in ("==", "!=") and not is_ordered(type, self.typedefs):
             raise NoSqlForm
         return self.compared(op, self.value(left, env), self.value(right, env), type)
 
@@ -283,11 +284,16 @@ class SqlWriter:
 
     def block(self, items: tuple[Expr, ...], env: Env, tail: bool) -> Value:
         """Declarations of variables, and a value; in a function, `if (c) return x` between them."""
-        inner = dict(env)
+        inner, own = dict(env), set[str]()
         for at, each in enumerate(items[:-1]):
             match each:
                 case core.Declare(pattern, value):
                     self.pattern(pattern, self.value(value, inner), value.type, inner)
+                    own.update(bound_in(pattern))
+                case core.Assign(core.Var(name), value) if name in own:
+                    inner[name] = self.value(value, inner)
+                case core.Call(function, (core.Var(name), value)) if name in own and self.is_push(function):
+                    inner[name] = Value(f"array_append({inner[name].text}, {self.stored(value, inner)})")
                 case core.If(condition, then, core.MakeTuple(())) if tail and _returns(then):
                     yes = self.value(then, inner, tail)
                     no = self.block(items[at + 1 :], inner, tail)
@@ -313,17 +319,22 @@ class SqlWriter:
         self.calls.pop()
         return result
 
+    def is_push(self, key: str) -> bool:
+        """Whether the function is `vec_push` of the library: vectors in brackets are made with it."""
+        function = self.functions.functions[key]
+        return (function.module, function.name) == ("ddlog_std", "vec_push")
+
     def library(self, function: core.Function, texts: list[str]) -> Value:
-        """A call of a function written in Python that is one of Spark's too."""
-        if local_name(function.module) != "ddlog_std":
-            raise NoSqlForm
+        """A call of a function written in Python that Spark can compute too."""
+        types = [each.type for each in function.parameters]
         if function.name == "__builtin_2string":
-            return Value(to_string(texts[0], function.parameters[0].type))
-        if function.name not in _LIBRARY or not all(_is_data(each.type) for each in function.parameters):
+            return Value(to_string(texts[0], types[0]))
+        form = LIBRARY.get((local_name(function.module), function.name))
+        if form is None or (form.sorts and not all(is_ordered(each, self.typedefs) for each in types)):
             raise NoSqlForm
-        name, is_number = _LIBRARY[function.name]
-        call = f"{name}({', '.join(texts)})"
-        return Value(f"CAST({call} AS BIGINT)", machine=True) if is_number else Value(call)
+        result = spark_type(function.result, self.typedefs)
+        text = form.text.format(*texts, result=result)
+        return Value(f"CAST({text} AS BIGINT)", machine=True) if form.counts else Value(text)
 
     # -------------------------------------------------------------- constants
 
@@ -354,20 +365,6 @@ class SqlWriter:
             raise NoSqlForm
         elements = ", ".join(self.constant(each, element) for each in value)
         return f"CAST(array({elements}) AS {spark_type(type, self.typedefs)})"
-
-
-# Functions of the library that are Spark's: the name, and whether it gives a number.
-_LIBRARY = {
-    "string_contains": ("contains", False),
-    "string_starts_with": ("startswith", False),
-    "string_ends_with": ("endswith", False),
-    "string_len": ("octet_length", True),
-    "vec_len": ("size", True),
-    "vec_contains": ("array_contains", False),
-    "set_size": ("size", True),
-    "set_contains": ("array_contains", False),
-    "map_size": ("size", True),
-}
 
 
 def to_string(text: str, type: Type) -> str:

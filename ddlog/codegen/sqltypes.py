@@ -2,7 +2,7 @@
 
 Integers take the narrowest Spark type that holds them, structs keep their fields' names, a union is a struct
 of its constructor's name and a nullable struct for each constructor with fields. What Spark has no type for
-(recursive types, groups, integers beyond 38 digits) is BINARY: equal values have equal bytes.
+(recursive types, integers beyond 38 digits) is BINARY: equal values have equal bytes.
 """
 
 from __future__ import annotations
@@ -47,6 +47,9 @@ def spark_type(type: Type, typedefs: TypeDefs) -> str:
                 key, value = (spark_type(each, typedefs) for each in element.items)
                 return f"ARRAY<STRUCT<`key`: {key}, `value`: {value}>>"
             return f"ARRAY<{spark_type(element, typedefs)}>"
+    if (group := group_of(type)) is not None:
+        key, member = (spark_type(each, typedefs) for each in group)
+        return f"STRUCT<`key`: {key}, `values`: ARRAY<{member}>>"
     return "BINARY"
 
 
@@ -123,7 +126,7 @@ def is_binary(type: Type, typedefs: TypeDefs) -> bool:
             return name in _reachable(name, typedefs)
         case Bool() | Bit() | Signed() | BigInt() | Float() | String() | Tuple():
             return False
-    return element_of(type) is None
+    return element_of(type) is None and group_of(type) is None
 
 
 def _reachable(name: str, typedefs: TypeDefs) -> set[str]:
@@ -157,6 +160,14 @@ def element_of(type: Type) -> Type | None:
             return element
         case Opaque(name, (key, value)) if local_name(name) == "Map":
             return Tuple((key, value))
+    return None
+
+
+def group_of(type: Type) -> tuple[Type, Type] | None:
+    """The types of a Group's key and values; None for other types."""
+    match type:
+        case Opaque(name, (key, value)) if local_name(name) == "Group":
+            return key, value
     return None
 
 
@@ -204,5 +215,6 @@ def is_ordered(type: Type, typedefs: TypeDefs) -> bool:
             tags = [each.tag for each in cases]
             in_order = tags == sorted(tags) or not is_union(type, typedefs)
             return in_order and all(is_ordered(of, typedefs) for each in cases for _, of in each.fields)
-    element = element_of(type)
-    return element is not None and is_ordered(element, typedefs)
+    element, group = element_of(type), group_of(type)
+    inner = (element,) if element is not None else group
+    return inner is not None and all(is_ordered(each, typedefs) for each in inner)

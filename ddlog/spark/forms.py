@@ -16,6 +16,7 @@ from ..codegen.sqltypes import (
     Case,
     cases_of,
     element_of,
+    group_of,
     integer_type,
     is_binary,
     is_union,
@@ -24,7 +25,7 @@ from ..codegen.sqltypes import (
 )
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
-from ..values import NAN, Map, TypeDefs, struct_class
+from ..values import NAN, Group, Map, TypeDefs, struct_class
 from .canonical import collection_maker, from_bytes, to_bytes
 
 _MACHINE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64()}
@@ -65,6 +66,10 @@ def form_of(type: Type, typedefs: TypeDefs) -> Form:
     if element is not None:
         make = collection_maker(type)
         return _Lists(_element_form(element, typedefs, make is Map.ordered), make)
+    group = group_of(type)
+    if group is not None:
+        key, value = (form_of(each, typedefs) for each in group)
+        return _Structs((("key", key), ("values", _Lists(value, tuple))), partial(tuple.__new__, Group))
     encode, decode = partial(to_bytes, type=type, typedefs=typedefs), partial(from_bytes, type=type)
     return _Bytes(encode, partial(decode, typedefs=typedefs))
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from ..codegen.sqltypes import is_ordered, spark_type, wrapped
+from ..codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
 from ..engine.schema import Column
 from ..types import UNIT, BigInt, Bit, Constructor, Signed, Type
 from ..values import NAN, Struct, TypeDefs, struct_class
@@ -53,13 +53,30 @@ class SparkCodec:
 
     def ordered(self, column: Column) -> bool:
         """Whether Spark's order of the column is the language's: of all but unions whose constructors'
-        names are not in order, recursive types and groups."""
+        names are not in order and recursive types."""
         return is_ordered(_type(column), self.typedefs)
 
     def wrapped(self, column: Column, text: str) -> str | None:
         """SQL of an integer of any size wrapped to the column's type; None where it is stored as bytes."""
         of = _type(column)
         return wrapped(of, text) if isinstance(of, Bit | Signed | BigInt) else None
+
+    def grouped(self, out: Column, keys: Sequence[str], members: Sequence[Column], text: str) -> str | None:
+        """SQL of the Group of a key and an array of its members, which are structs; None where Spark would
+        not sort them as the language does."""
+        group = group_of(_type(out))
+        if group is None or not all(self.ordered(each) for each in members):
+            return None
+        fields = (f"'_{k}', {each}" for k, each in enumerate(keys))
+        key = keys[0] if len(keys) == 1 else f"named_struct({', '.join(fields)})" if keys else "true"
+        values = f"sort_array({text})"
+        if spark_type(group[1], self.typedefs) != self._struct(members):
+            values = f"transform({values}, member -> member.`_0`)"
+        found = f"named_struct('key', {key}, 'values', {values})"
+        return f"CAST({found} AS {self.sql_type(out)})"
+
+    def _struct(self, members: Sequence[Column]) -> str:
+        return f"STRUCT<{', '.join(f'`_{k}`: {self.sql_type(each)}' for k, each in enumerate(members))}>"
 
     def form(self, column: Column) -> Form:
         """How values of the column stand in Arrow arrays."""

@@ -35,6 +35,10 @@ class Codec(Protocol):
         """SQL of an integer of any size brought into the range and the type of the column, as the language's
         arithmetic wraps; None for a column of integers that SQL does not compute with."""
 
+    def grouped(self, out: Column, keys: Sequence[str], members: Sequence[Column], text: str) -> str | None:
+        """SQL of the group, a value of `out`, of the SQL texts of its key's columns and of the array of its
+        members, which are structs of the fields _0, _1 and so on; None where that takes Python."""
+
     def persistent_id(self, value: Any) -> Any:
         """What stands in a pickle for an object that has to stay the same object; None for others."""
 

@@ -110,6 +110,10 @@ class Expressions:
         and the number of members the column `n`."""
         if self.collects(aggregate, source):
             members = [source[k] for k in aggregate.columns]
+            if aggregate.function == "group":
+                native = self.codec.grouped(out, [f"c{k}" for k in range(keys)], members, name)
+                if native is not None:
+                    return Compiled(native, udf=False)
             named = [each.name for each in source[:keys]]
             call = self.make(aggregate, source[:keys], members, out, named)
             return Compiled(f"{call}({', '.join([*(f'c{k}' for k in range(keys)), name])})", udf=True)

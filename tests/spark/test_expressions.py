@@ -13,11 +13,14 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 from hypothesis import strategies as st
 
-from ddlog import core
+from ddlog import core, values
 from ddlog.check.program import check_program
-from ddlog.codegen.scalar import compile_function_table, row_expr
-from ddlog.engine.schema import RowExpr
+from ddlog.codegen.scalar import compile_function_table, kind_of, row_expr
+from ddlog.engine.circuit import Aggregate, Group
+from ddlog.engine.operators.group import group
+from ddlog.engine.schema import Column, RowExpr
 from ddlog.engine.spark.expressions import Expressions
+from ddlog.program import Program
 from ddlog.source import Source
 from ddlog.spark.types import SparkCodec
 from ddlog.types import BigInt, Bool, Float, Opaque, String, Tuple, Type, User
@@ -62,8 +65,8 @@ def assert_same(
         expected = [each.scalar(*(row[name] for name in each.inputs)) for row in rows]
         wanted = codec.arrow_type(each.column)
         assert plain(array.type) == plain(wanted), (each.text, array.type, wanted)
-        values = codec.decode(each.column, array)
-        for value, other, row in zip(values, expected, rows, strict=True):
+        decoded = codec.decode(each.column, array)
+        for value, other, row in zip(decoded, expected, rows, strict=True):
             given = {name: row[name] for name in each.inputs}
             assert value == other and repr(value) == repr(other), (each.key, texts[number], given)
 
@@ -192,18 +195,34 @@ function f38(x: string, n: bigint, b: bool): string { "${x}-${n}-${b}" }
 function f39(p: Point): s32 { (var a, var b) = (p.x, p.y); a - b }
 function f40(p: (Point, u8)): s32 { match (p) {
     (Point{1, y}, _) -> y, (q, 3) -> q.x, (Point{x, _}, n) -> x + ((n as u32) as s32) } }
+function f41(x: u8, s: string): Vec<string> { ["a", s, "it's ${x}"] }
 function f42(x: Option<Option<double>>): bool { x == Some{None} }
 function f43(x: bool, y: bool): bool { x => y }
 function f44(x: u8, y: u8): u8 { min(x, y) + max(x, y) }
 function f45(x: u64): s64 { (x as s64) }
 function f46(v: Vec<(u8, string)>, w: Vec<(u8, string)>): bool { v <= w }
+function f47(x: u8): u8 { var y = x; y = y + 1; var z = y; y = 3; y + z }
+function f48(v: Vec<string>): string { v.join(", ") }
+function f49(v: Vec<double>): Set<double> { vec_to_set(v) }
+function f50(v: Vec<Order>): Vec<Order> { v.sort_imm() }
+function f51(s: Set<double>, t: Set<double>): (Set<double>, Set<double>, Set<double>) {
+    (s.union(t), s.intersection(t), s.difference(t)) }
+function f52(s: Set<string>, x: string): Set<string> { s.insert_imm(x) }
+function f53(x: string): (Vec<string>, Set<string>, Map<string, u8>) {
+    (vec_singleton(x), set_singleton(x), map_singleton(x, 1)) }
+function f54(m: Map<string, u8>, x: string): (bool, Vec<string>, Vec<u8>, bool) {
+    (m.contains_key(x), m.keys(), m.values(), m.is_empty()) }
+function f55(g: Group<u8, string>): (u8, u64, string, string, Vec<string>) {
+    (g.key(), g.count(), g.min(), g.max(), g.to_vec()) }
+function f56(g: Group<(u8, string), (string, double)>): (double, double) { (g.min_second(), g.max_second()) }
+function f57(g: Group<u8, string>, s: Set<string>): bool { g.to_set() == s or g.first() == "a" }
 """
 PYTHON = r"""
 function g1(x: u8, y: u8): u8 { x / y }
 function g2(x: bigint): bigint { x + 1 }
 function g3(x: double): string { "${x}" }
 function g4(a: Shape, b: Shape): bool { a < b }
-function g5(x: u8): u8 { var y = x; y = y + 1; y }
+function g5(v: Vec<Shape>): Vec<Shape> { v.sort_imm() }
 function g6(t: Tree): u8 { match (t) { Leaf{v} -> v, Fork{_} -> 0 } }
 function g7(v: Vec<u8>): u8 { var s = 0; for (x in v) { s = s + x }; s }
 function g8(x: u128): u128 { x + 1 }
@@ -233,6 +252,10 @@ def some_values(type: Type, typedefs: TypeDefs, depth: int = 2) -> list[Any]:
                 parts = [some_values(of, typedefs, depth - 1)[:3] for _, of in each.fields]
                 found += [make(typedefs[name], each, fields) for fields in mixed(parts, 3)]
             return found
+        case Opaque("ddlog_std::Group", (key, of)):
+            some = some_values(of, typedefs)
+            members = [some[:1], some[1:3], some[::-1], some[2:]]
+            return [values.Group.of(k, v) for k, v in product(some_values(key, typedefs), members)][::3]
         case Opaque(name, (key, of)):
             keys = some_values(key, typedefs)
             pairs = list(zip(keys, some_values(of, typedefs) * 3, strict=False))
@@ -299,16 +322,93 @@ def test_the_rest_is_left_to_python(spark: SparkSession, program: core.CheckedPr
     faults = 0
     for number, each in enumerate(compiled):
         result = found.column(f"r{number}").combine_chunks()
-        values, texts_of = result.field(0), result.field(1).to_pylist()
+        valid, texts_of = result.field(0), result.field(1).to_pylist()
         for place, row in enumerate(rows):
             given = [row[name] for name in each.inputs]
             if texts_of[place] is None:
-                assert codec.decode(each.column, values[place : place + 1]) == [each.scalar(*given)]
+                assert codec.decode(each.column, valid[place : place + 1]) == [each.scalar(*given)]
                 continue
             faults += 1
             fault = expressions.fault(texts_of[place], "the rule")
-            assert not values[place].is_valid
+            assert not valid[place].is_valid
             assert (fault.message, fault.rule) == ("division by zero", "the rule")
             assert list(fault.row.values()) == given and given[1] == 0
     assert faults
     expressions.close()
+
+
+# -------------------------------------------------------------------------- groups
+
+GROUPS = r"""
+input relation In(k: u8, s: string, n: s64, w: u64, h: u128, b: bigint, f: double, o: Shape, p: Order, i: s32)
+output relation Out1(k: u8, n: s64, w: u64, m: double)
+Out1(k, g.sum_second(), 0, g.avg_second()) :- In(.k = k, .s = s, .n = n), var g = (s, n).group_by(k).
+output relation Out2(k: u8, n: u64, w: bigint, m: double)
+Out2(k, g.sum_second(), b, g.avg_second()) :-
+    In(.k = k, .s = s, .w = w), var g = (s, w).group_by(k), In(k, _, _, _, _, b, _, _, _, _).
+output relation Out3(k: u8, n: u128)
+Out3(k, g.sum_second()) :- In(.k = k, .s = s, .h = h), var g = (s, h).group_by(k).
+output relation Out4(k: u8, n: bigint)
+Out4(k, g.sum_second()) :- In(.k = k, .s = s, .b = b), var g = (s, b).group_by(k).
+output relation Out5(k: u8, n: double, m: double)
+Out5(k, g.sum_second(), g.max_second()) :- In(.k = k, .s = s, .f = f), var g = (s, f).group_by(k).
+output relation Out6(k: u8, o: Shape, q: Shape)
+Out6(k, g.min(), g.max()) :- In(.k = k, .o = o), var g = o.group_by(k).
+output relation Out7(k: u8, s: string, o: Order, p: Order, c: u64)
+Out7(k, s, g.min(), g.max(), g.count()) :- In(.k = k, .s = s, .p = p), var g = p.group_by((k, s)).
+output relation Out8(v: Vec<(string, Order)>)
+Out8(g.to_vec()) :- In(.k = k, .s = s, .p = p), var g = (s, p).group_by(()).
+output relation Out9(k: u8, v: Vec<string>)
+Out9(g.key(), g.to_vec()) :- In(.k = k, .s = s), var g = s.group_by(k).
+output relation Out10(k: (string, u8), v: Vec<Shape>)
+Out10(g.key(), g.to_vec()) :- In(.k = k, .s = s, .o = o), var g = o.group_by((s, k)).
+output relation Out11(k: u8, n: s32, m: double)
+Out11(k, g.sum_second(), g.avg_second()) :- In(.k = k, .s = s, .i = i), var g = (s, i).group_by(k).
+"""
+
+
+def test_groups_and_aggregates(spark: SparkSession) -> None:
+    checked, found = check_program(Source("test.dl", PROGRAM + GROUPS))
+    assert checked is not None, [str(each) for each in found]
+    circuit = Program(Source("test.dl", ""), checked).circuit("relational")
+    codec = SparkCodec(checked.typedefs)
+    expressions, seen = Expressions(spark, codec), set()
+    for node in circuit.nodes:
+        if not isinstance(node, Group):
+            continue
+        source = circuit.nodes[node.source].schema
+        parts = [some_values(each.type, checked.typedefs) for each in source]
+        rows = {tuple(some[n * (k + 2) % len(some)] for k, some in enumerate(parts)) for n in range(30)}
+        rows = {(row[0] % 3 if isinstance(row[0], int) else row[0], *row[1:]) for row in rows}
+        arrays = [codec.encode(c, [row[k] for row in rows]) for k, c in enumerate(source)]
+        table = pa.Table.from_arrays(arrays, names=[f"c{k}" for k in range(len(source))])
+        spark.createDataFrame(table).createOrReplaceTempView("ddlog_members")
+        names = [f"c{k}" for k in range(node.keys)]
+        gathered = [f"{expressions.gathered(a, source)} AS a{i}" for i, a in enumerate(node.aggregates)]
+        grouped = ", ".join([*names, *gathered, "count(*) AS n"])
+        query = f"SELECT {grouped} FROM ddlog_members GROUP BY {', '.join(names) or repr('all')}"
+        items, outs = list(names), node.schema[node.keys :]
+        for i, (a, out) in enumerate(zip(node.aggregates, outs, strict=True)):
+            done = expressions.finish(a, source, node.keys, out, f"a{i}")
+            seen.add((a.function, done.udf))
+            items.append(f"({done.text}){'.v' if done.udf else ''} AS r{i}")
+        result = spark.sql(f"SELECT {', '.join(items)} FROM ({query})").toArrow()
+        for i, out in enumerate(node.schema):
+            assert plain(result.column(i).type) == plain(codec.arrow_type(out)), out
+        columns = [codec.decode(out, result.column(i)) for i, out in enumerate(node.schema)]
+        expected = group(dict.fromkeys(rows, 1), node.keys, node.aggregates)
+        assert sorted(zip(*columns, strict=True)) == sorted(expected), node.text
+    assert {("group", False), ("group", True), ("sum", False), ("min", False), ("min", True)} <= seen
+    expressions.close()
+
+
+def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
+    codec = SparkCodec({})
+    big = Column("b", *kind_of(BigInt()), BigInt())
+    expressions, aggregate = Expressions(spark, codec), Aggregate("sum", (0,), key="sum", place="f.dl:1:1")
+    done = expressions.finish(aggregate, (big,), 0, big, "a0")
+    rows = "(SELECT CAST('9' || repeat('9', 37) AS DECIMAL(38,0)) AS c0 FROM range(2))"
+    query = f"SELECT {expressions.gathered(aggregate, (big,))} AS a0, count(*) AS n FROM {rows}"
+    ((value, text),) = spark.sql(f"SELECT f.v, f.e FROM (SELECT {done.text} AS f FROM ({query}))").collect()
+    fault = expressions.fault(text, "the rule")
+    assert value is None and "38 digits" in fault.message and fault.place == "f.dl:1:1"
