@@ -1,0 +1,80 @@
+"""A Spark session on this machine, and what its processes use."""
+
+from __future__ import annotations
+
+import gc
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+MIB = 1 << 20
+
+
+def session(memory: str, **conf: str) -> Any:
+    """A new session with two cores and this much driver memory, without noise."""
+    from pyspark.sql import SparkSession
+
+    settings = {
+        "spark.driver.memory": memory,
+        "spark.ui.enabled": "false",
+        "spark.ui.showConsoleProgress": "false",
+        "spark.sql.shuffle.partitions": "2",
+        **conf,
+    }
+    builder = SparkSession.builder.master("local[2]").appName("ddlog-bench")
+    for key, value in settings.items():
+        builder = builder.config(key, value)
+    spark = builder.getOrCreate()
+    spark.sparkContext.setLogLevel("ERROR")
+    return spark
+
+
+def java_process() -> int:
+    """The process id of the Java virtual machine that this process started."""
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                parent = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+                name = (entry / "comm").read_text().strip()
+            except OSError:
+                continue  # it ended meanwhile
+            if parent == os.getpid() and name == "java":
+                return int(entry.name)
+    raise LookupError("this process started no Java")
+
+
+def resident(process: int, peak: bool = False) -> float:
+    """MiB of memory that a process holds, or held at most."""
+    wanted = "VmHWM:" if peak else "VmRSS:"
+    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    (size,) = (line.split()[1] for line in lines if line.startswith(wanted))
+    return int(size) / 1024
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a session holds: cached parts and their MiB in memory and on disk, MiB of live Java objects, and
+    of the two processes as the system sees them."""
+
+    cached: int
+    storage_mib: float
+    heap_mib: float
+    java_mib: float
+    python_mib: float
+
+
+def held(spark: Any) -> Held:
+    """What a classic session holds now, after a garbage collection on both sides."""
+    gc.collect()
+    context = spark.sparkContext
+    context._jvm.System.gc()
+    runtime = context._jvm.java.lang.Runtime.getRuntime()
+    stored = list(context._jsc.sc().getRDDStorageInfo())
+    return Held(
+        len(stored),
+        sum(each.memSize() + each.diskSize() for each in stored) / MIB,
+        (runtime.totalMemory() - runtime.freeMemory()) / MIB,
+        resident(java_process()),
+        resident(os.getpid()),
+    )

@@ -1,0 +1,86 @@
+"""Sessions of the benchmarks' programs on Spark, and what their commits cost."""
+
+from __future__ import annotations
+
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parent.parent))
+
+from incremental import Row, commit
+from workloads import Ints
+
+import ddlog
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+
+
+class Iterations:
+    """Counts the iterations of recursions: a progress callback."""
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    def __call__(self, phase: str, iteration: int, rows: int) -> None:
+        """One more, unless something is only being read."""
+        if not phase.startswith("reading"):
+            self.count += 1
+
+
+@dataclass(frozen=True)
+class Step:
+    """One commit: milliseconds, rows of output that changed, iterations."""
+
+    ms: float
+    changed: int
+    iterations: int
+
+
+class OnSpark:
+    """A session of a program with everything on the cluster, or with `driver_rows` on the driver."""
+
+    def __init__(
+        self, spark: Any, program: str, *, driver_rows: int = 0, partitions: int | None = None
+    ) -> None:
+        from ddlog.engine.spark.runtime import SparkOptions
+
+        self.iterations = Iterations()
+        options = SparkOptions(driver_rows=driver_rows, partitions=partitions)
+        self.session = ddlog.compile(PROGRAMS / f"{program}.dl").session(
+            relations="outputs", spark=spark, spark_options=options, progress=self.iterations
+        )
+
+    def __enter__(self) -> OnSpark:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.session.close()
+
+    def load(self, spark: Any, tables: dict[str, Ints]) -> float:
+        """The seconds to load tables of 32-bit columns, by way of DataFrames."""
+        import pyarrow as pa
+
+        started = time.perf_counter()
+        for relation, table in tables.items():
+            names = [column.name for column in self.session.program.relations[relation].columns]
+            columns = {name: pa.array(table[:, at].astype("int32")) for at, name in enumerate(names)}
+            self.session.insert(relation, spark.createDataFrame(pa.table(columns)))
+        self.session.commit()
+        return time.perf_counter() - started
+
+    def change(self, deleted: dict[str, list[Row]], inserted: dict[str, list[Row]]) -> Step:
+        """One timed commit."""
+        before = self.iterations.count
+        ms, changed = commit(self.session, deleted, inserted)
+        return Step(ms, changed, self.iterations.count - before)
+
+    def there_and_back(self, relation: str, rows: list[Row]) -> tuple[Step, Step]:
+        """Inserts new rows and deletes them again."""
+        return self.change({}, {relation: rows}), self.change({relation: rows}, {})
+
+    def away_and_back(self, relation: str, rows: list[Row]) -> tuple[Step, Step]:
+        """Deletes present rows and inserts them again."""
+        return self.change({relation: rows}, {}), self.change({}, {relation: rows})
