@@ -1,37 +1,47 @@
 """Values as bytes, equal values as equal bytes: for what Spark has no type for.
 
 The bytes are read by the type alone: there is a length before whatever has one, and the constructor's number
-before the fields of a union.
+before the fields of a union. A writer and a reader are made once for each type that occurs in a value's.
 """
 
 from __future__ import annotations
 
 import struct
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, TypeAlias
 
-from ..codegen.sqltypes import element_of
+from ..codegen.sqltypes import element_of, group_of
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import NAN, Group, Map, Set, TypeDefs, Vec, local_name
 
+Write: TypeAlias = Callable[[Any, bytearray], None]
+Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
+
 _DEPTH = 100_000
+_DOUBLE = struct.Struct(">d")
 
 
-def to_bytes(value: Any, type: Type, typedefs: TypeDefs) -> bytes:
-    """The bytes of a value. Raises ValueError for a type whose values are not data (a function)."""
-    out = bytearray()
-    with _deep():
-        _write(value, type, typedefs, out)
-    return bytes(out)
+class Canonical:
+    """Values of a type to bytes and back. Two of the same type do the same."""
 
+    def __init__(self, type: Type, typedefs: TypeDefs) -> None:
+        self._write = _Writers(typedefs).of(type)
+        self._read = _Readers(typedefs).of(type)
 
-def from_bytes(data: bytes, type: Type, typedefs: TypeDefs) -> Any:
-    """The value that `to_bytes` made bytes of."""
-    with _deep():
-        return _read(data, 0, type, typedefs)[0]
+    def to_bytes(self, value: Any) -> bytes:
+        """The bytes of a value. Raises ValueError for a value that is not data (a function)."""
+        out = bytearray()
+        with _deep():
+            self._write(value, out)
+        return bytes(out)
+
+    def from_bytes(self, data: bytes) -> Any:
+        """The value of bytes."""
+        with _deep():
+            return self._read(data, 0)[0]
 
 
 @contextmanager
@@ -43,6 +53,98 @@ def _deep() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+def collection_maker(type: Type) -> Callable[[Any], Any]:
+    """What builds a Vec, Set or Map from its elements in order."""
+    assert isinstance(type, Opaque)
+    match local_name(type.name):
+        case "Vec":
+            return Vec
+        case "Set":
+            return Set.ordered
+    return Map.ordered
+
+
+# -------------------------------------------------------------------- writing
+
+
+class _Writers:
+    """A writer for each type; one of a recursive type finds itself when it runs."""
+
+    def __init__(self, typedefs: TypeDefs) -> None:
+        self.typedefs = typedefs
+        self.made: dict[Type, Write] = {}
+
+    def of(self, type: Type) -> Write:
+        """The writer of a type."""
+        if type not in self.made:
+            self.made[type] = lambda value, out: self.made[type](value, out)
+            self.made[type] = self._of(type)
+        return self.made[type]
+
+    def _of(self, type: Type) -> Write:
+        match type:
+            case Bool():
+                return lambda value, out: out.append(value)
+            case Bit() | Signed() | BigInt():
+                return _write_integer
+            case Float():
+                return lambda value, out: out.extend(_DOUBLE.pack(value))
+            case String():
+                return _write_string
+            case Tuple(items):
+                return _fields_writer([self.of(item) for item in items], 0)
+            case User():
+                return self._user(type)
+        group, element = group_of(type), element_of(type)
+        if group is not None:
+            key, members = self.of(group[0]), _all_writer(self.of(group[1]))
+            return _fields_writer([key, members], 0)
+        if element is not None:
+            return _all_writer(self.of(element))
+        return _refuse(type)
+
+    def _user(self, type: User) -> Write:
+        shape = shape_of(type, self.typedefs)
+        union = shape.is_union
+        writers = [
+            _fields_writer([self.of(of) for _, of in each.fields], int(union)) for each in shape.constructors
+        ]
+        if not union:
+            return writers[0]
+
+        def write(value: Any, out: bytearray) -> None:
+            _write_number(value[0], out)
+            writers[value[0]](value, out)
+
+        return write
+
+
+def _refuse(type: Type) -> Write:
+    def write(value: Any, out: bytearray) -> None:
+        raise ValueError(f"Spark cannot store values of type {type}")
+
+    return write
+
+
+def _fields_writer(writers: Sequence[Write], skip: int) -> Write:
+    places = list(enumerate(writers, skip))
+
+    def write(value: Any, out: bytearray) -> None:
+        for place, each in places:
+            each(value[place], out)
+
+    return write
+
+
+def _all_writer(write_one: Write) -> Write:
+    def write(value: Any, out: bytearray) -> None:
+        _write_number(len(value), out)
+        for each in value:
+            write_one(each, out)
+
+    return write
 
 
 def _write_number(value: int, out: bytearray) -> None:
@@ -59,43 +161,96 @@ def _write_integer(value: int, out: bytearray) -> None:
     out += value.to_bytes(size, "big", signed=True)
 
 
-def _write_all(values: Any, type: Type, typedefs: TypeDefs, out: bytearray) -> None:
-    _write_number(len(values), out)
-    for value in values:
-        _write(value, type, typedefs, out)
+def _write_string(value: str, out: bytearray) -> None:
+    data = value.encode()
+    _write_number(len(data), out)
+    out += data
 
 
-def _write(value: Any, type: Type, typedefs: TypeDefs, out: bytearray) -> None:
-    match type:
-        case Bool():
-            out.append(bool(value))
-        case Bit() | Signed() | BigInt():
-            _write_integer(value, out)
-        case Float():
-            out += struct.pack(">d", value)
-        case String():
-            data = value.encode()
-            _write_number(len(data), out)
-            out += data
-        case Tuple(items):
-            for each, of in zip(value, items, strict=True):
-                _write(each, of, typedefs, out)
-        case User():
-            shape = shape_of(type, typedefs)
-            number = value[0] if shape.is_union else 0
-            if shape.is_union:
-                _write_number(number, out)
-            fields = tuple(value)[1:] if shape.is_union else tuple(value)
-            for each, (_, of) in zip(fields, shape.constructors[number].fields, strict=True):
-                _write(each, of, typedefs, out)
-        case Opaque(name, (key, element)) if local_name(name) == "Group":
-            _write(value[0], key, typedefs, out)
-            _write_all(value[1], element, typedefs, out)
-        case _:
-            element_type = element_of(type)
-            if element_type is None:
-                raise ValueError(f"Spark cannot store values of type {type}")
-            _write_all(tuple(value), element_type, typedefs, out)
+# -------------------------------------------------------------------- reading
+
+
+class _Readers:
+    """A reader for each type: gives the value at a place, and the place after it."""
+
+    def __init__(self, typedefs: TypeDefs) -> None:
+        self.typedefs = typedefs
+        self.made: dict[Type, Read] = {}
+
+    def of(self, type: Type) -> Read:
+        """The reader of a type."""
+        if type not in self.made:
+            self.made[type] = lambda data, at: self.made[type](data, at)
+            self.made[type] = self._of(type)
+        return self.made[type]
+
+    def _of(self, type: Type) -> Read:
+        match type:
+            case Bool():
+                return lambda data, at: (bool(data[at]), at + 1)
+            case Bit() | Signed() | BigInt():
+                return _read_integer
+            case Float():
+                return _read_float
+            case String():
+                return _read_string
+            case Tuple(items):
+                return _fields_reader([self.of(item) for item in items], tuple)
+            case User():
+                return self._user(type)
+        group, element = group_of(type), element_of(type)
+        if group is not None:
+            parts = [self.of(group[0]), _all_reader(self.of(group[1]), tuple)]
+            return _fields_reader(parts, lambda pair: Group(*pair))
+        if element is not None:
+            return _all_reader(self.of(element), collection_maker(type))
+        return lambda data, at: _no_value(type)
+
+    def _user(self, type: User) -> Read:
+        shape = shape_of(type, self.typedefs)
+        readers = []
+        for each in shape.constructors:
+            make = shape.make(each)
+            readers.append(_fields_reader([self.of(of) for _, of in each.fields], _spread(make)))
+        if not shape.is_union:
+            return readers[0]
+
+        def read(data: bytes, at: int) -> tuple[Any, int]:
+            number, at = _read_number(data, at)
+            return readers[number](data, at)
+
+        return read
+
+
+def _no_value(type: Type) -> tuple[Any, int]:
+    raise ValueError(f"Spark cannot store values of type {type}")
+
+
+def _spread(make: Callable[..., Any]) -> Callable[[list[Any]], Any]:
+    return lambda fields: make(*fields)
+
+
+def _fields_reader(readers: Sequence[Read], make: Callable[[list[Any]], Any]) -> Read:
+    def read(data: bytes, at: int) -> tuple[Any, int]:
+        found = []
+        for each in readers:
+            value, at = each(data, at)
+            found.append(value)
+        return make(found), at
+
+    return read
+
+
+def _all_reader(read_one: Read, make: Callable[[list[Any]], Any]) -> Read:
+    def read(data: bytes, at: int) -> tuple[Any, int]:
+        count, at = _read_number(data, at)
+        found = []
+        for _ in range(count):
+            value, at = read_one(data, at)
+            found.append(value)
+        return make(found), at
+
+    return read
 
 
 def _read_number(data: bytes, at: int) -> tuple[int, int]:
@@ -106,62 +261,16 @@ def _read_number(data: bytes, at: int) -> tuple[int, int]:
     return value | data[at] << shift, at + 1
 
 
-def _read_all(data: bytes, at: int, type: Type, typedefs: TypeDefs) -> tuple[list[Any], int]:
-    count, at = _read_number(data, at)
-    found = []
-    for _ in range(count):
-        value, at = _read(data, at, type, typedefs)
-        found.append(value)
-    return found, at
+def _read_integer(data: bytes, at: int) -> tuple[int, int]:
+    size, at = _read_number(data, at)
+    return int.from_bytes(data[at : at + size], "big", signed=True), at + size
 
 
-def _read_fields(data: bytes, at: int, types: list[Type], typedefs: TypeDefs) -> tuple[list[Any], int]:
-    found = []
-    for of in types:
-        value, at = _read(data, at, of, typedefs)
-        found.append(value)
-    return found, at
+def _read_float(data: bytes, at: int) -> tuple[float, int]:
+    (value,) = _DOUBLE.unpack_from(data, at)
+    return (value if value == value else NAN), at + 8
 
 
-def _read(data: bytes, at: int, type: Type, typedefs: TypeDefs) -> tuple[Any, int]:
-    match type:
-        case Bool():
-            return bool(data[at]), at + 1
-        case Bit() | Signed() | BigInt():
-            size, at = _read_number(data, at)
-            return int.from_bytes(data[at : at + size], "big", signed=True), at + size
-        case Float():
-            value = struct.unpack(">d", data[at : at + 8])[0]
-            return (value if value == value else NAN), at + 8
-        case String():
-            size, at = _read_number(data, at)
-            return data[at : at + size].decode(), at + size
-        case Tuple(items):
-            found, at = _read_fields(data, at, list(items), typedefs)
-            return tuple(found), at
-        case User():
-            shape = shape_of(type, typedefs)
-            number, at = _read_number(data, at) if shape.is_union else (0, at)
-            constructor = shape.constructors[number]
-            found, at = _read_fields(data, at, [of for _, of in constructor.fields], typedefs)
-            return shape.make(constructor)(*found), at
-        case Opaque(name, (key, element)) if local_name(name) == "Group":
-            first, at = _read(data, at, key, typedefs)
-            values, at = _read_all(data, at, element, typedefs)
-            return Group(first, values), at
-    element_type = element_of(type)
-    if element_type is None:
-        raise ValueError(f"Spark cannot store values of type {type}")
-    found, at = _read_all(data, at, element_type, typedefs)
-    return collection_maker(type)(found), at
-
-
-def collection_maker(type: Type) -> Callable[[Any], Any]:
-    """What builds a Vec, Set or Map from its elements in order."""
-    assert isinstance(type, Opaque)
-    match local_name(type.name):
-        case "Vec":
-            return Vec
-        case "Set":
-            return Set.ordered
-    return Map.ordered
+def _read_string(data: bytes, at: int) -> tuple[str, int]:
+    size, at = _read_number(data, at)
+    return data[at : at + size].decode(), at + size

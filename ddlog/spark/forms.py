@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from functools import partial
 from itertools import chain, pairwise, repeat
+from operator import itemgetter
 from typing import Any, Protocol
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..codegen.sqltypes import (
     Case,
@@ -26,7 +28,7 @@ from ..codegen.sqltypes import (
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values import NAN, Group, Map, TypeDefs, struct_class
-from .canonical import collection_maker, from_bytes, to_bytes
+from .canonical import Canonical, collection_maker
 
 _MACHINE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64()}
 _LIMIT = 10**38
@@ -70,8 +72,8 @@ def form_of(type: Type, typedefs: TypeDefs) -> Form:
     if group is not None:
         key, value = (form_of(each, typedefs) for each in group)
         return _Structs((("key", key), ("values", _Lists(value, tuple))), partial(tuple.__new__, Group))
-    encode, decode = partial(to_bytes, type=type, typedefs=typedefs), partial(from_bytes, type=type)
-    return _Bytes(encode, partial(decode, typedefs=typedefs))
+    canonical = Canonical(type, typedefs)
+    return _Bytes(canonical.to_bytes, canonical.from_bytes)
 
 
 def _integer_form(type: Bit | Signed | BigInt) -> Form:
@@ -107,7 +109,7 @@ def _union_form(type: User, typedefs: TypeDefs) -> Form:
     shape, alternatives = shape_of(type, typedefs), []
     for case, constructor in zip(cases_of(type, typedefs), shape.constructors, strict=True):
         make = partial(tuple.__new__, struct_class(shape.typedef.name, constructor, True))
-        fields = _Structs(_members(case, typedefs), tuple) if case.fields else None
+        fields = _Structs(_members(case, typedefs), tuple, skip=1) if case.fields else None
         alternatives.append(_Alternative(case.tag, case.member, fields, make))
     return _Unions(tuple(alternatives))
 
@@ -150,11 +152,20 @@ class _Decimals:
     arrow: pa.DataType
 
     def encode(self, values: Sequence[Any]) -> pa.Array:
-        if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-            return pa.array(values).cast(pa.decimal128(38, 0)).cast(self.arrow)
         numbers = values.tolist() if isinstance(values, np.ndarray) else values
+        try:
+            machine = np.fromiter(numbers, np.int64, len(numbers))
+        except OverflowError:
+            return self._wide(numbers)
+        high = machine >> 63
+        return self._of(np.column_stack((machine, high)).tobytes(), len(numbers))
+
+    def _wide(self, numbers: Sequence[int]) -> pa.Array:
         data = b"".join([value.to_bytes(16, "little", signed=True) for value in map(_fitting, numbers)])
-        return pa.Array.from_buffers(self.arrow, len(numbers), [None, pa.py_buffer(data)])
+        return self._of(data, len(numbers))
+
+    def _of(self, data: bytes, length: int) -> pa.Array:
+        return pa.Array.from_buffers(self.arrow, length, [None, pa.py_buffer(data)])
 
     def decode(self, array: pa.Array) -> list[Any]:
         if array.type != self.arrow or not len(array):
@@ -225,6 +236,7 @@ class _Structs:
 
     members: tuple[tuple[str, Form], ...]
     make: Callable[[Any], Any]
+    skip: int = 0  # items before the fields: the constructor's number of a union value
 
     @property
     def arrow(self) -> pa.DataType:
@@ -235,8 +247,10 @@ class _Structs:
     def encode(self, values: Sequence[Any]) -> pa.Array:
         if not self.members:
             return pa.array(np.ones(len(values), bool))
-        columns = list(zip(*values, strict=True)) or [()] * len(self.members)
-        arrays = [form.encode(column) for (_, form), column in zip(self.members, columns, strict=True)]
+        arrays = [
+            form.encode(list(map(itemgetter(at), values)))
+            for at, (_, form) in enumerate(self.members, self.skip)
+        ]
         return pa.StructArray.from_arrays(arrays, fields=list(self.arrow))
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -273,22 +287,26 @@ class _Unions:
             if each.fields is None:
                 continue
             mine = numbers == number
-            dense = each.fields.encode([tuple(value)[1:] for value in values if value[0] == number])
+            dense = each.fields.encode([value for value in values if value[0] == number])
             arrays.append(dense.take(pa.array(np.cumsum(mine) - 1, mask=~mine)))
         return pa.StructArray.from_arrays(arrays, fields=list(self.arrow))
 
     def decode(self, array: pa.Array) -> list[Any]:
         found: list[Any] = [None] * len(array)
-        tags = array.field(0).to_numpy(zero_copy_only=False)
+        tags = pa.array([each.tag for each in self.alternatives], pa.string())
+        numbers = pc.index_in(array.field(0), tags).to_numpy(zero_copy_only=False)
         column = 1
         for number, each in enumerate(self.alternatives):
-            rows = np.flatnonzero(tags == each.tag)
-            contents: Any = repeat((), len(rows))
-            if each.fields is not None:
-                contents = each.fields.decode(array.field(column).take(pa.array(rows)))
+            rows = np.flatnonzero(numbers == number)
+            if each.fields is None:
+                made: Any = repeat(each.make((number,)), len(rows))
+            else:
+                contents = array.field(column).take(pa.array(rows))
+                parts = (form.decode(contents.field(i)) for i, (_, form) in enumerate(each.fields.members))
+                made = map(each.make, zip(repeat(number), *parts, strict=False))
                 column += 1
-            for row, fields in zip(rows.tolist(), contents, strict=True):
-                found[row] = each.make((number, *fields))
+            for row, value in zip(rows.tolist(), made, strict=True):
+                found[row] = value
         return found
 
 
