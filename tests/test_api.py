@@ -156,7 +156,7 @@ def test_misuse_is_refused() -> None:
     for refused, message in (
         (lambda: program.session(relations=["Pth"]), "there is no relation Pth"),
         (lambda: program.circuit(outputs=["Pth"]), "there is no relation Pth"),
-        (lambda: program.session(engine="spark"), "the engine `spark` is not built in yet"),
+        (lambda: program.session(engine="sparky"), "there is no engine `sparky`"),
         (lambda: program.session(max_iterations=0), "max_iterations is 0, not a positive number"),
     ):
         with pytest.raises(ddlog.DDlogError, match=message):
