@@ -151,11 +151,12 @@ class Expressions:
         )
         type = "BOOLEAN" if column is None else self.codec.sql_type(column)
         result = f"STRUCT<v: {f'ARRAY<{type}>' if many else type}, e: STRING>"
-        name = self._register((what, expr, arguments), evaluation, result, lasting=column is not None)
+        name = self._register((what, expr, arguments), evaluation, result)
         return Compiled(f"{name}({', '.join(inputs) or 'true'})", udf=True)
 
-    def _register(self, key: Hashable, evaluation: Evaluation, result: str, lasting: bool = True) -> str:
-        """The name of the UDF; one that is not `lasting` has an effect, which Spark must not repeat."""
+    def _register(self, key: Hashable, evaluation: Evaluation, result: str) -> str:
+        """The name of the UDF. Spark is told that it is not deterministic: it would put a filter on its
+        result under the projection that computes it, and so call it twice."""
         name = self._registered.get(key)
         if name is not None:
             return name
@@ -163,7 +164,7 @@ class Expressions:
 
         function = arrow_udf(_caller(packed(evaluation, self.codec)), result)
         name = f"{self._prefix}_{len(self._registered)}"
-        self.spark.udf.register(name, function if lasting else function.asNondeterministic())
+        self.spark.udf.register(name, function.asNondeterministic())
         self._registered[key] = name
         return name
 

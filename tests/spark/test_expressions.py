@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from itertools import product
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -23,7 +24,7 @@ from ddlog.engine.spark.expressions import Expressions
 from ddlog.program import Program
 from ddlog.source import Source
 from ddlog.spark.types import SparkCodec
-from ddlog.types import BigInt, Bool, Float, Opaque, String, Tuple, Type, User
+from ddlog.types import BigInt, Bit, Bool, Float, Opaque, String, Tuple, Type, User
 from ddlog.values import NAN, Map, Set, TypeDefs, Vec, constructors_of, integer_range, make
 
 from ..test_codegen import FLOATS, INTS, SCALARS, exprs
@@ -412,3 +413,56 @@ def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
     ((value, text),) = spark.sql(f"SELECT f.v, f.e FROM (SELECT {done.text} AS f FROM ({query}))").collect()
     fault = expressions.fault(text, "the rule")
     assert value is None and "38 digits" in fault.message and fault.place == "f.dl:1:1"
+
+
+def test_python_runs_once_for_each_row(spark: SparkSession, tmp_path: Path) -> None:
+    number = Column("x", *kind_of(Bit(32)), Bit(32))
+    truth = Column("b", *kind_of(Bool()), Bool())
+    log = str(tmp_path / "calls")
+
+    def noted(x: int) -> bool:
+        with open(log, "a") as file:
+            file.write(f"{x}\n")
+        return x % 2 == 0
+
+    expressions = Expressions(spark, SparkCodec({}))
+    expr = RowExpr(("x",), truth, "noted", "noted(x)", "f.dl:1:1", noted, columns=(number,))
+    guard, effect = expressions.value(expr, ["id"]), expressions.inspect(expr, ["id"])
+    for compiled, kept in ((guard, [0, 2, 4]), (effect, [0, 1, 2, 3, 4])):
+        query = (
+            f"SELECT id, f.e AS e FROM (SELECT id, {compiled.text} AS f FROM range(5)) "
+            "WHERE f.e IS NOT NULL OR f.v"
+        )
+        rows = [tuple(row) for row in spark.sql(query).collect()]
+        assert sorted(rows) == [(n, None) for n in kept]
+        calls = Path(log).read_text().split()
+        Path(log).unlink()
+        assert sorted(calls) == ["0", "1", "2", "3", "4"]
+    expressions.close()
+
+
+def test_expressions_without_inputs_or_rows_and_with_nulls(spark: SparkSession) -> None:
+    number = Column("x", *kind_of(Bit(32)), Bit(32))
+    expressions = Expressions(spark, SparkCodec({}))
+    constant = RowExpr((), number, "seven", "seven", "f.dl:1:1", lambda: 7)
+    call = expressions.value(constant, []).text
+    assert spark.sql(f"SELECT ({call}).v AS v FROM range(3)").collect() == [(7,)] * 3
+    assert spark.sql(f"SELECT ({call}).v AS v FROM range(0)").collect() == []
+    several = RowExpr(("x",), number, "several", "several(x)", "f.dl:1:1", range, columns=(number,))
+    call = expressions.elements(several, ["x"]).text
+    query = f"SELECT f.v, f.e FROM (SELECT {call} AS f FROM VALUES (2L), (NULL), (0L) AS t(x))"
+    assert [tuple(row) for row in spark.sql(query).collect()] == [([0, 1], None), (None, None), ([], None)]
+    expressions.close()
+
+
+def test_values_that_spark_cannot_hold_are_faults_of_their_rows(spark: SparkSession) -> None:
+    big = Column("b", *kind_of(BigInt()), BigInt())
+    expressions = Expressions(spark, SparkCodec({}))
+    square = RowExpr(("x",), big, "square", "x * x", "f.dl:1:1", lambda x: x * x, columns=(big,))
+    call = expressions.value(square, ["x"]).text
+    values = "VALUES (CAST(3 AS DECIMAL(38,0))), (CAST('10000000000000000000' AS DECIMAL(38,0))) AS t(x)"
+    good, bad = spark.sql(f"SELECT f.v, f.e FROM (SELECT {call} AS f FROM {values})").collect()
+    assert tuple(good) == (9, None) and bad[0] is None
+    fault = expressions.fault(bad[1], "the rule")
+    assert "39 digits" in fault.message and fault.row == {"x": 10**19}
+    expressions.close()
