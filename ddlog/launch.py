@@ -58,6 +58,6 @@ def _where(choice: Choice) -> str:
     from .engines import session_is_active
 
     if choice.master or choice.remote:
-        place = choice.remote or choice.master
+        place = choice.remote or choice.master or ""
         return "" if place in choice.reason else f" on {place}"
     return "" if session_is_active() or "spark-submit" in choice.reason else " on local[*]"

@@ -120,12 +120,17 @@ def _check_pyspark(remote: str | None) -> None:
         needed = ".".join(map(str, OLDEST))
         raise DDlogError([NoPySpark(f"pyspark {needed} or later", f"this is {found}")])
     if remote:
-        try:
-            import google.rpc  # noqa: F401
-            import grpc  # noqa: F401
-            import grpc_status  # noqa: F401
-        except ImportError as error:
-            raise DDlogError([NoPySpark("pyspark[connect]", f"{error.name} is not installed")]) from None
+        for package in ("grpc", "grpc_status", "google.rpc"):
+            if not _is_there(package):
+                raise DDlogError([NoPySpark("pyspark[connect]", f"{package} is not installed")])
+
+
+def _is_there(package: str) -> bool:
+    from importlib.util import find_spec
+
+    with suppress(ImportError):
+        return find_spec(package) is not None
+    return False
 
 
 def _reach(place: str, port: int, address: str) -> None:

@@ -93,10 +93,10 @@ def find_facts(
         elif place.relation is not None:
             files.setdefault(place.relation, []).extend(_remote(spark, place.text))
         else:
-            for file in _listed(spark, place.text):
-                name = _relation_of(place.text, file.url, inputs)
-                if name is not None and name not in own:
-                    files.setdefault(name, []).append(file)
+            for listed in _listed(spark, place.text):
+                relation = _relation_of(place.text, listed.url, inputs)
+                if relation is not None and relation not in own:
+                    files.setdefault(relation, []).append(listed)
     files = {name: _folders(each) for name, each in files.items()}
     present = files.keys() | tables.keys() | own
     missing = tuple(name for name in inputs if name not in present)

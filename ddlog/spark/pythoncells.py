@@ -180,7 +180,7 @@ def _encoded(
 
 
 def _register(spark: Any, function: Callable[[pa.Array], pa.Array], returns: str) -> str:
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
     def run(items: pa.Array) -> pa.Array:
         return function(items)

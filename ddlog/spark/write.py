@@ -211,7 +211,7 @@ def _for_spark(target: pa.DataType) -> pa.DataType:
 
 
 def _register(spark: Any, function: Callable[[pa.Array], pa.Array], returns: Any) -> str:
-    from pyspark.sql.functions import arrow_udf
+    from pyspark.sql.pandas.functions import arrow_udf
 
     def run(items: pa.Array) -> pa.Array:
         return function(items)
