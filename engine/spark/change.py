@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..schema import Schema
-from .tables import SMALL, Table, Tables
+from .tables import Table, Tables
 
 
 class Change:
@@ -36,7 +36,7 @@ class Change:
         """The change as a table, computed if it was not."""
         if self._table is None:
             self._table = self.tables.settled(self._query, self.schema, small=self.small)
-            self.small = self._table.rows <= SMALL
+            self.small = self._table.rows <= self.tables.most_small
         return self._table
 
     def settle(self) -> None:
@@ -51,4 +51,4 @@ class Change:
 
 def of_table(tables: Tables, schema: Schema, table: Table) -> Change:
     """A change that is a table already."""
-    return Change(tables, schema, "", table.rows <= SMALL, table)
+    return Change(tables, schema, "", table.rows <= tables.most_small, table)

@@ -12,14 +12,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Term, Unnest
-from ..planner import Exclude, LookUp, PlanStep, RunStep, binds, plan
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Term, Unnest
+from ..planner import Exclude, LookUp, PlanStep, RunStep, binds, inputs, plan
 from ..schema import Schema
 from .expressions import Compiled, Expressions
 from .faults import raised
 from .spine import Spine
 from .sqltext import agree, listed
-from .tables import BROADCAST
 
 
 class View(Protocol):
@@ -100,15 +99,21 @@ def versions(
 class JoinText:
     """Writes the SQL of one join."""
 
-    def __init__(self, node: Join | DeltaJoin, schemas: Sequence[Schema], expressions: Expressions) -> None:
-        self.node, self.schemas, self.expressions = node, schemas, expressions
-        columns = {name for term in node.terms if not term.negated for name in term.columns}
+    def __init__(
+        self, node: Join | DeltaJoin, schemas: Sequence[Schema], expressions: Expressions, sent: int
+    ) -> None:
+        """`sent`: up to so many rows one side of a join is sent to every task."""
+        self.node, self.schemas, self.expressions, self.sent = node, schemas, expressions, sent
+        looked_up = {name for term in node.terms for name in term.columns}
+        for step in reversed(node.steps):
+            if binds(step) in looked_up:
+                looked_up.update(inputs(step))
         # A step that may fault waits for the terms that may exclude its row, unless a term is looked up by
         # what it binds.
         self._late = {
             number
             for number, step in enumerate(node.steps)
-            if binds(step) not in columns and self._compiled(step, [""] * 99).udf
+            if binds(step) not in looked_up and self._compiled(step, [""] * len(inputs(step))).udf
         }
 
     def query(self, start: int | None, rows: Start | None, views: Sequence[View | None]) -> str:
@@ -129,9 +134,8 @@ class JoinText:
             text.add(step, views, fanout)
         return text.end(self.node.output)
 
-    def _compiled(self, step: Guard | Let | Unnest | Inspect, inputs: Sequence[str]) -> Compiled:
+    def _compiled(self, step: Step, given: Sequence[str]) -> Compiled:
         expr = step.condition if isinstance(step, Guard) else step.value
-        given = inputs[: len(expr.inputs)]
         match step:
             case Unnest():
                 return self.expressions.elements(expr, given)
@@ -286,13 +290,13 @@ class _Text:
     def sides(self, positions: tuple[int, ...], view: View) -> tuple[str, str]:
         """The hint of a join and its right side: what is small is sent to every task, else the smaller
         side is put into hash tables, partition by partition."""
-        if view.rows <= min(BROADCAST, max(self.expected, 1000)) or not positions:
+        if view.rows <= min(self.join.sent, max(self.expected, 1000)) or not positions:
             if not positions and self.expected < view.rows:
                 return "/*+ BROADCAST(l) */ ", view.contents()
             return "/*+ BROADCAST(r) */ ", view.contents()
-        if self.expected <= BROADCAST:
+        if self.expected <= self.join.sent:
             return "/*+ BROADCAST(l) */ ", view.contents()
-        if view.rows <= BROADCAST:
+        if view.rows <= self.join.sent:
             return "/*+ BROADCAST(r) */ ", view.contents()
         side = "l" if self.expected < view.rows else "r"
         return f"/*+ SHUFFLE_HASH({side}) */ ", view.arranged(positions)
@@ -303,7 +307,7 @@ class _Text:
         keys = [(self.variables[name], f"c{k}") for k, name in enumerate(step.keys)]
         on = agree((f"l.{a}", f"r.{b}") for a, b in keys)
         items = listed(self.kept(step.keep, "l."), "l.w", [f"l.{t}" for t in self.time()])
-        if view.rows <= BROADCAST:
+        if view.rows <= self.join.sent:
             hint = "/*+ BROADCAST(r) */ "
             self.sql = f"(SELECT {hint}{items} FROM {left} l LEFT ANTI JOIN {view.present()} r ON {on})"
             return

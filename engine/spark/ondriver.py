@@ -77,7 +77,8 @@ class DriverRecursion:
         for at, table in changes.items():
             if table.rows:
                 assert table.local is not None
-                batches[f"{at}"] = self._signed(from_arrow(self._runtime.values, self._tables.codec, self._schemas[at], table.local)
+                batches[f"{at}"] = self._signed(
+                    from_arrow(self._runtime.values, self._tables.codec, self._schemas[at], table.local)
                 )
 
         def watch(phase: str, iteration: int, rows: int) -> None:

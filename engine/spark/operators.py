@@ -7,12 +7,11 @@ from collections.abc import Sequence
 from .change import Change
 from .spine import Spine
 from .sqltext import consolidated, equal, grouping, listed, union
-from .tables import BROADCAST
 
 
 def touched(state: Spine, change: str, columns: Sequence[str], size: int, now: bool = False) -> str:
     """A SELECT of the state's rows that agree with a row of the change on some columns."""
-    hint = "BROADCAST" if size <= BROADCAST else "SHUFFLE_HASH"
+    hint = "BROADCAST" if size <= state.tables.most_sent else "SHUFFLE_HASH"
     everything = listed((f"s.{c}" for c in state.columns), "s.w")
     return (
         f"SELECT /*+ {hint}(d) */ {everything} FROM {state.contents(now)} s LEFT SEMI JOIN {change} d "
@@ -64,17 +63,18 @@ def distinct(counts: Spine, change: Change) -> str:
     (Proposition 4.7)."""
     columns = counts.columns
     if not counts.rows(False):
-        present = f"SELECT {listed(columns)} FROM {change.sql} {grouping(columns)} HAVING sum(w) > 0"
-        return f"SELECT {listed(columns, '1L AS w')} FROM ({present if columns else present.replace('SELECT ', 'SELECT 1 ', 1)})"
-    size = change.rows or 0
+        present = consolidated(columns, change.sql, "> 0")
+        return f"SELECT {listed(columns, '1L AS w')} FROM ({present})"
+    before = touched(counts, change.sql, columns, change.rows or 0)
     both = union(
         [
             f"SELECT {listed(columns, 'w AS d', '0L AS o')} FROM {change.sql}",
-            f"SELECT {listed(columns, '0L AS d', 'w AS o')} FROM ({touched(counts, change.sql, columns, size)})",
+            f"SELECT {listed(columns, '0L AS d', 'w AS o')} FROM ({before})",
         ]
     )
     sign = "CAST(IF(sum(o) + sum(d) > 0, 1, 0) - IF(sum(o) > 0, 1, 0) AS BIGINT)"
-    return f"SELECT * FROM (SELECT {listed(columns, f'{sign} AS w')} FROM ({both}) {grouping(columns)}) WHERE w <> 0"
+    signs = f"SELECT {listed(columns, f'{sign} AS w')} FROM ({both}) {grouping(columns)}"
+    return f"SELECT * FROM ({signs}) WHERE w <> 0"
 
 
 def difference(old: str, new: str, columns: Sequence[str]) -> str:

@@ -22,7 +22,7 @@ from .joins import SpineView, Start, View, versions
 from .rules import Rule, rules_of, schemas_of
 from .spine import Spine
 from .sqltext import consolidated, equal, grouping, listed, union
-from .tables import BROADCAST, TIME, Table, Tables
+from .tables import TIME, Table, Tables
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class ClusterRecursion:
 
     def __init__(self, fixpoint: Fixpoint, tables: Tables, expressions: Expressions) -> None:
         self.fixpoint, self.tables = fixpoint, tables
-        self.rules, self.facts = rules_of(fixpoint, expressions)
+        self.rules, self.facts = rules_of(fixpoint, expressions, tables.most_sent)
         self.relations = {
             head: Relation(schema, Spine(tables, schema, True), Spine(tables, schema, True))
             for head, schema in schemas_of(fixpoint).items()
@@ -192,7 +192,7 @@ class ClusterRecursion:
         for rule in self.rules:
             if all(isinstance(source, int) for source in rule.sources):
                 found[rule.head].append(self._whole(rule, [self._outside(s) for s in rule.sources]))
-        self._add_new(found, small=False, time=0)
+        self._add_new(found, small=False)
 
     def _whole(self, rule: Rule, views: Sequence[View]) -> str:
         """A SELECT of all that a rule derives from what the views show."""
@@ -218,10 +218,9 @@ class ClusterRecursion:
                 ):
                     continue
                 delta = self._delta[source]
-                found[rule.head].append(rule.query(start, Start(delta.view, delta.rows), views))
+                found[rule.head].append(rule.query(start, Start(delta.view, delta.rows, True), views))
         self._time += 1
-        small = all(delta.small for delta in self._delta.values())
-        self._add_new(found, small, self._time)
+        self._add_new(found, small=all(delta.small for delta in self._delta.values()))
 
     def _set(self, name: str, now: bool) -> View:
         """A relation so far, with the rows of the last round or without."""
@@ -231,8 +230,8 @@ class ClusterRecursion:
             tables = tables[:-1]
         return TablesView(relation.events, tables)
 
-    def _add_new(self, found: Mapping[str, Sequence[str]], small: bool, time: int) -> None:
-        """Of what was found, adds the rows that are new, all born at one iteration."""
+    def _add_new(self, found: Mapping[str, Sequence[str]], small: bool) -> None:
+        """Of what was found, adds the rows that are new, all born at this iteration."""
         delta = {}
         for head, queries in found.items():
             relation = self.relations[head]
@@ -241,24 +240,25 @@ class ClusterRecursion:
                 continue
             columns = relation.columns
             # The weight is read, so that a fault that it carries is raised.
-            items = listed(columns, "w")
-            every = union([f"SELECT {items} FROM ({query})" for query in queries])
-            distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM ({every}) {grouping(columns)}"
+            time = "t" if self._time else "-1 AS t"
+            every = union([f"SELECT {listed(columns, 'w', time)} FROM ({query})" for query in queries])
+            born = "max(w) AS w, CAST(max(t) + 1 AS INT) AS t"
+            distinct = f"SELECT {listed(columns, born)} FROM ({every}) {grouping(columns)}"
             known = relation.events.fresh
             size = sum(table.rows for table in known)
-            born = f"1L AS w, CAST({time} AS INT) AS t"
+            new = listed((f"c.{c}" for c in columns), "1L AS w", "c.t")
             if not known:
-                query = f"SELECT {listed(columns, born)} FROM ({distinct}) WHERE w > 0"
-            elif size <= BROADCAST:
+                query = f"SELECT {new} FROM ({distinct}) c WHERE c.w > 0"
+            elif size <= self.tables.most_sent:
                 query = (
-                    f"SELECT /*+ BROADCAST(s) */ {listed((f'c.{c}' for c in columns), born)} FROM ({distinct}) c "
-                    f"LEFT ANTI JOIN {relation.events.of(known)} s ON {equal('c', 's', columns)} WHERE c.w > 0"
+                    f"SELECT /*+ BROADCAST(s) */ {new} FROM ({distinct}) c LEFT ANTI JOIN "
+                    f"{relation.events.of(known)} s ON {equal('c', 's', columns)} WHERE c.w > 0"
                 )
             else:
                 # The large side is probed, not built: it lies partitioned by its row already.
                 there = f"(SELECT {listed(columns, 'true AS there')} FROM {relation.events.of(known)})"
                 query = (
-                    f"SELECT /*+ SHUFFLE_HASH(c) */ {listed((f'c.{c}' for c in columns), born)} FROM ({distinct}) c "
+                    f"SELECT /*+ SHUFFLE_HASH(c) */ {new} FROM ({distinct}) c "
                     f"LEFT JOIN {there} s ON {equal('c', 's', columns)} WHERE c.w > 0 AND s.there IS NULL"
                 )
             delta[head] = self.tables.settled(query, relation.schema, small=small, extra=(TIME,))
@@ -328,7 +328,7 @@ class ClusterRecursion:
                     elif isinstance(source, int):
                         views.append(SpineView(self._imports[source].spine, now[k]))
                     else:
-                        views.append(self._seen(source, 0))
+                        views.append(self._seen(source, True))
                 self._follow(found, rule, start, Start(change.view, change.rows), views)
         self._derive(found, small=all(c.change is None or c.change.small for c in self._imports.values()))
 
@@ -358,7 +358,7 @@ class ClusterRecursion:
             )
             table = self.tables.settled(query, relation.schema, small=small, extra=(TIME,))
             if table.rows:
-                relation.derived.append(table)
+                relation.derived = relation.history.compacted([*relation.derived, table])
                 relation.pending |= self._times(table)
 
     def _times(self, table: Table) -> set[int]:
@@ -368,17 +368,15 @@ class ClusterRecursion:
 
     def _iterate_history(self, time: int) -> None:
         events = {head: self._step(r, time) for head, r in self.relations.items()}
-        marks = {head: len(r.events.fresh) for head, r in self.relations.items()}
         for head, table in events.items():
-            self.relations[head].events.add(table)
+            self.relations[head].events.grow(table)
+        self._delta = events
         found: dict[str, list[str]] = {head: [] for head in self.relations}
         for rule in self.rules:
             for start, source in enumerate(rule.sources):
                 if not isinstance(source, str) or not events[source].rows:
                     continue
-                views = self._around(
-                    rule, start, lambda name, now: self._seen(name, None if now else marks[name])
-                )
+                views = self._around(rule, start, self._seen)
                 change = events[source]
                 self._follow(found, rule, start, Start(change.view, change.rows, True), views)
         self._derive(found, small=all(table.small for table in events.values()))
@@ -391,30 +389,44 @@ class ClusterRecursion:
             return self.tables.nothing(relation.schema, (TIME,))
         relation.pending.discard(time)
         rows, size = self._touched(relation, time)
-        hint = "BROADCAST" if size <= BROADCAST else "SHUFFLE_HASH"
+        hint = "BROADCAST" if size <= self.tables.most_sent else "SHUFFLE_HASH"
         on = equal("s", "d", columns)
         parts = []
-        for sql, h, where in (
-            (relation.history.contents(False), "s.w", ""),
-            (relation.history.of(relation.derived), "0L", f"WHERE s.t <= {time}"),
+        # What was derived for later iterations counts for nothing yet.
+        for sql, h, a in (
+            (relation.history.contents(False), "s.w", "s.w"),
+            (relation.history.of(relation.derived), "0L", "IF(s.t <= n.t, s.w, 0L)"),
         ):
-            items = listed((f"s.{c}" for c in columns), "s.t", f"{h} AS h", "s.w AS a")
+            items = listed((f"s.{c}" for c in columns), "s.t", f"{h} AS h", f"{a} AS a", "n.t AS n")
             parts.append(
-                f"SELECT /*+ {hint}(d) */ {items} FROM {sql} s LEFT SEMI JOIN {rows} d ON {on} {where}"
+                f"SELECT /*+ {hint}(d), BROADCAST(n) */ {items} FROM {sql} s LEFT SEMI JOIN {rows} d ON {on} "
+                f"CROSS JOIN {self._now(time).view} n"
             )
-        each = f"SELECT {listed(columns, 't', 'sum(h) AS h', 'sum(a) AS a')} FROM ({union(parts)}) {grouping(columns, 't')}"
-        old, new = "min(IF(h > 0, t, NULL)) AS bo", f"min(IF(t <= {time} AND a > 0, t, NULL)) AS bn"
-        later = f"min(IF(t > {time} AND h > 0, t, NULL)) AS nx"
-        births = f"SELECT {listed(columns, old, new, later)} FROM ({each}) {grouping(columns)}"
-        weight = f"CAST(IF(bn <=> {time}, 1, 0) - IF(bo <=> {time}, 1, 0) AS BIGINT) AS w"
-        again = (
-            f"CASE WHEN bn IS NOT NULL AND bo > {time} THEN bo WHEN bn IS NULL AND bo <= {time} THEN nx END"
+        sums = "sum(h) AS h, sum(a) AS a, max(n) AS n"
+        each = f"SELECT {listed(columns, 't', sums)} FROM ({union(parts)}) {grouping(columns, 't')}"
+        births = listed(
+            columns,
+            "min(IF(h > 0, t, NULL)) AS old",
+            "min(IF(t <= n AND a > 0, t, NULL)) AS new",
+            "min(IF(t > n AND h > 0, t, NULL)) AS later",
+            "max(n) AS n",
         )
-        query = f"SELECT {listed(columns, weight, f'CAST({time} AS INT) AS t', f'coalesce({again}, -1) AS again')} FROM ({births})"
+        weight = "CAST(IF(new <=> n, 1, 0) - IF(old <=> n, 1, 0) AS BIGINT) AS w"
+        again = "CASE WHEN new IS NOT NULL AND old > n THEN old WHEN new IS NULL AND old <= n THEN later END"
+        query = (
+            f"SELECT {listed(columns, weight, 'n AS t', f'coalesce({again}, -1) AS again')} "
+            f"FROM (SELECT {births} FROM ({each}) {grouping(columns)})"
+        )
         query = f"SELECT * FROM ({query}) WHERE w <> 0 OR again >= 0"
         extra = (TIME, pa.field("again", pa.int32(), nullable=False))
-        found = self.tables.settled(query, relation.schema, small=size <= BROADCAST, extra=extra)
+        few = size <= self.tables.most_small
+        found = self.tables.settled(query, relation.schema, small=few, at_most=size, extra=extra)
         return self._scheduled(relation, found)
+
+    def _now(self, time: int) -> Table:
+        """An iteration as a row: as a literal it would make every query a new one, to be compiled anew."""
+        row = pa.table({"w": pa.array([1], pa.int64()), "t": pa.array([time], pa.int32())})
+        return self.tables.local(row)
 
     def _touched(self, relation: Relation, time: int) -> tuple[str, int]:
         """A table expression for the rows with a change or an appointment at an iteration, some perhaps
@@ -456,10 +468,11 @@ class ClusterRecursion:
             extra=(TIME,),
         )
 
-    def _seen(self, name: str, mark: int | None) -> View:
-        """A relation by birth, with this epoch's changes up to a mark; None: all of them."""
+    def _seen(self, name: str, now: bool) -> View:
+        """A relation by birth, with the changes of this iteration or without."""
         events = self.relations[name].events
-        return TablesView(events, (*events.parts, *events.fresh[:mark]))
+        fresh = events.fresh if now or not self._delta[name].rows else events.fresh[:-1]
+        return TablesView(events, (*events.parts, *fresh))
 
     # ------------------------------------------------------------- shared
 

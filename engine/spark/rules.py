@@ -43,7 +43,9 @@ class Rule:
         return text
 
 
-def rules_of(fixpoint: Fixpoint, expressions: Expressions) -> tuple[list[Rule], list[tuple[str, Constant]]]:
+def rules_of(
+    fixpoint: Fixpoint, expressions: Expressions, sent: int
+) -> tuple[list[Rule], list[tuple[str, Constant]]]:
     """The rules of a fixpoint, and its facts by head."""
     body = fixpoint.body
     rules: list[Rule] = []
@@ -57,11 +59,11 @@ def rules_of(fixpoint: Fixpoint, expressions: Expressions) -> tuple[list[Rule], 
             linear: list[JoinText] = []
             while isinstance(node, Join) and isinstance(body.nodes[node.terms[0].source], Join | DeltaJoin):
                 leaf = node.terms[0].source
-                linear.insert(0, JoinText(node, [body.nodes[leaf].schema], expressions))
+                linear.insert(0, JoinText(node, [body.nodes[leaf].schema], expressions, sent))
                 node = body.nodes[leaf]
             joined = as_join(body, leaf)
             sources = tuple(_source(body, term.source) for term in joined.terms)
-            join = JoinText(joined, [body.nodes[t.source].schema for t in joined.terms], expressions)
+            join = JoinText(joined, [body.nodes[t.source].schema for t in joined.terms], expressions, sent)
             rules.append(Rule(head, joined, sources, join, tuple(linear)))
     return rules, facts
 

@@ -27,7 +27,7 @@ from ..circuit import (
 from ..incremental import incrementalize
 from ..runtime import Delta, Progress
 from ..schedule import Epoch, downstream, readers
-from ..schema import Rows, Schema
+from ..schema import Schema
 from .change import Change, of_table
 from .codec import Codec
 from .expressions import Expressions
@@ -65,7 +65,7 @@ class SparkRuntime:
         self.circuit, self.spark, self.codec = circuit, spark, codec
         self.options = options or Options()
         self._within = within
-        self.tables = within.tables if within else Tables(spark, codec, self.options.partitions)
+        self.tables = within.tables if within else Tables(spark, codec, self.options)
         self.expressions = within.expressions if within else Expressions(spark, codec)
         self._nan = nan
         self._outputs = {n.relation: at for at, n in enumerate(circuit.nodes) if isinstance(n, Output)}
@@ -102,7 +102,7 @@ class SparkRuntime:
             match node:
                 case Join() | DeltaJoin():
                     schemas = [nodes[term.source].schema for term in node.terms]
-                    self._joins[at] = JoinText(node, schemas, self.expressions)
+                    self._joins[at] = JoinText(node, schemas, self.expressions, self.tables.most_sent)
                 case DeltaDistinct():
                     self._counts[at] = Spine(self.tables, node.schema)
                 case DeltaGroup():
@@ -211,7 +211,10 @@ class SparkRuntime:
         with raising(self.expressions), self.tables.configured():
             wanted = self.tables.of_rows(schema, [tuple(values[p] for p in positions)])
             on = " AND ".join(f"s.c{p} = d.c{k}" for k, p in enumerate(positions)) or "true"
-            query = f"SELECT /*+ BROADCAST(d) */ s.* FROM {spine.contents()} s LEFT SEMI JOIN {wanted.view} d ON {on}"
+            query = (
+                f"SELECT /*+ BROADCAST(d) */ s.* FROM {spine.contents()} s LEFT SEMI JOIN {wanted.view} d "
+                f"ON {on}"
+            )
             found = self.tables.fetch(consolidated(spine.columns, f"({query})"), spine.schema)
             wanted.release()
         return sorted(self._values(spine.schema, found))
@@ -223,11 +226,12 @@ class SparkRuntime:
 
     def rows(self, relation: str) -> FrameRows:
         """The contents of a relation."""
-        spine = self.spine(relation)
+        at = self._real(self._relations[relation])
+        spine, weighted = self._spines[at], self._weighted(at)
         tables = list(spine.seen())
 
         def fetch() -> Any:
-            if len(tables) == 1 and tables[0].local is not None and tables[0].least >= 1:
+            if not weighted and len(tables) == 1 and tables[0].least >= 1 and tables[0].local is not None:
                 return tables[0].local
             with raising(self.expressions), self.tables.configured():
                 return self.tables.fetch(consolidated(spine.columns, spine.of(tables)), spine.schema)

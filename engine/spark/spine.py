@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from ..schema import Schema
 from .sqltext import consolidated, grouping, listed, names, union
-from .tables import BROADCAST, SMALL, TIME, Table, Tables
+from .tables import TIME, Table, Tables
 
 MOST_PARTS = 4
 _GROWTH = 8  # a merged table is at least so many times as large as the next
@@ -75,8 +75,6 @@ class Spine:
     def net(self, now: bool = True) -> str:
         """A table expression for the rows, each once, with its weight (of a timed spine: with the sum
         over all iterations)."""
-        if not self.timed and all_positive(self.seen(now)) and len(self.seen(now)) <= 1:
-            return self.contents(now)
         return f"({consolidated(self.columns, self.contents(now))})"
 
     def once(self, now: bool = True) -> bool:
@@ -91,7 +89,7 @@ class Spine:
         """A table expression for some tables, partitioned by some columns: copies of the large ones are
         made when first asked for, so that joins of large changes do not move them each time."""
         by = tuple(self.columns[k] for k in positions)
-        if sum(table.rows for table in seen) <= BROADCAST or len(by) == len(self.columns):
+        if sum(table.rows for table in seen) <= self.tables.most_sent or len(by) == len(self.columns):
             return self.of(seen)
         return self.of([table if table.small else self._copy(table, by) for table in seen], by)
 
@@ -112,11 +110,11 @@ class Spine:
         """Takes in a change that stays the last of `fresh`; those before it are merged when they are
         many."""
         if table.rows:
-            self.fresh = [*self._compact(self.fresh), table]
+            self.fresh = [*self.compacted(self.fresh), table]
 
     def prepare(self) -> None:
         """Computes what `commit` will make the state: after it, nothing can fail."""
-        self._next = self._compact([*self.parts, *self.fresh]) if self.fresh else self.parts
+        self._next = self.compacted([*self.parts, *self.fresh]) if self.fresh else self.parts
 
     def commit(self) -> None:
         """Makes this epoch's change part of the state."""
@@ -124,7 +122,7 @@ class Spine:
             self.parts, self.fresh = self._next, []
             self._arranged = {key: copy for key, copy in self._arranged.items() if key[0] in self.parts}
 
-    def _compact(self, tables: Sequence[Table]) -> list[Table]:
+    def compacted(self, tables: Sequence[Table]) -> list[Table]:
         """The tables, merged where they are many: sizes fall geometrically, so that a row is merged a
         logarithmic number of times."""
         small = [table for table in tables if table.small]
@@ -147,10 +145,8 @@ class Spine:
         if all_positive(large) and not self.timed:
             query = f"SELECT * FROM {self.of(large)}"
         else:
-            query = (
-                f"SELECT {listed(self.columns, 'sum(w) AS w', ['t'] if self.timed else [])} FROM {self.of(large)} "
-                f"{grouping(columns)} HAVING sum(w) <> 0"
-            )
+            items = listed(self.columns, "sum(w) AS w", ["t"] if self.timed else [])
+            query = f"SELECT {items} FROM {self.of(large)} {grouping(columns)} HAVING sum(w) <> 0"
         return self.tables.stored(query, self.columns)
 
     def replace(self, tables: Sequence[Table]) -> None:

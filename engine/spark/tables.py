@@ -23,15 +23,15 @@ from .codec import Codec
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SMALL = 10_000  # rows up to which a result is brought to the driver
-BROADCAST = 200_000  # rows up to which one side of a join is sent to every task
-
 # Plans are made while these hold: arithmetic wraps, and what an iteration costs is known beforehand.
 _CONF = {
     "spark.sql.ansi.enabled": "false",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.autoBroadcastJoinThreshold": "-1",
-    "spark.sql.legacy.setopsPrecedence.enabled": "false",
+    # Code is compiled once for each text: the same query over other tables must give the same text.
+    "spark.sql.codegen.useIdInClassName": "false",
+    # Checkpoints remember constraints on columns that are pruned later, and unions of them fail on those.
+    "spark.sql.constraintPropagation.enabled": "false",
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
@@ -43,11 +43,17 @@ DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the runtime uses Spark. `driver_rows`: a recursion with no more rows than this runs on the
-    driver. `partitions`: of state and shuffles; None: the session's setting, or one a core."""
+    """How the runtime uses Spark.
+
+    `driver_rows`: a recursion with no more rows than this runs on the driver. `partitions`: of state and
+    shuffles; None: the session's setting, or one a core. `small_rows`: up to so many rows a change is
+    kept on the driver. `sent_rows`: up to so many rows one side of a join is sent to every task.
+    """
 
     driver_rows: int = 2_000_000
     partitions: int | None = None
+    small_rows: int = 10_000
+    sent_rows: int = 200_000
 
 
 class Table:
@@ -74,7 +80,7 @@ class Table:
         """The rows as a DataFrame."""
         if self._frame is None:
             frame = self._tables.spark.createDataFrame(self.local)
-            if self.rows > SMALL:  # sent once, not with every job
+            if not self.small:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 frame = frame.repartition(self._tables.partitions, *columns).localCheckpoint(eager=False)
             self._frame = frame
@@ -95,7 +101,7 @@ class Table:
     @property
     def small(self) -> bool:
         """Whether it is small, and on the driver."""
-        return self.local is not None and self.rows <= SMALL
+        return self.local is not None and self.rows <= self._tables.most_small
 
     def release(self) -> None:
         """Takes the view back; the rows go when nothing else refers to them."""
@@ -107,9 +113,10 @@ class Table:
 class Tables:
     """The tables of one runtime on one Spark session."""
 
-    def __init__(self, spark: SparkSession, codec: Codec, partitions: int | None) -> None:
+    def __init__(self, spark: SparkSession, codec: Codec, options: Options) -> None:
         self.spark, self.codec = spark, codec
-        self.partitions = partitions or _partitions(spark)
+        self.partitions = options.partitions or _partitions(spark)
+        self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
         self._made = 0
         self._alive: set[str] = set()
@@ -211,18 +218,30 @@ class Tables:
         (row,) = kept.selectExpr("count(*)", "min(w)", "sum(w)").collect()
         return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept)
 
-    def settled(self, sql: str, schema: Schema, *, small: bool, extra: Sequence[pa.Field] = ()) -> Table:
+    def settled(
+        self,
+        sql: str,
+        schema: Schema,
+        *,
+        small: bool,
+        at_most: int | None = None,
+        extra: Sequence[pa.Field] = (),
+    ) -> Table:
         """The rows of a query, computed now: on the driver when they are few, else on the executors.
 
-        `small` says that few are expected, so that one job brings them; a wrong guess costs a second one.
+        `small` says that few are expected, so that one job brings them; a wrong guess costs a second one,
+        and cannot be where they are known to be `at_most` few.
         """
         interrupt.check()
         if small:
-            rows = self.fetch(f"SELECT * FROM ({sql}) LIMIT {SMALL + 1}", schema, extra)
-            if rows.num_rows <= SMALL:
+            known = at_most is not None and at_most <= self.most_small
+            rows = self.fetch(
+                sql if known else f"SELECT * FROM ({sql}) LIMIT {self.most_small + 1}", schema, extra
+            )
+            if rows.num_rows <= self.most_small:
                 return self.local(rows)
         table = self.stored(sql)
-        if table.rows > SMALL:
+        if table.rows > self.most_small:
             return table
         return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
 
