@@ -98,14 +98,15 @@ class SqlWriter:
         """The text of an expression's value as it is stored."""
         return sqlnumbers.stored(self.value(expr, env), expr.type)
 
-    def value(self, expr: Expr, env: Env, tail: bool = False) -> Value:
-        """An expression's value; `tail`: it is what a function returns, so that `return` may stand there."""
+    def value(self, expr: Expr, env: Env, tail: Type | None = None) -> Value:
+        """An expression's value. `tail` is the type of a function's result where the expression is what the
+        function gives, so that `return` may stand there."""
         found = self._value(folded(expr), env, tail)
         if len(found.text) > MAX_LENGTH:
             raise NoSqlForm
         return found
 
-    def _value(self, expr: Expr, env: Env, tail: bool) -> Value:
+    def _value(self, expr: Expr, env: Env, tail: Type | None) -> Value:
         match expr:
             case core.Const(value, type):
                 return Value(self.constant(value, type), bounds=_exactly(value, type))
@@ -129,12 +130,12 @@ class SqlWriter:
                 return Value(self.parts(self.value(arg, env).text, arg.type, 0)[index])
             case core.If(condition, then, otherwise, type):
                 yes, no = self.value(then, env, tail), self.value(otherwise, env, tail)
-                return self.choice(self.stored(condition, env), yes, no, type)
+                return self.choice(self.stored(condition, env), yes, no, tail or type)
             case core.Match(arg, arms, type):
-                return self.match(self.value(arg, env), arg.type, list(arms), type, env, tail)
+                return self.match(self.value(arg, env), arg.type, list(arms), tail or type, env, tail)
             case core.Block(items):
                 return self.block(items, env, tail)
-            case core.Return(value) if tail:
+            case core.Return(value) if tail is not None:
                 return self.value(value, env, tail)
             case core.Call(function, args):
                 return self.call(function, args, env)
@@ -245,7 +246,7 @@ class SqlWriter:
         arms: list[tuple[Pattern, Expr]],
         type: Type,
         env: Env,
-        tail: bool,
+        tail: Type | None,
     ) -> Value:
         """The value of the first arm that matches; the last one always does."""
         (pattern, body), *others = arms
@@ -282,7 +283,7 @@ class SqlWriter:
 
     # ---------------------------------------------------- blocks and functions
 
-    def block(self, items: tuple[Expr, ...], env: Env, tail: bool) -> Value:
+    def block(self, items: tuple[Expr, ...], env: Env, tail: Type | None) -> Value:
         """Declarations of variables, and a value; in a function, `if (c) return x` between them."""
         inner, own = dict(env), set[str]()
         for at, each in enumerate(items[:-1]):
@@ -294,10 +295,10 @@ class SqlWriter:
                     inner[name] = self.value(value, inner)
                 case core.Call(function, (core.Var(name), value)) if name in own and self.is_push(function):
                     inner[name] = Value(f"array_append({inner[name].text}, {self.stored(value, inner)})")
-                case core.If(condition, then, core.MakeTuple(())) if tail and _returns(then):
+                case core.If(condition, then, core.MakeTuple(())) if tail is not None and _returns(then):
                     yes = self.value(then, inner, tail)
                     no = self.block(items[at + 1 :], inner, tail)
-                    return self.choice(self.stored(condition, inner), yes, no, items[-1].type)
+                    return self.choice(self.stored(condition, inner), yes, no, tail)
                 case _:
                     raise NoSqlForm
         if not items or isinstance(items[-1], core.Declare):
@@ -315,7 +316,7 @@ class SqlWriter:
             return self.library(function, texts)
         self.calls.append(key)
         inner = {each.name: value for each, value in zip(function.parameters, given, strict=True)}
-        result = self.value(function.body, inner, tail=True)
+        result = self.value(function.body, inner, function.result)
         self.calls.pop()
         return result
 

@@ -217,6 +217,9 @@ function f55(g: Group<u8, string>): (u8, u64, string, string, Vec<string>) {
     (g.key(), g.count(), g.min(), g.max(), g.to_vec()) }
 function f56(g: Group<(u8, string), (string, double)>): (double, double) { (g.min_second(), g.max_second()) }
 function f57(g: Group<u8, string>, s: Set<string>): bool { g.to_set() == s or g.first() == "a" }
+function f58(x: u8): u8 { if (x > 100) { return x + 1 } else { return 0 } }
+function f59(x: u8): u8 { match (x) { 0 -> return 5, 1 -> { return x * 2 }, y -> y - 1 } }
+function f60(x: s16): bigint { if (x < 0) return -1; var y = x as bigint; if (y == 0) { return 7 }; y * y }
 """
 PYTHON = r"""
 function g1(x: u8, y: u8): u8 { x / y }
