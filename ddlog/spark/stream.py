@@ -123,7 +123,7 @@ class Stream:
                         self.applied += epochs.apply(batch, changes, self._receiver)
             except BaseException as error:
                 self._error = self._error or error
-                raise
+                raise RuntimeError("the batch failed") from None  # Spark waits for ever on other exceptions
 
         epochs.running[self.name] = self
         with spark_failures():

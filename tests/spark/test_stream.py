@@ -1,0 +1,231 @@
+"""Streams into sessions, on both engines: what a batch does, what is told, and what is refused."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from ddlog.diagnostics import DDlogError
+from ddlog.program import compile
+from ddlog.session import Session
+from ddlog.spark.changelog import Layout, folded, folded_rows, read_frame, read_rows, write_rows
+from ddlog.spark.stream import stream
+from ddlog.spark.types import SparkCodec
+
+from .streaming import Source, Told, closure, contents, edge, edges, program, run_once
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def new_session(spark: SparkSession, engine: str) -> Session:
+    """A session of the program of these tests."""
+    return program().session(spark=spark) if engine == "spark" else program().session(engine="in-process")
+
+
+@pytest.fixture(params=["in-process", "spark"])
+def session(request: pytest.FixtureRequest, spark: SparkSession) -> Any:
+    with new_session(spark, request.param) as made:
+        yield made
+
+
+def test_a_batch_is_an_epoch(session: Session, spark: SparkSession, tmp_path: Path) -> None:
+    source, told = edges(spark, tmp_path / "in"), Told()
+    source.put(edge(1, 2), edge(2, 3))
+    source.put(edge(2, 3, "-1"), edge(3, 1), edge(3, 1))
+    source.put(edge(9, 9, "-1"))
+    running = run_once(session, source, "Edge", on_change=told)
+    assert running.applied == 3
+    assert told.batches[0] == (
+        0,
+        {"Path": [(1, 2, 1), (1, 3, 1), (2, 3, 1)], "Ratio": [(1, 50, 1), (2, 33, 1)]},
+    )
+    assert told.batches[2] == (2, {})
+    assert contents(session, "Path") == told.sum("Path") == closure({(1, 2), (3, 1)})
+
+
+def test_what_goes_goes_before_what_comes(session: Session, spark: SparkSession, tmp_path: Path) -> None:
+    names = Source(spark, tmp_path / "in", "at INT, name STRING, op INT")
+    names.put({"at": 1, "name": "a", "op": 1}, {"at": 2, "name": "b", "op": 1})
+    names.put({"at": 1, "name": "c", "op": 1}, {"at": 1, "name": "a", "op": -1})
+    run_once(session, names, "Name")
+    assert contents(session, "Name") == {(1, "c"), (2, "b")}
+
+
+def test_a_multiset_counts_and_deletes_what_is_there(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    visits = Source(spark, tmp_path / "in", "at INT, op INT")
+    visits.put({"at": 1, "op": -1}, *[{"at": 1, "op": 1}] * 3)
+    visits.put({"at": 1, "op": -1}, {"at": 2, "op": 1}, {"at": 2, "op": -1})
+    run_once(session, visits, "Visit", checkpoint=tmp_path / "state")
+    assert [(row.at, count) for row, count in session["Visit"].weighted()] == [(1, 2), (2, 1)]
+
+
+def test_two_streams_share_a_session(spark: SparkSession, tmp_path: Path) -> None:
+    def run(put: bool) -> Session:
+        session = new_session(spark, "in-process")
+        if put:
+            names.put({"at": 1, "name": "one"})
+            visits.put({"at": 1}, {"at": 1})
+        state = tmp_path / "state"
+        both = [
+            stream(session, visits.frame(), "Visit", checkpoint=state, once=True),
+            stream(session, names.frame(), "Name", checkpoint=state, once=True),
+        ]
+        assert all(each.wait(60) for each in both)
+        assert [each.applied for each in both] == [put, put]
+        assert [count for _, count in session["Visit"].weighted()] == [2]
+        return session
+
+    names = Source(spark, tmp_path / "names", "at INT, name STRING")
+    visits = Source(spark, tmp_path / "visits", "at INT")
+    with run(True) as session:
+        assert contents(session, "Seen") == {(1, "one")}
+    with run(False) as session:
+        assert contents(session, "Seen") == {(1, "one")}
+
+
+def test_a_fault_ends_the_stream_before_the_batch(
+    session: Session, spark: SparkSession, tmp_path: Path
+) -> None:
+    source, told = edges(spark, tmp_path / "in"), Told()
+    source.put(edge(1, 2))
+    source.put(edge(1, 3), edge(2, 0))
+    for _ in range(2):
+        with pytest.raises(DDlogError, match="division by zero"):
+            run_once(session, source, "Edge", on_change=told, checkpoint=tmp_path / "state")
+        assert contents(session, "Edge") == {(1, 2)}
+        assert [batch for batch, _ in told.batches] == [0]
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"from": -1, "to": 2, "op": "+1"}, "from"),
+        ({"from": None, "to": 2, "op": "+1"}, "null"),
+        ({"from": 1, "to": 2, "op": "2"}, r"expected \+1 or -1"),
+        ({"from": 1, "to": 2, "op": None}, r"expected \+1 or -1"),
+    ],
+)
+def test_a_bad_row_ends_the_stream(
+    spark: SparkSession, tmp_path: Path, row: dict[str, Any], message: str
+) -> None:
+    session, source = new_session(spark, "in-process"), edges(spark, tmp_path / "in")
+    source.put(edge(5, 6), row)
+    with pytest.raises(DDlogError, match=message) as raised:
+        run_once(session, source, "Edge")
+    assert "a batch for Edge" in str(raised.value)
+    assert contents(session, "Edge") == set()
+    session.close()
+
+
+def test_other_columns_are_refused(spark: SparkSession, tmp_path: Path) -> None:
+    session = new_session(spark, "in-process")
+    source = Source(spark, tmp_path / "in", "at INT, nam STRING")
+    source.put({"at": 1, "nam": "x"})
+    with pytest.raises(DDlogError, match="nam"):
+        run_once(session, source, "Name")
+    session.close()
+
+
+def test_what_no_stream_can_be_made_of(spark: SparkSession, tmp_path: Path) -> None:
+    source = edges(spark, tmp_path / "in")
+    with new_session(spark, "in-process") as session:
+        for given, relation, options, message in [
+            (spark.range(3), "Edge", {}, "is not a streaming DataFrame"),
+            ([1, 2], "Edge", {}, "is not a streaming DataFrame"),
+            (source.frame(), "Edg", {}, "did you mean `Edge`"),
+            (source.frame(), "Path", {}, "only input relations"),
+            (source.frame(), "Edge", {"every": "soon"}, "no interval of time"),
+            (source.frame(), "Edge", {"name": "a/b"}, "cannot be the name"),
+        ]:
+            with pytest.raises(DDlogError, match=message):
+                stream(session, given, relation, **options)  # type: ignore[arg-type]
+        with pytest.raises(DDlogError, match="began without a checkpoint"):
+            stream(session, source.frame(), "Edge", checkpoint=tmp_path / "state")
+
+
+def test_a_stream_runs_until_it_is_stopped(spark: SparkSession, tmp_path: Path) -> None:
+    session, source = new_session(spark, "in-process"), edges(spark, tmp_path / "in")
+    running = stream(session, source.frame(), "Edge", every="0.2 seconds")
+    with pytest.raises(DDlogError, match="a stream called Edge is running"):
+        stream(session, source.frame(), "Edge")
+    source.put(edge(1, 2))
+    for _ in range(300):
+        if running.applied or running.wait(0.1):
+            break
+    with running.paused():
+        session.insert("Edge", (2, 3))
+        session.commit()
+    assert running.is_running
+    running.stop()
+    assert not running.is_running
+    assert running.wait(1)
+    assert contents(session, "Path") == closure({(1, 2), (2, 3)})
+    session.close()
+
+
+def test_changes_of_ones_own_are_not_swept_along(spark: SparkSession, tmp_path: Path) -> None:
+    session, source = new_session(spark, "in-process"), edges(spark, tmp_path / "in")
+    session.insert("Edge", (7, 8))
+    source.put(edge(1, 2))
+    with pytest.raises(DDlogError, match="neither committed nor rolled back"):
+        run_once(session, source, "Edge")
+    session.commit()
+    assert contents(session, "Edge") == {(7, 8)}
+    session.close()
+
+
+# ---------------------------------------------------------------- the log
+
+DECLARED = {
+    "relation": "input relation R(a: u8, b: Vec<string>)",
+    "multiset": "input multiset R(a: u8, b: Vec<string>)",
+    "keyed": "input relation R(a: u8, b: Vec<string>) primary key (x) x.a",
+}
+
+
+def applied(kind: str, contents: Counter[Any], rows: list[tuple[Any, int]]) -> Counter[Any]:
+    """What the session does with rows that come and go one after another."""
+    now = Counter(contents)
+    for row, op in rows:
+        if kind == "multiset":
+            now[row] = max(0, now[row] + op)
+        else:
+            now[row] = int(op > 0)
+    return +now
+
+
+@pytest.mark.parametrize("kind", DECLARED)
+def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind: str) -> None:
+    compiled = compile(DECLARED[kind])
+    layout = Layout(compiled.relations["R"], SparkCodec(compiled.checked.typedefs))
+    random.seed(kind)
+    possible = [(a, b) for a in range(40) for b in ((), ("x", "y\u00e9"))]
+    before = Counter(dict.fromkeys(random.sample(possible, 20), 1))
+    now, epochs = Counter(before), []
+    for number in range(12):
+        rows = []
+        for row in random.choices(possible, k=60):
+            op = random.choice((1, -1))
+            if kind != "keyed" or (op < 0) == (applied(kind, now, rows)[row] > 0):
+                rows.append((row, op))
+        now = applied(kind, now, rows)
+        write_rows(folded_rows(layout.relation, rows), layout, number, tmp_path / str(number))
+        epochs.append(tmp_path / str(number))
+    in_spark = folded(spark, layout, read_frame(spark, layout, epochs)).collect()
+    sums = {
+        "in Spark": [((row[0], tuple(row[1])), row[2]) for row in in_spark],
+        "on the driver": [(row, op) for row, op in folded_rows(layout.relation, read_rows(layout, epochs))],
+    }
+    for where, rows in sums.items():
+        signed = [
+            (row, op // abs(op)) for row, op in sorted(rows, key=lambda each: each[1]) for _ in range(abs(op))
+        ]
+        assert applied(kind, before, signed) == now, where
+        assert len({(row, op > 0) for row, op in rows}) == len(rows), where
