@@ -7,7 +7,7 @@ to that), change a multiset's counts, and are errors where a primary key forbids
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from typing import Any, Protocol
 
 from .core import Relation
@@ -96,6 +96,9 @@ class SetChanges:
         return batches
 
     def _everything(self) -> list[SignedBatch]:
+        frame = getattr(self._runtime, "frame", None)
+        if frame is not None:  # on Spark, where rows stay
+            return [(self._runtime.batch_from_frame(self._relation.name, frame(self._relation.name)), -1)]  # type: ignore[attr-defined]
         stored = self._runtime.rows(self._relation.name)
         if not len(stored):
             return []
@@ -114,6 +117,54 @@ class SetChanges:
         self._runs = []
 
 
+class Stored(Protocol):
+    """The rows of a relation with a primary key as of the last commit."""
+
+    def get(self, key: Hashable) -> Row | None:
+        """The row of a key."""
+
+    def keys(self) -> Iterable[Hashable]:
+        """All keys."""
+
+    def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
+        """These keys have these rows from now on; None: none."""
+
+
+class StoredHere:
+    """All rows by key, read from the runtime when first asked for, and kept up to date."""
+
+    def __init__(self, name: str, runtime: Runtime, key_of: Callable[[Row], Hashable]) -> None:
+        self._name, self._runtime, self._key_of = name, runtime, key_of
+        self._rows: dict[Hashable, Row] | None = None
+
+    def get(self, key: Hashable) -> Row | None:
+        """The row of a key."""
+        return self._all().get(key)
+
+    def keys(self) -> Iterable[Hashable]:
+        """All keys."""
+        return self._all()
+
+    def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
+        """These keys have these rows from now on; None: none."""
+        if self._rows is None:
+            return
+        for key, row in changed.items():
+            if row is None:
+                self._rows.pop(key, None)
+            else:
+                self._rows[key] = row
+
+    def forget(self) -> None:
+        """The rows have changed in another way: they are to be read again."""
+        self._rows = None
+
+    def _all(self) -> dict[Hashable, Row]:
+        if self._rows is None:
+            self._rows = {self._key_of(row): row for row in self._runtime.rows(self._name)}
+        return self._rows
+
+
 class KeyedChanges:
     """A relation with a primary key: the row of each touched key, before and now."""
 
@@ -123,10 +174,11 @@ class KeyedChanges:
         runtime: Runtime,
         key_of: Callable[[Row], Hashable],
         show_key: Callable[[Any], str],
+        stored: Stored | None = None,
     ) -> None:
         self._relation, self._runtime = relation, runtime
         self._key_of, self._show_key = key_of, show_key
-        self._stored: dict[Hashable, Row] | None = None
+        self._stored = StoredHere(relation.name, runtime, key_of) if stored is None else stored
         self._now: dict[Hashable, Row | None] = {}
         self._log: list[tuple[Hashable, bool, Row | None]] = []
 
@@ -186,19 +238,20 @@ class KeyedChanges:
 
     def clear(self) -> None:
         """Removes every row, those of this transaction too."""
-        for key in [*self._rows(), *self._now]:
+        for key in [*self._stored.keys(), *self._now]:
             if self.get(key) is not None:
                 self._set(key, None)
 
     def get(self, key: Hashable) -> Row | None:
         """The row of a key, as the transaction sees it."""
-        return self._now[key] if key in self._now else self._rows().get(key)
+        return self._now[key] if key in self._now else self._stored.get(key)
 
     def batches(self) -> list[SignedBatch]:
         """What the commit gives to the runtime, in order."""
-        stored, name = self._rows(), self._relation.name
-        gone = [stored[key] for key, row in self._now.items() if key in stored and stored[key] != row]
-        come = [row for key, row in self._now.items() if row is not None and stored.get(key) != row]
+        name = self._relation.name
+        before = {key: self._stored.get(key) for key in self._now}
+        gone = [row for key, row in before.items() if row is not None and self._now[key] != row]
+        come = [row for key, row in self._now.items() if row is not None and before[key] != row]
         signed = ((gone, -1), (come, 1))
         return [(self._runtime.batch(name, rows), sign) for rows, sign in signed if rows]
 
@@ -217,22 +270,13 @@ class KeyedChanges:
 
     def settle(self, committed: bool) -> None:
         """The transaction ended: it became the state, or is to be forgotten."""
-        if committed and self._stored is not None:
-            for key, row in self._now.items():
-                if row is None:
-                    self._stored.pop(key, None)
-                else:
-                    self._stored[key] = row
+        if committed:
+            self._stored.settle(self._now)
         self._now, self._log = {}, []
 
     def _set(self, key: Hashable, row: Row | None) -> None:
         self._log.append((key, key in self._now, self._now.get(key)))
         self._now[key] = row
-
-    def _rows(self) -> dict[Hashable, Row]:
-        if self._stored is None:
-            self._stored = {self._key_of(row): row for row in self._runtime.rows(self._relation.name)}
-        return self._stored
 
 
 class MultisetChanges:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .engine.circuit import Circuit
     from .engine.runtime import Runtime
+    from .engine.schema import RowExpr
     from .engine.spark.runtime import SparkOptions
     from .session import Progress, Session
 
@@ -178,6 +179,13 @@ class Program:
         assert relation.key is not None
         key = compile_function_table(self.checked)[relation.key.key]
         return lambda row: key(*row)
+
+    def key_expression(self, relation: Relation) -> RowExpr:
+        """The primary key of a row of the relation as an expression over its columns."""
+        from .codegen.scalar import compile_function_table, row_expr
+
+        assert relation.key is not None and relation.key.body is not None
+        return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:

@@ -298,9 +298,9 @@ class Session:
         return self._spark is not None
 
     def write(self, relation: str, place: str, format: str = "csv") -> str:
-        """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl, parquet),
-        at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. What was there is
-        replaced. Gives the folder or table. Raises DDlogError."""
+        """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,
+        parquet), at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. What was
+        there is replaced. Gives the folder or table. Raises DDlogError."""
         declared = self._readable(relation)
         return self._need_spark("write").write(declared, place, format)
 
@@ -420,6 +420,8 @@ class Session:
         return self._inputs[name]
 
     def _new_input(self, declared: Relation) -> PendingChanges:
+        if self._spark is not None and declared.columns and (declared.key or declared.kind == "multiset"):
+            return self._spark.changes(self.program, declared, self._show_key)
         if declared.kind == "multiset":
             return MultisetChanges(declared, self._runtime)
         if declared.key is None:

@@ -36,6 +36,11 @@ def quoted(text: str) -> str:
     return f"'{escaped}'"
 
 
+def name_sql(name: str) -> str:
+    """A name as SQL takes it, whatever it is."""
+    return "`" + name.replace("`", "``") + "`"
+
+
 def is_native(type: Type) -> bool:
     """Whether `text_cell` reads the type without Python."""
     match type:

@@ -6,7 +6,6 @@ Each gives STRUCT<v, e> for an item: its value, or a text that says what is wron
 from __future__ import annotations
 
 import gzip
-import itertools
 import json
 import zlib
 from collections.abc import Callable, Sequence
@@ -23,9 +22,9 @@ from ..io.faults import CellFault, FaultyFile
 from ..io.jsonlines import read_json, row_from_json
 from ..io.plainform import from_plain
 from ..io.text import read_text
+from .workers import register
 
 _GZIP = b"\x1f\x8b"
-_numbers = itertools.count()
 
 Read = Callable[[Any], Any]
 
@@ -37,7 +36,7 @@ def text_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) 
     def build(items: pa.Array) -> pa.Array:
         return _single(items, cell_reader(of, typedefs), codec, column)
 
-    return _register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>")
+    return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
 
 
 def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs, stored: bool) -> str:
@@ -60,7 +59,7 @@ def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs,
 
         return _single(pa.array(range(len(items)), pa.int64()), decoded, codec, column)
 
-    return _register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>")
+    return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
 
 
 def json_function(
@@ -88,7 +87,7 @@ def json_function(
         rows = pa.StructArray.from_arrays(arrays, [f"_{i}" for i in range(len(arrays))], mask=present)
         return pa.StructArray.from_arrays([rows, pa.array(problems, pa.string())], ["v", "e"])
 
-    return _register(spark, build, f"STRUCT<v: {row_type(codec, columns)}, e: STRING>")
+    return register(spark, build, f"STRUCT<v: {row_type(codec, columns)}, e: STRING>", once=True)
 
 
 def document_function(
@@ -124,7 +123,7 @@ def document_function(
         lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
         return pa.StructArray.from_arrays([lists, pa.array(problems, pa.string())], ["v", "e"])
 
-    return _register(spark, build, f"STRUCT<v: ARRAY<{row_type(codec, columns)}>, e: STRING>")
+    return register(spark, build, f"STRUCT<v: ARRAY<{row_type(codec, columns)}>, e: STRING>", once=True)
 
 
 def row_type(codec: Codec, columns: Sequence[Stored]) -> str:
@@ -136,7 +135,7 @@ def _single(items: pa.Array, read: Read, codec: Codec, column: Stored) -> pa.Arr
     """One value for each item; equal texts are read once."""
     indices = None
     if pa.types.is_string(items.type) or pa.types.is_large_string(items.type):
-        encoded = items.dictionary_encode()
+        encoded = items.dictionary_encode(null_encoding="encode")
         items, indices = encoded.dictionary, encoded.indices
     found, problems = _each(items.to_pylist(), read)
     array, problems = _encoded(found, problems, codec, column)
@@ -177,15 +176,3 @@ def _encoded(
     for number, place in enumerate(good):
         places[place] = number
     return array.take(pa.array(places, pa.int64())), problems
-
-
-def _register(spark: Any, function: Callable[[pa.Array], pa.Array], returns: str) -> str:
-    from pyspark.sql.pandas.functions import arrow_udf
-
-    def run(items: pa.Array) -> pa.Array:
-        return function(items)
-
-    run.__annotations__ = {"items": pa.Array, "return": pa.Array}
-    name = f"ddlog_read_{next(_numbers)}"
-    spark.udf.register(name, arrow_udf(run, returns).asNondeterministic())
-    return name

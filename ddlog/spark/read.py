@@ -23,7 +23,7 @@ from ..io.faults import CellFault
 from ..io.text import decode
 from ..types import String
 from .cast import cast_cell, cast_function
-from .cells import Cell, is_native, quoted, text_cell
+from .cells import Cell, is_native, name_sql, quoted, text_cell
 from .failures import fault_sql, spark_failures
 from .listing import SparkFile
 from .pythoncells import document_function, json_function, text_function
@@ -65,13 +65,13 @@ class Reader:
         cells, made = [], []
         for column in columns:
             source = fields[column.name]
-            cell = cast_cell(column, _name(column.name), source, self.typedefs)
+            cell = cast_cell(column, name_sql(column.name), source, self.typedefs)
             if cell is None:
                 function = cast_function(self.spark, self.codec, column, source, self.typedefs)
-                made.append(f"{function}({_name(column.name)}) AS {_name('$' + column.name)}")
-                cell = Cell(f"{_name('$' + column.name)}.v", f"{_name('$' + column.name)}.e")
+                made.append(f"{function}({name_sql(column.name)}) AS {name_sql('$' + column.name)}")
+                cell = Cell(f"{name_sql('$' + column.name)}.v", f"{name_sql('$' + column.name)}.e")
             cells.append(cell)
-        shown = f"to_json(struct({', '.join(_name(column.name) for column in columns)}))"
+        shown = f"to_json(struct({', '.join(name_sql(column.name) for column in columns)}))"
         whole = frame.selectExpr("*", *made) if made else frame
         return self._checked(whole, relation, cells, file or quoted(name), shown)
 
@@ -114,7 +114,7 @@ class Reader:
         fault = fault_sql("file", "rows.e", "''", "''")
         whole = read_files.where(f"CASE WHEN rows.e IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
         rows = whole.selectExpr("inline(rows.v)")
-        return rows.selectExpr(*(f"_{i} AS {_name(column.name)}" for i, column in enumerate(columns)))
+        return rows.selectExpr(*(f"_{i} AS {name_sql(column.name)}" for i, column in enumerate(columns)))
 
     def _delimited(self, relation: Relation, form: str, files: Sequence[SparkFile]) -> list[Any]:
         frames = []
@@ -215,7 +215,7 @@ class Reader:
         fault = fault_sql(file, first, column, record)
         good = frame.where(f"CASE WHEN {first} IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
         return good.selectExpr(
-            *(f"{cell.value} AS {_name(name)}" for cell, name in zip(cells, names, strict=True))
+            *(f"{cell.value} AS {name_sql(name)}" for cell, name in zip(cells, names, strict=True))
         )
 
 
@@ -253,7 +253,3 @@ def _check_names(found: list[str], relation: Relation, name: str) -> None:
         raise DDlogError(
             [usage.BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
         ) from None
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"

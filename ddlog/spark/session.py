@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from ..core import Relation
 from ..diagnostics import DDlogError
 from ..errors.spark import BadRecord
+from ..inputs import Changes
 from ..io.columns import TypeDefs
 from ..io.files import FactFile
 from ..io.read import read_facts
@@ -17,12 +18,15 @@ from ..places import Place
 from ..rows import Row
 from .failures import spark_failures
 from .listing import SparkFacts, find_facts
+from .pending import SparkKeyedChanges, SparkMultisetChanges
 from .read import Reader
 from .types import SparkCodec
 from .write import TABLE, write_frame
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
+
+    from ..program import Program
 
 _SHORT = 1 << 26  # bytes of a file that is read again to say where in it a fault is
 
@@ -54,6 +58,15 @@ class SparkSide:
         if not place.startswith(TABLE) and "://" not in place:
             place = f"file:{Path(place.removeprefix('file:')).absolute()}"
         return write_frame(self.contents(declared.name), self._codec, declared, self._typedefs, place, format)
+
+    def changes(
+        self, program: Program, declared: Relation, show_key: Callable[[Relation], Callable[[Any], str]]
+    ) -> Changes:
+        """The pending changes of a multiset or of a relation with a primary key."""
+        if declared.key is None:
+            return SparkMultisetChanges(declared, self._runtime)
+        key_of, key = program.key_function(declared), program.key_expression(declared)
+        return SparkKeyedChanges(declared, self._runtime, key_of, show_key(declared), key)
 
     # ------------------------------------------------------------ DataFrames in
 

@@ -5,7 +5,6 @@ The text forms hold each value exactly as the in-process writers put it. Both en
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -22,11 +21,11 @@ from ..io.columns import TypeDefs, cell_writer
 from ..io.plainform import plain_form
 from ..io.write import csv_header, json_writer
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
-from .cells import quoted
+from .cells import name_sql, quoted
 from .failures import spark_failures
+from .workers import register
 
 TABLE = "table:"
-_numbers = itertools.count()
 _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 
@@ -43,7 +42,7 @@ def write_frame(
         raise DDlogError([CannotWrite(place, reason)])
     with spark_failures():
         if relation.kind == "multiset":
-            names = ", ".join(_name(column.name) for column in columns)
+            names = ", ".join(name_sql(column.name) for column in columns)
             frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST(weight AS INT)))")
         if place.startswith(TABLE):
             name = place.removeprefix(TABLE) + relation.name
@@ -96,7 +95,7 @@ def _csv_cell(text: str) -> str:
 
 def _cell(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
     """SQL of a value's text."""
-    of, name = column.type, _name(column.name)
+    of, name = column.type, name_sql(column.name)
     match of:
         case String():
             return name
@@ -121,7 +120,7 @@ def _json_line(
 
 
 def _json_value(spark: Any, codec: Codec, column: Stored, relation: Relation, typedefs: TypeDefs) -> str:
-    of, name = column.type, _name(column.name)
+    of, name = column.type, name_sql(column.name)
     match of:
         case String():
             return _json_string(name)
@@ -163,7 +162,7 @@ def _text_call(spark: Any, codec: Codec, column: Stored, writer: Callable[[], Ca
         write = writer()
         return pa.array([write(value) for value in codec.decode(column, items)], pa.string())
 
-    return f"{_register(spark, build, 'STRING')}({_name(column.name)})"
+    return f"{register(spark, build, 'STRING')}({name_sql(column.name)})"
 
 
 def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], typedefs: TypeDefs) -> Any:
@@ -171,7 +170,7 @@ def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], type
     as Spark has the types."""
     chosen = []
     for column in columns:
-        name = _name(column.name)
+        name = name_sql(column.name)
         if isinstance(column.type, Bool | Bit | Signed | BigInt | Float | String) and (
             codec.sql_type(column) != "BINARY"
         ):
@@ -191,7 +190,7 @@ def _plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs
         plain = plain_form(of, target, typedefs)
         return pa.array([plain(value) for value in codec.decode(column, items)], target)
 
-    return _register(spark, build, from_arrow_type(target))
+    return register(spark, build, from_arrow_type(target))
 
 
 def _for_spark(target: pa.DataType) -> pa.DataType:
@@ -208,19 +207,3 @@ def _for_spark(target: pa.DataType) -> pa.DataType:
     if pa.types.is_list(target):
         return pa.list_(_for_spark(target.value_type))
     return target
-
-
-def _register(spark: Any, function: Callable[[pa.Array], pa.Array], returns: Any) -> str:
-    from pyspark.sql.pandas.functions import arrow_udf
-
-    def run(items: pa.Array) -> pa.Array:
-        return function(items)
-
-    run.__annotations__ = {"items": pa.Array, "return": pa.Array}
-    name = f"ddlog_write_{next(_numbers)}"
-    spark.udf.register(name, arrow_udf(run, returns))
-    return name
-
-
-def _name(name: str) -> str:
-    return "`" + name.replace("`", "``") + "`"
