@@ -5,6 +5,8 @@
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
+    python tests/bench/run.py spark                  those on Spark, which are not part of everything
+    python tests/bench/run.py spark large growth     some of them
 
 A workload is timed as a whole process, `ddlog run PROGRAM --input FACTS --sizes`, from the start of Python to
 the printed sizes; inputs are made once and kept in --cache. Soufflé's figures were taken on a machine of the
@@ -26,6 +28,7 @@ from typing import Any
 import numpy as np
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
+from tabular import table, verdict
 from workloads import WORKLOADS, Workload, digest, write
 
 HERE = Path(__file__).parent
@@ -41,6 +44,7 @@ class Report:
     batch: list[dict[str, Any]] = field(default_factory=list)
     incremental: list[Latency] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
+    spark: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
 
 
@@ -48,7 +52,7 @@ class Report:
 class Options:
     """What to run and how."""
 
-    names: tuple[str, ...]
+    names: tuple[str, ...]  # after "spark", of benchmarks on Spark
     runs: int
     scale: str
     cache: Path
@@ -128,25 +132,6 @@ def startup_row(options: Options) -> dict[str, Any]:
     }
 
 
-def table(title: str, head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
-    """Aligned columns; the first to the left, the others to the right."""
-    lines = [list(head), *map(list, body)]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(head))]
-    texts = [
-        "  ".join(
-            cell.ljust(width) if i == 0 else cell.rjust(width)
-            for i, (cell, width) in enumerate(zip(line, widths, strict=True))
-        )
-        for line in lines
-    ]
-    return "\n".join([title, texts[0], "-" * len(texts[0]), *texts[1:], ""])
-
-
-def verdict(value: float, limit: float | None) -> str:
-    """Whether a figure is within its limit."""
-    return "" if limit is None else "ok" if value <= limit else f"{value / limit:.1f}x over"
-
-
 def batch_table(batch: Sequence[dict[str, Any]]) -> str:
     """Whole processes, beside what is required and what others need."""
     head = (
@@ -220,6 +205,9 @@ def run(options: Options) -> Report:
     """Run what was asked for, printing each table as soon as it is complete."""
     report = Report(yardstick())
     print(f"yardstick: NumPy sorts 10M int64 in {report.yardstick_seconds:.3f} s\n", flush=True)
+    if options.names[0] == "spark":
+        report.spark = on_spark(options, report.failures)
+        return report
     if "startup" in options.names:
         report.batch.append(startup_row(options))
     for name in options.names:
@@ -243,14 +231,40 @@ def run(options: Options) -> Report:
     return report
 
 
+def on_spark(options: Options, failures: list[str]) -> dict[str, Any]:
+    """Run the benchmarks on Spark that are named after "spark", or all."""
+    from spark.report import NAMES, Settings, run_spark
+
+    settings = Settings(
+        options.scale == "full",
+        options.runs,
+        options.verify,
+        options.cache,
+        lambda workload: facts_of(workload, options),
+    )
+    return run_spark(options.names[1:] or NAMES, settings, failures)
+
+
+def allowed(names: Sequence[str]) -> tuple[str, ...]:
+    """What may be run, given the names that were asked for."""
+    if names[:1] == ["spark"]:
+        from spark.report import NAMES
+
+        return ("spark", *NAMES)
+    return (*WORKLOADS, *EXTRAS)
+
+
 def main(argv: Sequence[str] | None = None) -> int:
     """The command line of this script."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    choices = (*WORKLOADS, *EXTRAS)
+    everything = (*WORKLOADS, *EXTRAS)
     parser.add_argument(
-        "names", nargs="*", metavar="NAME", help=f"what to run: {', '.join(choices)}; default all"
+        "names",
+        nargs="*",
+        metavar="NAME",
+        help=f"what to run: {', '.join(everything)}; default all; or spark",
     )
     parser.add_argument("--runs", type=int, default=3, help="runs of each process; the median counts")
     parser.add_argument("--scale", choices=("full", "tiny"), default="full")
@@ -258,10 +272,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--verify", action="store_true", help="compare outputs by digest as well")
     parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
     arguments = parser.parse_args(argv)
+    choices = allowed(arguments.names)
     for name in arguments.names:
         if name not in choices:
             parser.error(f"there is no benchmark {name}: {', '.join(choices)}")
-    names = tuple(arguments.names) or choices
+    names = tuple(arguments.names) or everything
     arguments.cache.mkdir(parents=True, exist_ok=True)
     options = Options(names, arguments.runs, arguments.scale, arguments.cache, arguments.verify)
     report = run(options)

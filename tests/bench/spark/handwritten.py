@@ -1,8 +1,8 @@
 """The opponent: the loop that a Spark user writes by hand today, written with care.
 
 Semi-naive evaluation over DataFrames. What is new is joined, made distinct, and cleared of what is known by
-an anti join; a local checkpoint cuts the lineage, and a cache on top of it gives Spark true sizes to plan
-with; one count makes both. The small sides are broadcast, and what is known is merged every few iterations.
+an anti join; a cache and a count find out how many they are, and a local checkpoint cuts the lineage. The
+small sides are broadcast, and what is known is merged every few iterations.
 """
 
 from __future__ import annotations
@@ -29,31 +29,51 @@ def read(spark: SparkSession, facts: Path, relation: str, *columns: str) -> Data
     return spark.read.csv(str(facts / f"{relation}.facts"), sep="\t", schema=schema)
 
 
-def stored(frame: DataFrame) -> tuple[DataFrame, int]:
-    """A frame without its history, and the number of its rows, by one job. Without the cache, Spark guesses
-    sizes from the history that the checkpoint cut, and the guesses grow until planning takes minutes."""
-    frame = frame.localCheckpoint(eager=False).persist()
-    return frame, frame.count()
+class Parts:
+    """Rows in parts, each computed once and cut off from how it was."""
+
+    def __init__(self) -> None:
+        self.frames: list[DataFrame] = []
+        self.cached: list[DataFrame] = []
+
+    def add(self, frame: DataFrame) -> int:
+        """One more part; the number of its rows.
+
+        The cache comes first, so that the checkpoint has its true size. From a checkpoint alone Spark goes on
+        guessing sizes from the history that was cut: in a rule with two recursive joins the guess has twice
+        as many digits after each iteration, and planning the twentieth takes minutes.
+        """
+        cached = frame.persist()
+        rows = cached.count()
+        self.cached.append(cached)
+        self.frames.append(cached.localCheckpoint(eager=False))
+        return rows
+
+    def merge(self) -> None:
+        """Make the parts one. Their checkpoints were used, hence made, so that the caches may go."""
+        frame, cached = union(self.frames).repartition(*self.frames[0].columns), self.cached
+        self.frames, self.cached = [], []
+        self.add(frame)
+        for each in cached:
+            each.unpersist()
 
 
 def fixpoint(first: DataFrame, step: Step) -> DataFrame:
     """All that the step derives from these rows."""
     keys = first.columns
-    parts: list[DataFrame] = []
-    new, count = stored(first.distinct())
+    parts = Parts()
+    count = parts.add(first.distinct())
     iteration = 0
     while count:
         iteration += 1
+        *old, new = parts.frames
+        known = union(parts.frames)
+        candidates = step(new, union(old) if old else None, known, count)
+        fresh = candidates.distinct().join(known, keys, "left_anti")
         if iteration % MERGE == 0:
-            merged, _ = stored(union(parts).repartition(*keys))
-            for part in parts:
-                part.unpersist()
-            parts = [merged]
-        known = union([*parts, new])
-        candidates = step(new, union(parts) if parts else None, known, count)
-        parts.append(new)
-        new, count = stored(candidates.distinct().join(known, keys, "left_anti"))
-    return union(parts)
+            parts.merge()
+        count = parts.add(fresh)
+    return union(parts.frames)
 
 
 def union(parts: list[DataFrame]) -> DataFrame:

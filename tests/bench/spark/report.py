@@ -1,0 +1,242 @@
+"""The Spark benchmarks: each measurement in a process of its own, and the tables of their figures."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from measure import Failed, run_process
+from tabular import table, verdict
+
+from .cases import CASES, Case
+
+HERE = Path(__file__).parent
+FASTER = 3.0  # than the loop written by hand, at least
+ITERATION_LIMIT = 0.25
+UPDATE_LIMIT = 2.0
+FLAT = 1.15  # what is held at the end, against a quarter of the way
+LARGE = 100_000_000
+NAMES = (*CASES, "iterations", "update", "epochs", "large", "growth")
+
+Figures = dict[str, Any]
+Facts = Callable[[Any], Path]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to run: full size or tiny, runs of each process, whether to compare digests, where inputs are."""
+
+    full: bool
+    runs: int
+    verify: bool
+    cache: Path
+    facts: Facts
+
+    @property
+    def scale(self) -> str:
+        """Its name."""
+        return "full" if self.full else "tiny"
+
+
+def figures_of(script: str, *arguments: str) -> Any:
+    """What a script of this folder prints as its last line."""
+    done = run_process([sys.executable, str(HERE / f"{script}.py"), *arguments])
+    return json.loads(done.output.splitlines()[-1])
+
+
+def side_by_side(case: Case, settings: Settings) -> Figures:
+    """Cold and warm seconds of both sides, each taken in turns; the medians of the processes."""
+    facts = settings.facts(case.workload)
+    options = ["--digest"] if settings.verify else []
+    sides: dict[str, list[Figures]] = {"handwritten": [], "ours": []}
+    for _ in range(settings.runs):
+        for side, taken in sides.items():
+            taken.append(figures_of("once", side, case.workload.name, str(facts), "3", *options))
+            check(case, settings, side, taken[-1])
+    row: Figures = {"name": case.workload.name, "rows": sides["ours"][0]["rows"]}
+    for side, taken in sides.items():
+        row[side] = {
+            "start": middle(each["start"] for each in taken),
+            "cold": middle(each["seconds"][0] for each in taken),
+            "warm": middle(min(each["seconds"][1:]) for each in taken),
+            "java_mib": max(each["java_mib"] for each in taken),
+        }
+    row["cold_ratio"] = row["handwritten"]["cold"] / row["ours"]["cold"]
+    row["warm_ratio"] = row["handwritten"]["warm"] / row["ours"]["warm"]
+    return row
+
+
+def middle(values: Iterable[float]) -> float:
+    """The median; the lower one of two."""
+    ordered = sorted(values)
+    return ordered[(len(ordered) - 1) // 2]
+
+
+def check(case: Case, settings: Settings, side: str, found: Figures) -> None:
+    """Raise unless a result has the expected size, and digest if that was taken."""
+    expected = case.workload.expected[settings.scale]
+    got = found.get("digest", str(found["rows"]))
+    if got not in (expected, expected.partition(":")[0]):
+        raise Failed(f"{case.workload.name}, {side}: {got}, not {expected}")
+
+
+def side_table(rows: Sequence[Figures]) -> str:
+    """Ours beside the loop."""
+    head = ("workload", "rows", "by hand, cold", "ours", "ratio", "", "by hand, warm", "ours", "ratio", "")
+    body = [
+        (
+            row["name"],
+            f"{row['rows']:,}",
+            *(
+                cell
+                for run in ("cold", "warm")
+                for cell in (
+                    f"{row['handwritten'][run]:.2f}",
+                    f"{row['ours'][run]:.2f}",
+                    f"{row[f'{run}_ratio']:.1f}x",
+                    "ok" if row[f"{run}_ratio"] >= FASTER else f"under {FASTER:.0f}x",
+                )
+            ),
+        )
+        for row in rows
+    ]
+    return table("On local[2], seconds from reading the facts to the size of the result", head, body)
+
+
+def small_table(found: Figures) -> str:
+    """Small changes to large states."""
+    head = ("change", "rows in the state", "seconds", "required", "", "iterations", "rows changed", "loading")
+    body = []
+    if each := found.get("iterations"):
+        seconds = each["seconds"]
+        one = ("one edge of a closure, an iteration", f"{each['rows']:,}", f"{seconds:.3f}")
+        body.append((*one, f"{ITERATION_LIMIT}", verdict(seconds, ITERATION_LIMIT), *rest(each)))
+    if each := found.get("update"):
+        seconds = each["commit_seconds"]
+        one = ("ten rows under join and group", f"{each['rows']:,}", f"{seconds:.3f}")
+        body.append((*one, f"{UPDATE_LIMIT}", verdict(seconds, UPDATE_LIMIT), *rest(each)))
+    return table("Small changes, all of the state on the cluster", head, body)
+
+
+def rest(each: Figures) -> tuple[str, ...]:
+    """Means of iterations and of changed rows, and the seconds to load."""
+    return f"{each['iterations']:.1f}", f"{each['changed']:,.1f}", f"{each['load_seconds']:.1f}"
+
+
+def grown(points: Sequence[Figures], what: str) -> float:
+    """What is held at the end, over what was held a quarter of the way."""
+    early, late = points[len(points) // 4], points[-1]
+    return float(late[what] / max(early[what], 1e-9))
+
+
+def epoch_table(found: Figures) -> str:
+    """What is held as epochs go by."""
+    head = (
+        "state",
+        "epoch",
+        "cached parts",
+        "storage MiB",
+        "heap MiB",
+        "Java MiB",
+        "Python MiB",
+        "s a commit",
+        "",
+    )
+    body = []
+    for name in ("reach", "star"):
+        points = found[name]
+        flat = max(grown(points, "storage_mib"), grown(points, "heap_mib"), grown(points, "python_mib"))
+        for point in points:
+            body.append(
+                (
+                    name,
+                    str(point["epoch"]),
+                    str(point["cached"]),
+                    *(f"{point[f'{what}_mib']:.1f}" for what in ("storage", "heap", "java", "python")),
+                    f"{point['commit_seconds']:.3f}",
+                    verdict(flat, FLAT) if point is points[-1] else "",
+                )
+            )
+    return table("What the session holds as epochs go by, after garbage collection", head, body)
+
+
+def large(settings: Settings) -> Figures:
+    """A group-by and join of many rows in Parquet, with 4 GB of driver memory; beside the plain query."""
+    rows = LARGE if settings.full else 10_000
+    folder = settings.cache / f"star_{rows}"
+    sides = {side: figures_of("large", side, str(folder), str(rows)) for side in ("plain", "ours")}
+    for side, found in sides.items():
+        if found["rows"] != rows or found["total"] != sides["plain"]["total"]:
+            raise Failed(f"large, {side}: {found}, not {rows} rows and a sum of {sides['plain']['total']}")
+    return {"rows": rows, **sides}
+
+
+def large_table(found: Figures) -> str:
+    """Many rows, ours beside the plain query."""
+    body = [
+        (side, f"{found['rows']:,}", f"{found[side]['seconds']:.1f}", f"{found[side]['java_mib']:.0f}")
+        for side in ("plain", "ours")
+    ]
+    return table(
+        "Parquet joined and grouped, 4 GB of driver memory", ("", "rows", "seconds", "MiB of Java"), body
+    )
+
+
+def growth_table(found: dict[str, list[Figures]]) -> str:
+    """The seconds of an iteration against rows, and against partitions."""
+    head = ("state", "rows", "partitions", "s an iteration", "iterations", "s a commit", "loading")
+    body = [
+        (
+            "reach",
+            f"{each['rows']:,}",
+            str(each["partitions"] or "default"),
+            f"{each['seconds']:.3f}",
+            f"{each['iterations']:.1f}",
+            f"{each['commit_seconds']:.3f}",
+            f"{each['load_seconds']:.1f}",
+        )
+        for part in ("rows", "partitions")
+        for each in found[part]
+    ]
+    return table("Growth, one row in each iteration", head, body)
+
+
+def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> Figures:
+    """Run the named benchmarks, printing each table as soon as it is complete."""
+    found: Figures = {}
+
+    def attempt(name: str, work: Callable[[], Any]) -> Any:
+        try:
+            found[name] = work()
+        except Failed as failure:
+            failures.append(str(failure))
+            print(failure, file=sys.stderr, flush=True)
+            return None
+        print(f"  {name}", file=sys.stderr, flush=True)
+        return found[name]
+
+    cases = [name for name in CASES if name in names]
+    rows = [attempt(name, lambda name=name: side_by_side(CASES[name], settings)) for name in cases]  # type: ignore[misc]
+    if any(rows):
+        print(side_table([row for row in rows if row]), flush=True)
+    for name in ("iterations", "update"):
+        if name in names:
+            attempt(name, lambda name=name: figures_of("small", name, settings.scale))  # type: ignore[misc]
+    if "iterations" in found or "update" in found:
+        print(small_table(found), flush=True)
+    if "epochs" in names and attempt("epochs", lambda: figures_of("small", "epochs", settings.scale)):
+        print(epoch_table(found["epochs"]), flush=True)
+    if "large" in names and attempt("large", lambda: large(settings)):
+        print(large_table(found["large"]), flush=True)
+    if "growth" in names and attempt("growth", lambda: growth(settings)):
+        print(growth_table(found["growth"]), flush=True)
+    return found
+
+
+def growth(settings: Settings) -> dict[str, list[Figures]]:
+    """Iterations against rows and against partitions."""
+    return {part: figures_of("growth", part, settings.scale) for part in ("rows", "partitions")}
