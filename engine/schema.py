@@ -60,6 +60,17 @@ class NotVectorised(Exception):
     range): the runtime then runs the scalar function row by row, which finds the faulty row."""
 
 
+class SqlForm(Protocol):
+    """An expression as SQL over the SQL texts of its inputs. Both methods raise NotImplementedError where
+    there turns out to be no such form."""
+
+    def __call__(self, *texts: str) -> str:
+        """The value of an expression that cannot fault."""
+
+    def checked(self, *texts: str) -> tuple[str, str]:
+        """SQL that is null exactly where the expression faults, and what the fault says."""
+
+
 @dataclass(frozen=True, slots=True)
 class RowExpr:
     """A typed expression over the variables of a row.
@@ -67,8 +78,7 @@ class RowExpr:
     `scalar(*values)` takes Python values in the order of `inputs`. `arrays(encoder, *columns)`,
     when there is one, takes and gives int64 arrays of one length in the representation of Kind
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
-    `sql(*texts)`, when there is one, takes SQL texts of the inputs and gives the SQL text of the value, in
-    the Spark types of the runtime's codec; only an expression that cannot fault has one.
+    `sql`, when there is one, gives the SQL text of the value, in the Spark types of the runtime's codec.
     `columns` describes the inputs, where a codec needs to know.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
     structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
@@ -81,7 +91,7 @@ class RowExpr:
     place: str = field(compare=False)
     scalar: Callable[..., Any] = field(compare=False, repr=False)
     arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
-    sql: Callable[..., str] | None = field(compare=False, repr=False, default=None)
+    sql: SqlForm | None = field(compare=False, repr=False, default=None)
     columns: tuple[Column, ...] = field(compare=False, repr=False, default=())
 
 

@@ -13,6 +13,7 @@ from typing import Any
 
 from .. import core
 from ..core import Expr, Pattern
+from ..engine.schema import SqlForm
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import TypeDefs, local_name
@@ -37,15 +38,15 @@ from .sqltypes import (
 Env = Mapping[str, Value]
 
 MAX_LENGTH = 20_000
+TOO_LONG = "an integer is beyond the 38 digits that Spark can hold"
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
 _PLAIN = re.compile(r"[\w .,:;!?()\[\]<>=+*/@#&|^~%-]*", re.ASCII)
 _INPUT = re.compile("\0([0-9]+)\0")
 _NAME = re.compile(r"\w+", re.ASCII)
 
 
-def sql_function(expr: Expr, inputs: Collection[str], functions: Functions) -> Callable[..., str] | None:
-    """The function from SQL texts of the inputs to the SQL text of an expression, written on first use: it
-    raises NotImplementedError when there turns out to be no form. None where that is plain to see."""
+def sql_function(expr: Expr, inputs: Collection[str], functions: Functions) -> SqlForm | None:
+    """The SQL of an expression, written on first use. None where it is plain to see that there is none."""
     if not may_have_sql_form(expr):
         return None
     return _Deferred(expr, tuple(inputs), functions)
@@ -63,27 +64,38 @@ def _is_data(type: Type) -> bool:
 class _Deferred:
     """The SQL of an expression, written when it is first asked for."""
 
-    __slots__ = ("_expr", "_functions", "_inputs", "_template")
+    __slots__ = ("_checked", "_expr", "_functions", "_inputs", "_template")
 
     def __init__(self, expr: Expr, inputs: tuple[str, ...], functions: Functions) -> None:
         self._expr, self._inputs, self._functions = expr, inputs, functions
         self._template: str | None = None
+        self._checked: str | None = None
 
     def __call__(self, *texts: str) -> str:
         if self._template is None:
-            self._template = self._written()
-        if not self._template:
-            raise NotImplementedError("the expression has no SQL form")
-        given = [text if _NAME.fullmatch(text) else f"({text})" for text in texts]
-        return _INPUT.sub(lambda found: given[int(found[1])], self._template)
+            self._template = self._written(SqlWriter.stored)
+        return _filled(self._template, texts)
 
-    def _written(self) -> str:
+    def checked(self, *texts: str) -> tuple[str, str]:
+        """SQL that is null where a sum, difference or product of bigints is beyond what Spark can hold."""
+        if self._checked is None:
+            self._checked = self._written(SqlWriter.overflowing)
+        return _filled(self._checked, texts), TOO_LONG
+
+    def _written(self, write: Callable[[SqlWriter, Expr, Env], str]) -> str:
         env = {name: Value(f"\0{place}\0") for place, name in enumerate(self._inputs)}
         try:
-            text = SqlWriter(self._functions).stored(self._expr, env)
+            text = write(SqlWriter(self._functions), self._expr, env)
         except NoSqlForm:
             return ""
         return text if len(text) <= MAX_LENGTH else ""
+
+
+def _filled(template: str, texts: tuple[str, ...]) -> str:
+    if not template:
+        raise NotImplementedError("the expression has no SQL form")
+    given = [text if _NAME.fullmatch(text) else f"({text})" for text in texts]
+    return _INPUT.sub(lambda found: given[int(found[1])], template)
 
 
 class SqlWriter:
@@ -97,6 +109,14 @@ class SqlWriter:
     def stored(self, expr: Expr, env: Env) -> str:
         """The text of an expression's value as it is stored."""
         return sqlnumbers.stored(self.value(expr, env), expr.type)
+
+    def overflowing(self, expr: Expr, env: Env) -> str:
+        """The text of an operation on bigints whose operands have forms; null where that is too long."""
+        match expr:
+            case core.Op("+" | "-" | "*" as op, (left, right), BigInt()):
+                text = f"({self.stored(left, env)} {op} {self.stored(right, env)})"
+                return f"CAST({text} AS {integer_type(BigInt())})"
+        raise NoSqlForm
 
     def value(self, expr: Expr, env: Env, tail: Type | None = None) -> Value:
         """An expression's value. `tail` is the type of a function's result where the expression is what the

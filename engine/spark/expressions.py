@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """SQL text of a value; of a UDF's call, which gives STRUCT<v, e>: the value or the fault.
+    """SQL text of a value; with `udf`, of what may fault, mostly a UDF's call, STRUCT<v, e>: the value or the
+    fault.
 
     `v` is null where `e` is not. Both are null where an argument is null: a row that has failed before,
     or the field of a constructor that a condition excludes.
@@ -44,7 +45,7 @@ class Expressions:
         native = _native(expr, inputs)
         if native is not None:
             return Compiled(native, udf=False)
-        return self._row_udf(expr, inputs, "value")
+        return self._checked(expr, inputs) or self._row_udf(expr, inputs, "value")
 
     def elements(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The array of the elements that `expr` gives, each as `expr.column` says."""
@@ -140,6 +141,19 @@ class Expressions:
         for name in self._registered.values():
             self.spark.sql(f"DROP TEMPORARY FUNCTION IF EXISTS {name}")
         self._registered.clear()
+
+    def _checked(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled | None:
+        """What SQL can compute but for a fault, which then does not show the row's values."""
+        if expr.sql is None:
+            return None
+        try:
+            text, message = expr.sql.checked(*inputs)
+        except NotImplementedError:
+            return None
+        what = Evaluation(expr.scalar, (), (), expr.column, False, expr.place, expr.text)
+        known = " AND ".join([f"{text} IS NULL", *(f"({each}) IS NOT NULL" for each in inputs)])
+        fault = f"CASE WHEN {known} THEN '{fault_text(what, message, ())}' END"
+        return Compiled(f"named_struct('v', {text}, 'e', {fault})", udf=True)
 
     # -------------------------------------------------------------------- UDFs
 

@@ -22,7 +22,7 @@ from ddlog.engine.operators.group import group
 from ddlog.engine.schema import Column, RowExpr
 from ddlog.engine.spark.expressions import Expressions
 from ddlog.program import Program
-from ddlog.source import Source
+from ddlog.source import Source, Span
 from ddlog.spark.types import SparkCodec
 from ddlog.types import BigInt, Bit, Bool, Float, Opaque, String, Tuple, Type, User
 from ddlog.values import NAN, Map, Set, TypeDefs, Vec, constructors_of, integer_range, make
@@ -223,7 +223,7 @@ function f60(x: s16): bigint { if (x < 0) return -1; var y = x as bigint; if (y 
 """
 PYTHON = r"""
 function g1(x: u8, y: u8): u8 { x / y }
-function g2(x: bigint): bigint { x + 1 }
+function g2(x: bigint): bigint { x * 2 + 1 }
 function g3(x: double): string { "${x}" }
 function g4(a: Shape, b: Shape): bool { a < b }
 function g5(v: Vec<Shape>): Vec<Shape> { v.sort_imm() }
@@ -469,3 +469,29 @@ def test_values_that_spark_cannot_hold_are_faults_of_their_rows(spark: SparkSess
     fault = expressions.fault(bad[1], "the rule")
     assert "39 digits" in fault.message and fault.row == {"x": 10**19}
     expressions.close()
+
+
+def test_long_integers_are_faults_without_python(spark: SparkSession) -> None:
+    checked, _ = check_program(Source("test.dl", ""))
+    assert checked is not None
+    span, number = Span(Source("t.dl", "x"), 1, 1, 1, 2), BigInt()
+    functions, codec = compile_function_table(checked), SparkCodec({})
+    expressions = Expressions(spark, codec)
+    x, y = (core.Var(name, number, span) for name in "xy")
+    compiled = [row_expr(core.Op(op, (x, y), number, span), functions, "r") for op in "+-*"]
+    some = [0, 1, -3, 10**19, -(10**19), 10**37, 10**38 - 1, 1 - 10**38]
+    rows = [{"x": a, "y": b} for a, b in product(some, some)]
+    show_rows(spark, compiled, rows, codec)
+    texts = [expressions.value(each, each.inputs).text for each in compiled]
+    assert all(text.startswith("named_struct") for text in texts)
+    listed = ", ".join(f"{text} AS r{n}" for n, text in enumerate(texts))
+    table = spark.sql(f"SELECT place, {listed} FROM ddlog_rows").toArrow().sort_by("place")
+    for n, each in enumerate(compiled):
+        for row, found in zip(rows, table.column(f"r{n}").to_pylist(), strict=True):
+            expected = each.scalar(*(row[name] for name in each.inputs))
+            if abs(expected) < 10**38:
+                assert (found["v"], found["e"]) == (expected, None), row
+            else:
+                assert found["v"] is None and "38 digits" in expressions.fault(found["e"], "").message
+    (nothing,) = spark.sql(f"SELECT {expressions.value(compiled[0], ['NULL', '1BD']).text}").collect()[0]
+    assert tuple(nothing) == (None, None)
