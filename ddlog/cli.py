@@ -44,6 +44,12 @@ update files (--updates):
   -                standard input, commands or JSON lines, applied as they arrive
 Each commit prints exactly the changes of the output relations; with --output they also go to
 DIR/changes.jsonl or DIR/REL.changes.csv.
+
+followed files (--follow DIR), in a folder for each input relation, DIR/REL/, moved there when they are whole:
+  facts            in any form of fact files: rows that come
+  changes          .jsonl and .csv, .tsv as in update files, or a table with a column `op`, +1 or -1
+The files that are found at a time are one epoch. Its changes are printed, or with --output written to
+DIR/changes/epoch=N/changes.jsonl, each epoch once, however often a run with --checkpoint is started again.
 """
 
 
@@ -167,6 +173,14 @@ def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     run.add_argument(
         "--updates", metavar="FILE", help="changes to apply, transaction by transaction; - is stdin"
     )
+    run.add_argument("--follow", metavar="DIR",
+                     help="apply the files that appear in DIR/REL/ until Ctrl-C, and give out the changes; "
+                          "needs Spark")  # fmt: skip
+    run.add_argument("--checkpoint", metavar="DIR",
+                     help="with --follow: remember here what was applied, and continue there")  # fmt: skip
+    run.add_argument("--once", action="store_true", help="with --follow: end when the files are done")
+    run.add_argument("--every", metavar="TIME",
+                     help="with --follow: the time between batches, such as '10 seconds'")  # fmt: skip
     run.add_argument("--relation", metavar="REL", action="append", default=[],
                      help="give out this relation only; may be repeated, and name any relation")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
@@ -260,6 +274,7 @@ def _run(arguments: argparse.Namespace) -> int:
         input=tuple(arguments.input), output=arguments.output, format=arguments.format,
         updates=arguments.updates, relations=tuple(arguments.relation), sizes=arguments.sizes,
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
+        follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments), options)

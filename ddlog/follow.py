@@ -28,7 +28,7 @@ from .rows import Row
 from .session import Session
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
     from .spark.epochs import Change, Epochs, Receiver
 
@@ -51,6 +51,7 @@ class FollowOptions:
     input: tuple[str, ...] = ()
     once: bool = False
     every: str | None = None
+    conf: Sequence[tuple[str, str]] = ()
 
 
 def check_follow(options: FollowOptions, inputs: Sequence[str]) -> None:
@@ -60,6 +61,8 @@ def check_follow(options: FollowOptions, inputs: Sequence[str]) -> None:
         raise DDlogError([facts.NoSuchDirectory(str(folder))])
     if not folder.is_dir():
         raise DDlogError([facts.NotADirectory(str(folder))])
+    if options.output is not None and re.match(r"table:|[A-Za-z][\w+.-]+:/", options.output):
+        raise DDlogError([BadOptions("--follow writes its changes to a local directory")])
     if options.output is not None and options.format not in (None, "jsonl"):
         raise DDlogError(
             [BadOptions("--follow writes changes to --output as JSON lines (--format jsonl) only")]
@@ -72,12 +75,17 @@ def check_follow(options: FollowOptions, inputs: Sequence[str]) -> None:
             raise DDlogError([facts.MisnamedFile(path=str(path), relation=path.name, near=near)])
 
 
-def follow(session: Session, spark: SparkSession, first: Changes, options: FollowOptions, note: Note) -> None:
+def follow(session: Session, first: Changes, options: FollowOptions, note: Note) -> None:
     """Follows a directory until Ctrl-C, an error, or, with `once`, until its files are done. `first` are the
-    changes with which the session began. Raises DDlogError."""
+    changes with which the session began. A session that is not on Spark keeps its state in this process, and
+    Spark only finds the files. Raises DDlogError."""
+    from .spark.connect import open_session
     from .spark.epochs import facts_digest
     from .spark.stream import Stream, epochs_of
 
+    spark = session.spark or open_session(conf=dict(options.conf))
+    if type(spark).__module__.startswith("pyspark.sql.connect"):
+        raise DDlogError([errors.NeedsClassicSpark()])
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         receiver = _receiver(session, epochs, options)

@@ -15,6 +15,7 @@ from .diagnostics import DDlogError
 from .engines import EngineOptions
 from .errors import usage as errors
 from .errors.spark import OnlySparkWrites
+from .follow import FollowOptions, check_follow, follow
 from .interpreter import ChangeSink, Interpreter, dump_lines
 from .io.write import csv_header, make_directory, row_writer, write_relation
 from .launch import launch
@@ -39,6 +40,10 @@ class RunOptions:
     max_iterations: int | None = None
     quiet: bool = False
     engine: EngineOptions = field(default_factory=EngineOptions)
+    follow: str | None = None
+    checkpoint: str | None = None
+    once: bool = False
+    every: str | None = None
 
 
 def run(program: Program, options: RunOptions) -> None:
@@ -47,11 +52,12 @@ def run(program: Program, options: RunOptions) -> None:
     if options.updates is not None:
         check_updates(options.updates)
     chosen = _chosen(program, options.relations)
+    following = _following(program, chosen, options)
     if options.output is not None and not is_elsewhere(options.output):
         make_directory(Path(options.output))
     progress = Progress(options.quiet)
     wanted = {relation.name for relation in chosen}
-    if options.updates is not None:
+    if options.updates is not None or following is not None:
         wanted.update(program.names("output"))
     with progress:
         session = launch(
@@ -61,12 +67,36 @@ def run(program: Program, options: RunOptions) -> None:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
         first = _first_commit(session, options)
+    if following is not None:
+        follow(session, first, following, _note(options))
+        return
     _show_state(session, chosen, options, first)
     if options.updates is not None:
         _apply_updates(session, program, chosen, options, progress)
 
 
+def _following(program: Program, chosen: Sequence[Relation], options: RunOptions) -> FollowOptions | None:
+    """What to follow, if anything. Raises DDlogError."""
+    if options.follow is None:
+        return None
+    names = tuple(relation.name for relation in chosen)
+    following = FollowOptions(
+        options.follow, names, options.checkpoint, options.output, options.format, options.input,
+        options.once, options.every, options.engine.conf,
+    )  # fmt: skip
+    check_follow(following, program.names("input"))
+    return following
+
+
 def _check_options(options: RunOptions) -> None:
+    if options.follow is not None and (options.updates is not None or options.sizes):
+        other = "--updates" if options.updates is not None else "--sizes"
+        raise DDlogError([errors.BadOptions(f"--follow does not go with {other}")])
+    if options.follow is None:
+        given = (("--checkpoint", options.checkpoint), ("--once", options.once), ("--every", options.every))
+        for name, value in given:
+            if value:
+                raise DDlogError([errors.BadOptions(f"{name} needs --follow")])
     if options.format == "parquet" and options.output is None:
         raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
     if options.sizes and options.format is not None and options.output is None and options.updates is None:
@@ -93,7 +123,7 @@ def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
 
 
 def _first_commit(session: Session, options: RunOptions) -> Changes:
-    static = options.updates is None
+    static = options.updates is None and options.follow is None
     if not options.input:
         return session.start(static=static)
     return session.load(options.input, note=_note(options), static=static)

@@ -12,6 +12,7 @@ output relations. Whatever goes wrong leaves the session at its last commit.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from functools import partial
@@ -36,10 +37,14 @@ from .rows import Row, row_of
 from .source import Source, Span
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
     from .io.columns import Columns
     from .io.files import FactFile
     from .places import Place
+    from .spark.epochs import Epochs
     from .spark.session import SparkSide
+    from .spark.stream import Stream
 
 Progress = Callable[[str, int, int], None]
 
@@ -72,6 +77,7 @@ class Session:
         self._static = False
         self._closed = False
         self._spark = self._on_spark(runtime)
+        self._epochs: Epochs | None = None
 
     def __enter__(self) -> Session:
         self._check_open()
@@ -83,8 +89,10 @@ class Session:
         self.close()
 
     def close(self) -> None:
-        """Ends the session; what was not committed is lost."""
+        """Ends the session and its streams; what was not committed is lost."""
         if not self._closed:
+            if self._epochs is not None:
+                self._epochs.close()
             self.rollback()
             self._closed = True
             if self._spark is not None:
@@ -243,6 +251,28 @@ class Session:
             rows = partial(self._spark.collected, declared, frame)
             self._pending(declared).load(self._spark.checked_batch(declared, frame, found), rows)
 
+    def stream(
+        self,
+        source: DataFrame,
+        relation: str,
+        *,
+        checkpoint: str | os.PathLike[str] | None = None,
+        on_change: Callable[[Changes, int], None] | None = None,
+        name: str | None = None,
+        op: str = "op",
+        once: bool = False,
+        every: str | None = None,
+    ) -> Stream:
+        """Lets a streaming DataFrame of Spark drive the session: each batch changes the input relation, and
+        is one epoch. See `ddlog.spark.stream` and docs/streaming.md. Raises DDlogError."""
+        from .spark.stream import stream
+
+        self._check_open()
+        return stream(
+            self, source, relation, checkpoint=checkpoint, on_change=on_change, name=name, op=op, once=once,
+            every=every,
+        )  # fmt: skip
+
     def commit(self) -> Changes:
         """Applies the transaction as one epoch and gives the changes of the output relations.
 
@@ -291,6 +321,12 @@ class Session:
         """The number of rows of a relation."""
         self._readable(relation)
         return self._runtime.size(relation)
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The Spark session that the session runs on; None in-process."""
+        spark: SparkSession | None = getattr(self._runtime, "spark", None)
+        return spark
 
     @property
     def on_spark(self) -> bool:

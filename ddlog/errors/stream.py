@@ -196,21 +196,6 @@ class CheckpointMismatch(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
-class NothingToFollow(Diagnostic):
-    """A directory to follow that is not there, or has no folder of an input relation."""
-
-    title: ClassVar[str] = "{path}: there is no folder of an input relation to follow"
-    suggestion: ClassVar[str] = "make one for each that gets new files: {folders}"
-    path: str
-    inputs: tuple[str, ...]
-
-    @property
-    def folders(self) -> str:
-        """The folders that could be there."""
-        return ", ".join(f"{name}/" for name in self.inputs) or "the program has no input relations"
-
-
-@dataclass(frozen=True, slots=True)
 class OutputOfAnotherRun(Diagnostic):
     """Changes in the output directory that this run did not write and does not continue."""
 

@@ -245,7 +245,7 @@ class Epochs:
         present = change.signs if len(change.signs) == 1 else signs(self.spark, change.frame)
         for op in (op for op in (-1, 1) if op in present):
             rows = part(self.spark, layout, change.frame, op)
-            if getattr(self.session._runtime, "spark", None) is not None:
+            if self.session.on_spark:
                 (self.session.insert if op > 0 else self.session.delete)(change.relation, rows)
             else:
                 put = self.session.insert_rows if op > 0 else self.session.delete_rows

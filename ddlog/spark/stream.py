@@ -203,7 +203,7 @@ def classic_session(source: Any) -> SparkSession:
 def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> Epochs:
     """What the streams of a session share; with the first of them, the state is put together from the log
     at `place`. Raises DDlogError."""
-    known: Epochs | None = session.__dict__.get("_epochs")
+    known = session._epochs
     if known is not None:
         kept = known.checkpoint.path if known.checkpoint is not None else None
         wanted = local_path(place) if place is not None else None
@@ -220,7 +220,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     except BaseException:
         epochs.close()
         raise
-    session.__dict__["_epochs"] = epochs
+    session._epochs = epochs
     return epochs
 
 
