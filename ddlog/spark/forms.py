@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import partial
 from itertools import chain, pairwise, repeat
 from operator import itemgetter
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -33,6 +33,8 @@ from .canonical import Canonical, collection_maker
 _MACHINE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64()}
 _LIMIT = 10**38
 
+Values: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
+
 
 class Form(Protocol):
     """How the values of one type stand in an Arrow array."""
@@ -41,7 +43,7 @@ class Form(Protocol):
     def arrow(self) -> pa.DataType:
         """The type of the array."""
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         """Values as an array. Raises ValueError for one that does not fit."""
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -121,7 +123,7 @@ def _union_form(type: User, typedefs: TypeDefs) -> Form:
 class _Bools:
     arrow = pa.bool_()
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         if isinstance(values, np.ndarray):
             return pa.array(values.astype(bool))
         return pa.array(values, self.arrow)
@@ -135,7 +137,7 @@ class _Bools:
 class _Integers:
     arrow: pa.DataType
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         if isinstance(values, np.ndarray):
             return pa.array(values.astype(self.arrow.to_pandas_dtype(), copy=False))
         return pa.array(values, self.arrow)
@@ -151,7 +153,7 @@ class _Decimals:
 
     arrow: pa.DataType
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         numbers = values.tolist() if isinstance(values, np.ndarray) else values
         try:
             machine = np.fromiter(numbers, np.int64, len(numbers))
@@ -160,7 +162,7 @@ class _Decimals:
         high = machine >> 63
         return self._of(np.column_stack((machine, high)).tobytes(), len(numbers))
 
-    def _wide(self, numbers: Sequence[int]) -> pa.Array:
+    def _wide(self, numbers: Values) -> pa.Array:
         data = b"".join([value.to_bytes(16, "little", signed=True) for value in map(_fitting, numbers)])
         return self._of(data, len(numbers))
 
@@ -191,7 +193,7 @@ def _fitting(value: int) -> int:
 class _Floats:
     arrow: pa.DataType
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         return pa.array(np.asarray(values, self.arrow.to_pandas_dtype()))
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -206,7 +208,7 @@ class _Floats:
 class _Strings:
     arrow = pa.string()
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         return pa.array(values, self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -220,7 +222,7 @@ class _Bytes:
     from_bytes: Callable[[bytes], Any]
     arrow = pa.binary()
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         return pa.array([self.to_bytes(value) for value in values], self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
@@ -244,7 +246,7 @@ class _Structs:
             return pa.bool_()
         return pa.struct([(name, form.arrow) for name, form in self.members])
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         if not self.members:
             return pa.array(np.ones(len(values), bool))
         arrays = [
@@ -279,7 +281,7 @@ class _Unions:
         members = [(each.member, each.fields.arrow) for each in self.alternatives if each.fields is not None]
         return pa.struct([("tag", pa.string()), *members])
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         numbers = np.fromiter((value[0] for value in values), np.int64, len(values))
         tags = pa.array([each.tag for each in self.alternatives], pa.string())
         arrays = [tags.take(pa.array(numbers))]
@@ -321,7 +323,7 @@ class _Lists:
     def arrow(self) -> pa.DataType:
         return pa.list_(self.element.arrow)
 
-    def encode(self, values: Sequence[Any]) -> pa.Array:
+    def encode(self, values: Values) -> pa.Array:
         offsets = np.zeros(len(values) + 1, np.int32)
         np.cumsum(np.fromiter(map(len, values), np.int32, len(values)), out=offsets[1:])
         elements = self.element.encode(list(chain.from_iterable(values)))
