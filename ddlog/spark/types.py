@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from ..codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
@@ -39,7 +40,7 @@ class SparkCodec:
         """The Arrow type that stands for `sql_type`."""
         return self.form(column).arrow
 
-    def encode(self, column: Column, values: Sequence[Any]) -> pa.Array:
+    def encode(self, column: Column, values: Sequence[Any] | np.ndarray[Any, Any]) -> pa.Array:
         """Values (a list, or a NumPy array of numbers) as an Arrow array. Raises ValueError for a value
         that the Spark type cannot hold: a bigint of more than 38 digits."""
         return self.form(column).encode(values)

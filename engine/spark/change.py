@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from ..schema import Schema
 from .tables import Table, Tables
 
@@ -10,16 +12,22 @@ class Change:
     """A change of one relation: columns and weight `w`, not consolidated.
 
     It is a query at first and becomes a table when it is needed twice or counted. `small`: few rows
-    are expected.
+    are expected. `lies`: the columns by which the query's rows come partitioned.
     """
 
-    __slots__ = ("_query", "_table", "schema", "small", "tables")
+    __slots__ = ("_lies", "_query", "_table", "schema", "small", "tables")
 
     def __init__(
-        self, tables: Tables, schema: Schema, query: str, small: bool, table: Table | None = None
+        self,
+        tables: Tables,
+        schema: Schema,
+        query: str,
+        small: bool,
+        table: Table | None = None,
+        lies: Sequence[str] = (),
     ) -> None:
         self.tables, self.schema, self.small = tables, schema, small
-        self._query, self._table = query, table
+        self._query, self._table, self._lies = query, table, lies
 
     @property
     def sql(self) -> str:
@@ -35,7 +43,7 @@ class Change:
     def table(self) -> Table:
         """The change as a table, computed if it was not."""
         if self._table is None:
-            self._table = self.tables.settled(self._query, self.schema, small=self.small)
+            self._table = self.tables.settled(self._query, self.schema, small=self.small, lies=self._lies)
             self.small = self._table.rows <= self.tables.most_small
         return self._table
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+import numpy as np
 import pyarrow as pa
 
 from ..schema import Column
@@ -21,7 +22,7 @@ class Codec(Protocol):
     def arrow_type(self, column: Column) -> pa.DataType:
         """The Arrow type that stands for `sql_type`."""
 
-    def encode(self, column: Column, values: Sequence[Any]) -> pa.Array:
+    def encode(self, column: Column, values: Sequence[Any] | np.ndarray[Any, Any]) -> pa.Array:
         """Values (a list, or a NumPy array of numbers) as an Arrow array. Raises ValueError with a clear
         text for a value that the Spark type cannot hold (a bigint of more than 38 digits)."""
 

@@ -18,7 +18,7 @@ from ..schema import Schema
 from .expressions import Compiled, Expressions
 from .faults import raised
 from .spine import Spine
-from .sqltext import agree, listed
+from .sqltext import agree, consolidated, listed
 
 
 class View(Protocol):
@@ -38,8 +38,8 @@ class View(Protocol):
     def arranged(self, positions: tuple[int, ...]) -> str:
         """The contents, partitioned by the columns at these positions."""
 
-    def present(self) -> str:
-        """A table expression for the rows present, each once."""
+    def present(self, aligned: bool = False) -> str:
+        """A table expression for the rows present, each once; partitioned by the row if `aligned`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,8 +63,11 @@ class SpineView:
     def arranged(self, positions: tuple[int, ...]) -> str:
         return self.spine.arranged(positions, self.now)
 
-    def present(self) -> str:
-        return self.spine.contents(self.now) if self.spine.once(self.now) else self.spine.net(self.now)
+    def present(self, aligned: bool = False) -> str:
+        seen = self.spine.seen(self.now)
+        source = self.spine.aligned(seen) if aligned else self.spine.of(seen)
+        once = self.spine.once(self.now)
+        return source if once else f"({consolidated(self.spine.columns, source)})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,8 @@ class JoinText:
         def fanout(term: int, positions: tuple[int, ...]) -> float:
             view = views[term]
             size = 0 if view is None else view.rows
-            return float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))
+            expected: float = float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))
+            return expected
 
         steps = plan(self.node.terms, self.node.steps, self.node.output, start, fanout, self._late)
         text = _Text(self, start, rows)
@@ -313,7 +317,7 @@ class _Text:
             return
         # The large side is probed, not built: it lies partitioned by its row already.
         columns = listed(column for _, column in keys)
-        right = f"(SELECT {columns + ', ' if columns else ''}true AS there FROM {view.present()})"
+        right = f"(SELECT {columns + ', ' if columns else ''}true AS there FROM {view.present(True)})"
         self.sql = (
             f"(SELECT /*+ SHUFFLE_HASH(l) */ {items} FROM {left} l LEFT JOIN {right} r ON {on} "
             f"WHERE r.there IS NULL)"

@@ -11,10 +11,13 @@ from .sqltext import consolidated, equal, grouping, listed, union
 
 def touched(state: Spine, change: str, columns: Sequence[str], size: int, now: bool = False) -> str:
     """A SELECT of the state's rows that agree with a row of the change on some columns."""
-    hint = "BROADCAST" if size <= state.tables.most_sent else "SHUFFLE_HASH"
+    few = size <= state.tables.most_sent
+    hint = "BROADCAST" if few else "SHUFFLE_HASH"
+    seen = state.seen(now)
+    source = state.of(seen) if few or len(columns) < len(state.columns) else state.aligned(seen)
     everything = listed((f"s.{c}" for c in state.columns), "s.w")
     return (
-        f"SELECT /*+ {hint}(d) */ {everything} FROM {state.contents(now)} s LEFT SEMI JOIN {change} d "
+        f"SELECT /*+ {hint}(d) */ {everything} FROM {source} s LEFT SEMI JOIN {change} d "
         f"ON {equal('s', 'd', columns)}"
     )
 
@@ -27,12 +30,8 @@ def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> str:
         f"SELECT {listed(columns, f'{sign} AS s', f'{number} AS k')} FROM {sql}"
         for number, (sql, sign, _) in enumerate(parts)
     ]
-    if len({sign for _, sign, _ in parts}) == 1:
-        last = f"(SELECT DISTINCT {listed(columns, 's')} FROM ({union(signed)}))"
-        if not columns:
-            last = f"(SELECT max(s) AS s FROM ({union(signed)}) {grouping(columns)})"
-    else:
-        last = f"(SELECT {listed(columns, 'max_by(s, k) AS s')} FROM ({union(signed)}) {grouping(columns)})"
+    decides = "max(s) AS s" if len({sign for _, sign, _ in parts}) == 1 else "max_by(s, k) AS s"
+    last = f"(SELECT {listed(columns, decides)} FROM ({union(signed)}) {grouping(columns)})"
     if not state.rows(False):
         return f"SELECT {listed(columns, '1L AS w')} FROM {last} WHERE s > 0"
     size = sum(size for _, _, size in parts)

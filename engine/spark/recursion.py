@@ -51,7 +51,7 @@ class TablesView:
     def arranged(self, positions: tuple[int, ...]) -> str:
         return self.spine.arranged_of(self.tables, positions)
 
-    def present(self) -> str:
+    def present(self, aligned: bool = False) -> str:
         raise ValueError("a relation of the recursion is not negated inside it")
 
 
@@ -133,7 +133,7 @@ class ClusterRecursion:
             query = f"{consolidated(relation.columns, source)}"
             return self.tables.settled(query, relation.schema, small=all(t.small for t in events))
         if all(table.local is not None for table in events):
-            return self.tables.local(self.tables.concatenated(events).local.drop_columns(["t"]))
+            return self.tables.concatenated(events, without=("t",))
         return self.tables.lazy(events, relation.columns)
 
     def prepare(self) -> None:
@@ -256,12 +256,14 @@ class ClusterRecursion:
                 )
             else:
                 # The large side is probed, not built: it lies partitioned by its row already.
-                there = f"(SELECT {listed(columns, 'true AS there')} FROM {relation.events.of(known)})"
+                there = f"(SELECT {listed(columns, 'true AS there')} FROM {relation.events.aligned(known)})"
                 query = (
                     f"SELECT /*+ SHUFFLE_HASH(c) */ {new} FROM ({distinct}) c "
                     f"LEFT JOIN {there} s ON {equal('c', 's', columns)} WHERE c.w > 0 AND s.there IS NULL"
                 )
-            delta[head] = self.tables.settled(query, relation.schema, small=small, extra=(TIME,))
+            delta[head] = self.tables.settled(
+                query, relation.schema, small=small, extra=(TIME,), lies=relation.columns
+            )
         for head, table in delta.items():
             self.relations[head].events.grow(table)
         self._delta = delta
@@ -393,10 +395,11 @@ class ClusterRecursion:
         on = equal("s", "d", columns)
         parts = []
         # What was derived for later iterations counts for nothing yet.
-        for sql, h, a in (
-            (relation.history.contents(False), "s.w", "s.w"),
-            (relation.history.of(relation.derived), "0L", "IF(s.t <= n.t, s.w, 0L)"),
+        for tables, h, a in (
+            (relation.history.parts, "s.w", "s.w"),
+            (relation.derived, "0L", "IF(s.t <= n.t, s.w, 0L)"),
         ):
+            sql = relation.history.of(tables, () if hint == "BROADCAST" else columns)
             items = listed((f"s.{c}" for c in columns), "s.t", f"{h} AS h", f"{a} AS a", "n.t AS n")
             parts.append(
                 f"SELECT /*+ {hint}(d), BROADCAST(n) */ {items} FROM {sql} s LEFT SEMI JOIN {rows} d ON {on} "

@@ -65,8 +65,8 @@ class SparkRuntime:
         self.circuit, self.spark, self.codec = circuit, spark, codec
         self.options = options or Options()
         self._within = within
-        self.tables = within.tables if within else Tables(spark, codec, self.options)
-        self.expressions = within.expressions if within else Expressions(spark, codec)
+        self.tables: Tables = within.tables if within else Tables(spark, codec, self.options)
+        self.expressions: Expressions = within.expressions if within else Expressions(spark, codec)
         self._nan = nan
         self._outputs = {n.relation: at for at, n in enumerate(circuit.nodes) if isinstance(n, Output)}
         self._relations = self._outputs | dict(circuit.relations)
@@ -303,8 +303,10 @@ class SparkRuntime:
                     outputs = Epoch(self.circuit, self, max_iterations, progress, self._active(changes)).run()
                     deltas = {name: self._delta(name, outputs.get(name)) for name in self._outputs}
                     interrupt.check()
-                    for state in (*self._states(), *self._begun):
-                        state.prepare()
+                    for spine in self._states():
+                        spine.prepare()
+                    for recursion in self._begun:
+                        recursion.prepare()
             except BaseException:
                 self._rollback()
                 raise
@@ -315,7 +317,7 @@ class SparkRuntime:
             self._begun.clear()
             self._pending = {}
             self._sweep()
-            return deltas
+            return dict(deltas)
 
     def _states(self) -> list[Spine]:
         return [*self._spines.values(), *self._counts.values()]
@@ -384,8 +386,10 @@ class SparkRuntime:
     def nothing(self) -> None:
         """No change."""
 
-    def _change(self, at: NodeId, query: str, small: bool) -> Change:
-        return Change(self.tables, self.circuit.nodes[at].schema, query, small)
+    def _change(self, at: NodeId, query: str, small: bool, by_row: bool = False) -> Change:
+        """A change by a query; `by_row`: it ends in a grouping by the whole row."""
+        schema = self.circuit.nodes[at].schema
+        return Change(self.tables, schema, query, small, lies=names(schema) if by_row else ())
 
     def input(self, at: NodeId, node: Input) -> Change | None:
         """The legal part of the change of an input."""
@@ -398,7 +402,7 @@ class SparkRuntime:
             return None
         parts = [(table.view, sign, table.rows) for table, sign in given]
         query = multiset_input(spine.columns, parts) if node.multiset else set_input(spine, parts)
-        return self._change(at, query, all(table.small for table, _ in given))
+        return self._change(at, query, all(table.small for table, _ in given), by_row=True)
 
     def _weighted_within(self, node: Input) -> bool:
         assert self._within is not None
@@ -473,7 +477,7 @@ class SparkRuntime:
         if change is None or not change.table.rows:
             return None
         counts = self._counts[at]
-        found = self._change(at, distinct(counts, change), change.small)
+        found = self._change(at, distinct(counts, change), change.small, by_row=True)
         if not self._static and self._within is None:
             counts.add(change.table)
         return found
@@ -485,7 +489,7 @@ class SparkRuntime:
         text, members, groups = self._groups[at], self._spines[node.source], self._spines[at]
         if self._within is not None or not (groups.rows(False) or members.rows(False)):
             return self._change(at, text.first(change), change.small)
-        return self._change(at, text.again(members, groups, change), change.small)
+        return self._change(at, text.again(members, groups, change), change.small, by_row=True)
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         """Begins an epoch of a fixpoint."""

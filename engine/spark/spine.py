@@ -14,7 +14,7 @@ from ..schema import Schema
 from .sqltext import consolidated, grouping, listed, names, union
 from .tables import TIME, Table, Tables
 
-MOST_PARTS = 4
+MOST_PARTS = 6
 _GROWTH = 8  # a merged table is at least so many times as large as the next
 
 
@@ -51,9 +51,9 @@ class Spine:
         """A table expression for the rows; a row may be in it more than once, with weights that add up."""
         return self.of(self.seen(now))
 
-    def of(self, seen: Sequence[Table], by: Sequence[str] | None = None) -> str:
-        """A table expression for some tables of this schema, the large ones partitioned by `by`."""
-        if len(seen) == 1:
+    def of(self, seen: Sequence[Table], by: Sequence[str] = ()) -> str:
+        """A table expression for some tables of this schema: as they lie, or all partitioned by columns."""
+        if len(seen) == 1 and (not by or seen[0].by == tuple(by)):
             return seen[0].view
         if not seen:
             nothing = [
@@ -62,15 +62,14 @@ class Spine:
             times = ["0 AS t"] if self.timed else []
             return f"(SELECT {listed(nothing, '0L AS w', times)} WHERE false)"
         everything = listed(self.columns, "w", ["t"] if self.timed else [])
-        big = any(not table.small for table in seen)
-        by = self.columns if by is None else by
-        return f"({union([self._select(table, everything, by if big else ()) for table in seen])})"
+        return f"({union([self._select(table, everything, by) for table in seen])})"
 
     def _select(self, table: Table, columns: str, by: Sequence[str]) -> str:
-        """One part of a union. Beside large parts a small one is partitioned as they are, so that the
-        union is, too."""
-        hint = f"/*+ REPARTITION({self.tables.partitions}, {listed(by)}) */ " if by and table.small else ""
-        return f"SELECT {hint}{columns} FROM {table.view}"
+        """One part of a union, which is partitioned where all parts are alike."""
+        view = table.view
+        move = by and table.by != tuple(by)
+        hint = f"/*+ REPARTITION({self.tables.partitions}, {listed(by)}) */ " if move else ""
+        return f"SELECT {hint}{columns} FROM {view}"
 
     def net(self, now: bool = True) -> str:
         """A table expression for the rows, each once, with its weight (of a timed spine: with the sum
@@ -89,11 +88,16 @@ class Spine:
         """A table expression for some tables, partitioned by some columns: copies of the large ones are
         made when first asked for, so that joins of large changes do not move them each time."""
         by = tuple(self.columns[k] for k in positions)
-        if sum(table.rows for table in seen) <= self.tables.most_sent or len(by) == len(self.columns):
-            return self.of(seen)
         return self.of([table if table.small else self._copy(table, by) for table in seen], by)
 
+    def aligned(self, seen: Sequence[Table]) -> str:
+        """A table expression for some tables, partitioned by the row."""
+        return self.of(seen, self.columns)
+
     def _copy(self, table: Table, by: tuple[str, ...]) -> Table:
+        table.view  # noqa: B018 (rows of the driver go to the executors, partitioned by the row)
+        if table.by == by:
+            return table
         held = self._arranged.get((table, by))
         if held is None:
             held = self._arranged[table, by] = self.tables.stored(f"SELECT * FROM {table.view}", by)
@@ -131,8 +135,10 @@ class Spine:
             small[-2:] = [self.tables.concatenated(small[-2:])]
         large += [table for table in small if not table.small]
         small = [table for table in small if table.small]
-        while len(large) > 1 and (len(large) > MOST_PARTS or large[-2].rows <= 2 * large[-1].rows):
-            large[-2:] = [self._merged(large[-2:])]
+        while len(large) > MOST_PARTS:
+            few = next((k for k in range(1, len(large)) if large[k].rows * 8 < large[0].rows), 0)
+            few = min(few, len(large) - MOST_PARTS // 2)
+            large[few:] = [self._merged(large[few:])]
             large.sort(key=lambda table: -table.rows)
         return large + small
 
@@ -142,12 +148,12 @@ class Spine:
 
     def _merged(self, large: Sequence[Table]) -> Table:
         columns = [*self.columns, "t"] if self.timed else self.columns
-        if all_positive(large) and not self.timed:
-            query = f"SELECT * FROM {self.of(large)}"
+        if all_positive(large):
+            query = f"SELECT * FROM {self.aligned(large)}"
         else:
             items = listed(self.columns, "sum(w) AS w", ["t"] if self.timed else [])
-            query = f"SELECT {items} FROM {self.of(large)} {grouping(columns)} HAVING sum(w) <> 0"
-        return self.tables.stored(query, self.columns)
+            query = f"SELECT {items} FROM {self.aligned(large)} {grouping(columns)} HAVING sum(w) <> 0"
+        return self.tables.stored(query, lies=self.columns)
 
     def replace(self, tables: Sequence[Table]) -> None:
         """Makes these tables the state."""

@@ -58,9 +58,11 @@ class Options:
 
 class Table:
     """Materialised rows: on the executors, or, `local`, on the driver; then Spark is told of them when a
-    query first needs them. `least` is the smallest weight, `total` their sum."""
+    query first needs them. `least` is the smallest weight, `total` their sum, `by` the columns by which
+    the executors' rows are partitioned, as far as we know.
+    """
 
-    __slots__ = ("_frame", "_tables", "_view", "least", "local", "rows", "total")
+    __slots__ = ("_frame", "_tables", "_view", "by", "least", "local", "rows", "total")
 
     def __init__(
         self,
@@ -71,18 +73,20 @@ class Table:
         *,
         frame: DataFrame | None = None,
         local: pa.Table | None = None,
+        by: Sequence[str] = (),
     ) -> None:
         self._tables, self.rows, self.least, self.total, self.local = tables, rows, least, total, local
-        self._frame, self._view = frame, ""
+        self._frame, self._view, self.by = frame, "", tuple(by)
 
     @property
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
         if self._frame is None:
             frame = self._tables.spark.createDataFrame(self.local)
-            if not self.small:  # sent once, not with every job
+            if not self.small and self.local is not None:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 frame = frame.repartition(self._tables.partitions, *columns).localCheckpoint(eager=False)
+                self.by = tuple(columns)
             self._frame = frame
         return self._frame
 
@@ -175,9 +179,10 @@ class Tables:
         """No rows."""
         return self.local(self.arrow_schema(schema, extra).empty_table())
 
-    def concatenated(self, tables: Sequence[Table]) -> Table:
+    def concatenated(self, tables: Sequence[Table], without: Sequence[str] = ()) -> Table:
         """The rows of tables of the driver."""
-        return self.local(pa.concat_tables([table.local for table in tables]).combine_chunks())
+        whole = pa.concat_tables([table.local for table in tables]).combine_chunks()
+        return self.local(whole.drop_columns(list(without)) if without else whole)
 
     def united(self, parts: Sequence[Table], columns: Sequence[str]) -> DataFrame:
         """The rows of some tables as one frame, which needs no view."""
@@ -191,7 +196,8 @@ class Tables:
         """The rows of some tables as one, without moving them."""
         least = min((table.least for table in parts), default=0)
         rows, total = sum(t.rows for t in parts), sum(t.total for t in parts)
-        return Table(self, rows, least, total, frame=self.united(parts, columns))
+        by = columns if all(part.by == tuple(columns) for part in parts) else ()
+        return Table(self, rows, least, total, frame=self.united(parts, columns), by=by)
 
     def of_columns(self, schema: Schema, columns: Sequence[Any]) -> Table:
         """Columns (arrays, lists of values, or pairs of a dictionary and positions), each row of weight 1."""
@@ -205,8 +211,9 @@ class Tables:
             return self.codec.encode(column, dictionary).take(pa.array(positions))
         return self.codec.encode(column, given)
 
-    def stored(self, sql: str, by: Sequence[str] | None = None) -> Table:
-        """The rows of a query, computed now and kept by the executors, partitioned by columns.
+    def stored(self, sql: str, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
+        """The rows of a query, computed now and kept by the executors: partitioned by some columns, or as
+        they come, by the columns `lies`.
 
         One job: the checkpoint, which also cuts the lineage, is filled by the count.
         """
@@ -214,9 +221,10 @@ class Tables:
         frame = self.spark.sql(sql)
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
+            lies = by
         kept = frame.localCheckpoint(eager=False)
         (row,) = kept.selectExpr("count(*)", "min(w)", "sum(w)").collect()
-        return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept)
+        return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept, by=lies)
 
     def settled(
         self,
@@ -226,11 +234,13 @@ class Tables:
         small: bool,
         at_most: int | None = None,
         extra: Sequence[pa.Field] = (),
+        lies: Sequence[str] = (),
     ) -> Table:
         """The rows of a query, computed now: on the driver when they are few, else on the executors.
 
         `small` says that few are expected, so that one job brings them; a wrong guess costs a second one,
-        and cannot be where they are known to be `at_most` few.
+        and cannot be where they are known to be `at_most` few. `lies`: the columns by which the query's
+        rows come partitioned.
         """
         interrupt.check()
         if small:
@@ -240,7 +250,7 @@ class Tables:
             )
             if rows.num_rows <= self.most_small:
                 return self.local(rows)
-        table = self.stored(sql)
+        table = self.stored(sql, lies=lies)
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
