@@ -7,10 +7,12 @@ decided here: facts come; changes come and go, in the order of the rows, and of 
 from __future__ import annotations
 
 import re
+import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import FrameType
 from typing import TYPE_CHECKING
 
 from .changesinks import LineSink, TextSink
@@ -36,6 +38,7 @@ Note = Callable[[str], None]
 
 _STREAM = "follow"
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+_POLL = 0.3
 _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
 
 
@@ -98,13 +101,35 @@ def follow(session: Session, first: Changes, options: FollowOptions, note: Note)
         source = files.load(_source_url(options.directory)).select("path", "modificationTime", "length")
         batches = _Batches(session, epochs, Path(options.directory).resolve(), note)
         stream.start(source, batches.changes, options.once, options.every)
-        try:
-            stream.wait()
-        except KeyboardInterrupt:
-            stream.stop()
-            note(f"stopped: {_counted(stream.applied)} applied")
+        with _interrupts() as pressed:
+            while not stream.wait(_POLL):
+                if pressed():
+                    note("stopping after this batch; Ctrl-C again gives it up")
+                    stream.stop()
+                    note(f"stopped: {_counted(stream.applied)} applied")
+                    break
     finally:
         epochs.close()
+
+
+@contextmanager
+def _interrupts() -> Iterator[Callable[[], bool]]:
+    """Notes the first Ctrl-C, and gives what tells of it; Spark's own handler, which takes all jobs down in
+    the midst of whatever is asked of it, gets the second."""
+    pressed = False
+    before = signal.getsignal(signal.SIGINT)
+
+    def handle(number: int, frame: FrameType | None) -> None:
+        nonlocal pressed
+        if pressed and callable(before):
+            before(number, frame)
+        pressed = True
+
+    signal.signal(signal.SIGINT, handle)
+    try:
+        yield lambda: pressed
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _counted(batches: int) -> str:
