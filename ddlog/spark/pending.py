@@ -73,7 +73,8 @@ class Keys:
 
     def __init__(self, present: Present, key: RowExpr) -> None:
         self._present, self._key = present, key
-        names = [column.name for column in present.relation.columns]
+        assert present.relation.key is not None
+        names = [parameter.name for parameter in present.relation.key.parameters]
         inputs = [f"c{names.index(name)}" for name in key.inputs]
         compiled = present.runtime.expressions.value(key, inputs)
         self._sql = f"{compiled.text}.v" if compiled.udf else compiled.text

@@ -57,7 +57,10 @@ class SparkSide:
         """Lets Spark write a relation. Raises DDlogError."""
         if not place.startswith(TABLE) and "://" not in place:
             place = f"file:{Path(place.removeprefix('file:')).absolute()}"
-        return write_frame(self.contents(declared.name), self._codec, declared, self._typedefs, place, format)
+        rows = self._runtime.size(declared.name)
+        return write_frame(
+            self.contents(declared.name), rows, self._codec, declared, self._typedefs, place, format
+        )
 
     def changes(
         self, program: Program, declared: Relation, show_key: Callable[[Relation], Callable[[Any], str]]

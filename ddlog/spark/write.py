@@ -26,15 +26,16 @@ from .failures import spark_failures
 from .workers import register
 
 TABLE = "table:"
+_FEW = 10_000  # no more are perhaps a local relation, of which Spark numbers the rows before they are parts
 _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 
 def write_frame(
-    frame: Any, codec: Codec, relation: Relation, typedefs: TypeDefs, place: str, format: str
+    frame: Any, rows: int, codec: Codec, relation: Relation, typedefs: TypeDefs, place: str, format: str
 ) -> str:
     """Writes a relation's DataFrame (`weight` tells how often a row of a multiset is there) below the folder
-    or URL `place`, or as the table of a place `table:PREFIX`; what was there is replaced. Gives the name of
-    the folder or table. Raises DDlogError."""
+    or URL `place`, or as the table of a place `table:PREFIX`; what was there is replaced. Few `rows` make one
+    part file. Gives the name of the folder or table. Raises DDlogError."""
     spark = frame.sparkSession
     columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
     if not columns:
