@@ -14,3 +14,10 @@ def interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The tests on Spark run in one worker, which starts one session."""
+    for item in items:
+        if "spark" in item.nodeid.lower() or "spark" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.xdist_group("spark"))

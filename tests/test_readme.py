@@ -55,11 +55,15 @@ def test_commands_print_what_is_shown(block: Block, place: Path) -> None:
     assert ddlog(command.removeprefix("$ "), place).rstrip() == output.rstrip()
 
 
-def test_the_python_example_prints_what_is_shown(place: Path) -> None:
-    (code,) = [b.text for b in BLOCKS if b.language == "python"]
-    (output,) = [b.text for b in BLOCKS if b.language == "output"]
-    done = subprocess.run([sys.executable, "-c", code], cwd=place, text=True, capture_output=True, check=True)
-    assert done.stdout == output
+CODES = [b for b in BLOCKS if b.language == "python"]
+OUTPUTS = [b for b in BLOCKS if b.language == "output"]
+
+
+@pytest.mark.parametrize("code, output", zip(CODES, OUTPUTS, strict=True), ids=["in-process", "spark"])
+def test_a_python_example_prints_what_is_shown(code: Block, output: Block, place: Path) -> None:
+    run = [sys.executable, "-c", code.text]
+    done = subprocess.run(run, cwd=place, text=True, capture_output=True, check=True)
+    assert done.stdout.rstrip() == output.text.rstrip()
 
 
 def test_the_first_command_runs_the_main_job() -> None:

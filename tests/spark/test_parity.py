@@ -1,0 +1,90 @@
+"""Both runtimes give the same changes, epoch by epoch: every program of `programs/`, and random ones."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, given, seed, settings
+
+import ddlog
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.interpreter import Interpreter
+from ddlog.program import Program
+from ddlog.session import Session
+from ddlog.updates import update_commands
+
+from ..programs_oracle import ORACLES, PROGRAMS
+from ..random_programs import programs, transactions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+ON_DRIVER = SparkOptions()
+ON_CLUSTER = SparkOptions(driver_rows=0)
+# Everything counts as large: nothing stays on the driver, nothing is sent to every task.
+ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
+# Recursions begin on the driver and outgrow it; tables are small at first.
+OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
+
+
+def transcript(program: Program, session: Session, name: str) -> list[str]:
+    """All that the first load and the updates of a program change, commit by commit."""
+    folder = PROGRAMS / name
+    lines = [str(session.load(folder / "facts"))]
+    interpreter = Interpreter(
+        session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
+    )
+    interpreter.run(
+        update_commands(str(folder / "updates.dat"), program.relations, session.typedefs, lambda _: None)
+    )
+    interpreter.flush()
+    return lines
+
+
+@pytest.mark.parametrize("name", sorted(ORACLES))
+@pytest.mark.parametrize("options", [ON_DRIVER, ON_CLUSTER], ids=["driver", "cluster"])
+def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
+    program = ddlog.compile(Path(PROGRAMS / name / f"{name}.dl"))
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        assert transcript(program, there, name) == transcript(program, here, name)
+        for relation in program.names("output"):
+            assert there.size(relation) == here.size(relation)
+
+
+def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any) -> None:
+    """Commits the transactions on both runtimes and compares every change and what is there at the end."""
+    program = ddlog.compile(text)
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                for session in (here, there):
+                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            wanted, got = here.commit(), there.commit()
+            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
+        for relation in program.relations:
+            assert list(there[relation].weighted()) == list(here[relation].weighted()), relation
+            assert there.size(relation) == here.size(relation)
+
+
+sampled = settings(
+    deadline=None,
+    max_examples=5,
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],
+    database=None,
+)
+
+
+@pytest.mark.parametrize(
+    "options", [ON_CLUSTER, ALL_LARGE, OUTGROWING], ids=["cluster", "large", "outgrowing"]
+)
+def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession) -> None:
+    @seed(len(repr(options)))
+    @sampled
+    @given(programs(), transactions())
+    def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
+        follow(text, stream, options, spark)
+
+    check()

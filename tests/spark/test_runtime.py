@@ -1,0 +1,142 @@
+"""What the Spark runtime promises beside right answers: what moves, what a failure leaves, what is kept."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+from unittest import mock
+
+import pytest
+
+import ddlog
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.engine.spark.tables import Tables
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+JOINS = """
+input relation A(x: s32, y: s32)
+input relation B(y: s32, z: s32)
+input relation Gone(x: s32)
+output relation Joined(x: s32, z: s32)
+Joined(x, z) :- A(x, y), B(y, z), not Gone(x).
+output relation Sums(y: s32, n: u64, t: s32)
+Sums(y, n, t) :- A(x, y), var g = (x, y).group_by(y), var n = g.count(), var t = g.sum_second().
+"""
+PATHS = """
+input relation Edge(x: s32, y: s32)
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+"""
+
+
+def moved(plan: str) -> Iterator[list[str]]:
+    """Each shuffle of a physical plan, with the operators under it down to the first scans."""
+    lines = plan.splitlines()
+    depth = [len(re.match(r"[\s:|+-]*(\*\(\d+\))?\s*", line).group()) for line in lines]  # type: ignore[union-attr]
+    for at, line in enumerate(lines):
+        if re.search(r"\bExchange (hash|single|range|round)", line, re.IGNORECASE):
+            under = []
+            for below in range(at + 1, len(lines)):
+                if depth[below] <= depth[at]:
+                    break
+                under.append(lines[below])
+            yield under
+
+
+def test_a_small_change_of_a_large_state_moves_alone(spark: SparkSession) -> None:
+    program = ddlog.compile(JOINS)
+    rows = spark.range(400_000).selectExpr("CAST(id AS INT) AS x", "CAST(id % 50000 AS INT) AS y")
+    with program.session(spark=spark, spark_options=SparkOptions(sent_rows=1000)) as session:
+        session.insert("A", rows)
+        session.insert("B", rows.selectExpr("y", "x AS z").where("x < 200000"))
+        session.commit()
+        queries: list[str] = []
+        fetch = Tables.fetch
+
+        def noted(tables: Tables, sql: str, *rest: object) -> object:
+            queries.append(tables.spark.sql(f"EXPLAIN {sql}").collect()[0][0])
+            return fetch(tables, sql, *rest)  # type: ignore[arg-type]
+
+        session.insert("A", *((-k, k) for k in range(1, 6)))
+        session.delete("A", *((k, k) for k in range(101, 106)))
+        with mock.patch.object(Tables, "fetch", noted), mock.patch.object(Tables, "stored", None):
+            changes = session.commit()
+        assert len(changes.rows("Sums")) == 20, "ten groups, before and now"
+        assert any("Scan ExistingRDD" in plan for plan in queries), "the large state was looked at"
+        for plan in queries:
+            for under in moved(plan):
+                scans = [line for line in under if "Scan ExistingRDD" in line]
+                joins = [line for line in under if "BroadcastHashJoin" in line]
+                assert len(joins) >= len(scans), f"a large table is shuffled:\n{plan}"
+
+
+@pytest.mark.parametrize("failing", range(6))
+def test_a_failed_job_leaves_the_last_commit(failing: int, spark: SparkSession) -> None:
+    program = ddlog.compile(PATHS + JOINS)
+    with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
+        session.insert("Edge", (1, 2), (2, 3), (3, 1))
+        session.insert("A", (1, 1), (2, 1))
+        session.commit()
+        before = {name: list(session[name].tuples()) for name in program.relations}
+        left = iter(range(failing))
+        fetch = Tables.fetch
+
+        def fails(tables: Tables, *rest: object) -> object:
+            if next(left, None) is None:
+                raise ConnectionError("an executor is lost")
+            return fetch(tables, *rest)  # type: ignore[arg-type]
+
+        def change() -> None:
+            session.delete("Edge", (2, 3))
+            session.insert("Edge", (3, 4))
+            session.insert("B", (1, 7))
+
+        change()
+        with mock.patch.object(Tables, "fetch", fails), pytest.raises((ddlog.DDlogError, ConnectionError)):
+            session.commit()
+        assert {name: list(session[name].tuples()) for name in program.relations} == before
+        change()
+        changes = session.commit()
+        assert changes.rows("Path") == [
+            ((1, 1), -1), ((1, 3), -1), ((2, 1), -1), ((2, 2), -1), ((2, 3), -1), ((3, 3), -1), ((3, 4), 1)
+        ]  # fmt: skip
+        assert changes.rows("Joined") == [((1, 7), 1), ((2, 7), 1)]
+
+
+def test_a_fault_is_the_row_s_and_changes_nothing(spark: SparkSession) -> None:
+    program = ddlog.compile(
+        "input relation A(x: s32, y: s32)\ninput relation B(x: s32)\noutput relation Q(x: s32)\n"
+        "Q(x / y) :- A(x, y), B(x).\n"
+    )
+    with program.session(spark=spark) as session:
+        session.insert("A", (6, 2), (5, 0))
+        session.insert("B", (6,))
+        assert session.commit().rows("Q") == [((3,), 1)], "the row that faults is excluded by B"
+        session.insert("B", (5,))
+        with pytest.raises(ddlog.DDlogError, match="division by zero"):
+            session.commit()
+        assert list(session["Q"].tuples()) == [(3,)]
+        session.delete("A", (5, 0))
+        session.insert("B", (5,))
+        assert session.commit().rows("Q") == []
+
+
+def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
+    program = ddlog.compile(PATHS)
+    with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
+        session.insert("Edge", *((k, k + 1) for k in range(20)))
+        session.commit()
+        views = set()
+        for _ in range(6):
+            session.delete("Edge", (10, 11))
+            session.commit()
+            session.insert("Edge", (10, 11))
+            session.commit()
+            views.add(len([t for t in spark.catalog.listTables() if t.name.startswith("ddlog_")]))
+        assert max(views) <= 12
+        assert session.size("Path") == 210
+    assert not [t for t in spark.catalog.listTables() if t.name.startswith("ddlog_")]
