@@ -144,6 +144,8 @@ def _is_separated_change(text: str, separator: str, relation: Relation) -> bool:
         first: list[Record] = list(itertools.islice(records, 2))
     except CellFault:
         return False
+    if len(relation.columns) > 1 and first and first[0].cells == ["commit"]:
+        return True
     return any(
         len(record.cells) == len(relation.columns) + 1 and record.cells[0].strip() in _SIGNS
         for record in first
