@@ -52,6 +52,12 @@ def resident(process: int, peak: bool = False) -> float:
     return int(size) / 1024
 
 
+def processor_seconds(process: int) -> float:
+    """Processor time that a process has used."""
+    fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 @dataclass(frozen=True)
 class Held:
     """What a session holds: cached parts and their MiB in memory and on disk, MiB of live Java objects, and

@@ -1,13 +1,14 @@
 """One measurement in a process of its own: `python once.py ours|handwritten CASE FACTS RUNS [--digest]`.
 
 Prints JSON: the seconds to start Spark, those of each run from reading the facts with Spark to the size of
-the result, that size, and the processor time and peak memory of the Java virtual machine.
+the result, their processor seconds in Python and Java, that size, and the peak memory of Java.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 import time
 from pathlib import Path
@@ -18,7 +19,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent))
 import numpy as np
 from spark import handwritten
 from spark.cases import CASES, Case
-from spark.local import java_process, resident, session
+from spark.local import java_process, processor_seconds, resident, session
 from workloads import digest
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
@@ -54,12 +55,14 @@ def main() -> None:
     started = time.perf_counter()
     spark = session(MEMORY, **handwritten.CONF)
     spark.range(1).count()
-    figures: dict[str, Any] = {"start": time.perf_counter() - started, "seconds": []}
+    figures: dict[str, Any] = {"start": time.perf_counter() - started, "seconds": [], "processor": []}
+    processes = (os.getpid(), java_process())
     for _ in range(arguments.runs):
-        started = time.perf_counter()
+        started, used = time.perf_counter(), sum(map(processor_seconds, processes))
         result = evaluate(spark, case, arguments.facts)
         figures["rows"] = result.count()
         figures["seconds"].append(time.perf_counter() - started)
+        figures["processor"].append(sum(map(processor_seconds, processes)) - used)
         if arguments.digest:
             table = result.toPandas().to_numpy(dtype=np.int64)
             figures["digest"] = digest(table)

@@ -63,6 +63,8 @@ def side_by_side(case: Case, settings: Settings) -> Figures:
             "start": middle(each["start"] for each in taken),
             "cold": middle(each["seconds"][0] for each in taken),
             "warm": middle(min(each["seconds"][1:]) for each in taken),
+            "cold_processor": middle(each["processor"][0] for each in taken),
+            "warm_processor": middle(min(each["processor"][1:]) for each in taken),
             "java_mib": max(each["java_mib"] for each in taken),
         }
     row["cold_ratio"] = row["handwritten"]["cold"] / row["ours"]["cold"]

@@ -27,13 +27,12 @@ MEMORY = "3g"
 
 
 def per_iteration(steps: Sequence[Step]) -> Figures:
-    """Of some commits: seconds an iteration, over all and of the median commit, and of a commit."""
-    each = [step.ms / 1000 / step.iterations for step in steps if step.iterations]
+    """Of some commits: mean seconds an iteration, if there are any, and the median of a commit."""
+    count = sum(step.iterations for step in steps)
     return {
-        "seconds": sum(step.ms for step in steps) / 1000 / max(sum(step.iterations for step in steps), 1),
-        "median_seconds": statistics.median(each) if each else None,
+        "seconds": sum(step.ms for step in steps) / 1000 / count if count else None,
         "commit_seconds": statistics.median(step.ms for step in steps) / 1000,
-        "iterations": sum(step.iterations for step in steps) / len(steps),
+        "iterations": count / len(steps),
         "changed": sum(step.changed for step in steps) / len(steps),
         "commits": len(steps),
     }
