@@ -82,7 +82,7 @@ class Table:
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
         if self._frame is None:
-            frame = self._tables.spark.createDataFrame(self.local)
+            frame = _frame(self._tables.spark, self.local)
             if not self.small and self.local is not None:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 frame = frame.repartition(self._tables.partitions, *columns).localCheckpoint(eager=False)
@@ -290,6 +290,15 @@ class Tables:
     def close(self) -> None:
         """Drops all temp views."""
         self.forget_but(())
+
+
+def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
+    """Rows of the driver as a DataFrame."""
+    if rows.num_rows:
+        return spark.createDataFrame(rows)
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    return spark.createDataFrame(rows, from_arrow_schema(rows.schema))  # Connect does not look for it
 
 
 def _whole(column: pa.ChunkedArray, type: pa.DataType) -> pa.Array:

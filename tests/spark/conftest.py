@@ -1,4 +1,7 @@
-"""One Spark session for all tests: a JVM takes seconds to start and most of a core while it does."""
+"""One Spark session for all tests: a JVM takes seconds to start and most of a core while it does.
+
+Classic and local, unless DDLOG_TEST_REMOTE names a Connect server: its address, or `local[2]` to start one.
+"""
 
 from __future__ import annotations
 
@@ -12,24 +15,28 @@ import pytest
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_CONF = {
+    "spark.driver.memory": "2g",
+    "spark.ui.enabled": "false",
+    "spark.ui.showConsoleProgress": "false",
+    "spark.log.level": "ERROR",
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.ansi.enabled": "false",
+}
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
-    """A classic local session."""
+    """The session that the tests share."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
-    session = (
-        SparkSession.builder.master("local[2]")
-        .appName("ddlog tests")
-        .config("spark.driver.memory", "2g")
-        .config("spark.ui.enabled", "false")
-        .config("spark.ui.showConsoleProgress", "false")
-        .config("spark.log.level", "ERROR")
-        .config("spark.sql.shuffle.partitions", "2")
-        .config("spark.sql.adaptive.enabled", "false")
-        .config("spark.sql.ansi.enabled", "false")
-        .getOrCreate()
-    )
+    remote = os.environ.get("DDLOG_TEST_REMOTE")
+    builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master("local[2]")
+    builder = builder.appName("ddlog tests")
+    for key, value in _CONF.items():
+        builder = builder.config(key, value)
+    session = builder.getOrCreate()
     yield session
     session.stop()
