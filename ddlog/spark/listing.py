@@ -37,7 +37,8 @@ class SparkFile:
 
     def is_at(self, url: str) -> bool:
         """Whether a URL that Spark gives out is this file's."""
-        return local_path(url) in (str(self.local), self.url) or url == self.url
+        home = str(self.local.absolute()) if self.local is not None else self.url
+        return local_path(url) == home or url == self.url
 
     def may_have(self, text: bytes) -> bool:
         """Whether the file perhaps contains a text: looked at where that is quick."""
@@ -118,8 +119,7 @@ def _plain(folder: Path) -> bool:
 
 
 def _local(file: FactFile) -> SparkFile:
-    path = file.path.absolute()
-    return SparkFile("file:" + _SPECIAL.sub(r"\\\1", str(path)), file.format, path)
+    return SparkFile("file:" + _SPECIAL.sub(r"\\\1", str(file.path.absolute())), file.format, file.path)
 
 
 def _tables(spark: Any, place: Place, inputs: Sequence[str]) -> list[tuple[str, str]]:

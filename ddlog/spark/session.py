@@ -138,5 +138,8 @@ class SparkSide:
         """Reads the file of a fault here, which raises the same with line and column."""
         faults = [each for each in error.diagnostics if isinstance(each, BadRecord)]
         for file in self.local_files(found, declared.name):
-            if any(str(file.path) == fault.path for fault in faults) and file.path.stat().st_size <= _SHORT:
+            if (
+                any(str(file.path.absolute()) == fault.path for fault in faults)
+                and file.path.stat().st_size <= _SHORT
+            ):
                 read_facts(file, declared, self._typedefs)

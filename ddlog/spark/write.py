@@ -26,7 +26,9 @@ from .failures import spark_failures
 from .workers import register
 
 TABLE = "table:"
-_FEW = 10_000  # no more are perhaps a local relation, of which Spark numbers the rows before they are parts
+# So many rows are one file. Spark may have them as a local relation, and then number them as one part, however
+# many it writes.
+_FEW = 10_000
 _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 
@@ -54,9 +56,9 @@ def write_frame(
         if format == "parquet":
             _plain(spark, frame, codec, columns, typedefs).write.mode("overwrite").parquet(name)
         else:
-            _lines(spark, frame, codec, relation, columns, typedefs, format).write.mode("overwrite").text(
-                name
-            )
+            whole = frame.coalesce(1) if rows <= _FEW else frame
+            lines = _lines(spark, whole, codec, relation, columns, typedefs, format)
+            lines.write.mode("overwrite").text(name)
         return name
 
 

@@ -16,9 +16,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 PROGRAMS = Path(__file__).parents[2] / "programs"
-EDGES = (
-    "input relation Edge(a: s32, b: s32)\noutput relation Path(a: s32, b: s32)\nPath(a, b) :- Edge(a, b).\n"
-)
+EDGES = """
+input relation Edge(a: s32, b: s32)
+output relation Path(a: s32, b: s32)
+Path(a, b) :- Edge(a, b).
+"""
 
 
 def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
@@ -28,17 +30,12 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, s
     return code, out, error
 
 
-@pytest.mark.parametrize("name", ["people", "network"])
-def test_programs(spark: SparkSession, capfd: pytest.CaptureFixture[str], name: str) -> None:
+@pytest.mark.parametrize(("name", "updates"), [("network", True), ("same_generation", False)])
+def test_programs(spark: SparkSession, capfd: pytest.CaptureFixture[str], name: str, updates: bool) -> None:
     home = PROGRAMS / name
-    arguments = (
-        f"{home}/{name}.dl",
-        "--input",
-        f"{home}/facts",
-        "--updates",
-        f"{home}/updates.dat",
-        "--quiet",
-    )
+    arguments = [f"{home}/{name}.dl", "--input", f"{home}/facts", "--quiet"]
+    if updates:
+        arguments += ["--updates", f"{home}/updates.dat"]
     expected = run(capfd, "run", *arguments, "--engine", "in-process")
     assert run(capfd, "run", *arguments) == expected
     assert expected[0] == 0 and len(expected[1]) > 100
