@@ -38,6 +38,7 @@ Note = Callable[[str], None]
 
 _STREAM = "follow"
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
+_AGE = "36500d"  # Spark passes over files that are a week older than the newest, if it is not told otherwise
 _POLL = 0.3
 _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
 
@@ -98,6 +99,7 @@ def follow(session: Session, first: Changes, options: FollowOptions, note: Note)
             note(f"continuing after epoch {_last_epoch(epochs)} of {options.checkpoint}")
         stream = Stream(epochs, _STREAM, receiver)
         files = spark.readStream.format("binaryFile").schema(_FILES).option("recursiveFileLookup", "true")
+        files = files.option("maxFileAge", _AGE)
         source = files.load(_source_url(options.directory)).select("path", "modificationTime", "length")
         batches = _Batches(session, epochs, Path(options.directory).resolve(), note)
         stream.start(source, batches.changes, options.once, options.every)

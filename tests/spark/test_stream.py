@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+import os
 import random
 from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from ddlog.cli import main
 from ddlog.diagnostics import DDlogError
 from ddlog.program import compile
 from ddlog.session import Session
@@ -16,7 +21,7 @@ from ddlog.spark.changelog import Layout, folded, folded_rows, read_frame, read_
 from ddlog.spark.stream import stream
 from ddlog.spark.types import SparkCodec
 
-from .streaming import Source, Told, closure, contents, edge, edges, program, run_once
+from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -229,3 +234,56 @@ def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind:
         ]
         assert applied(kind, before, signed) == now, where
         assert len({(row, op > 0) for row, op in rows}) == len(rows), where
+
+
+# ---------------------------------------------------------------- elsewhere
+
+
+class Remote:
+    """What a streaming DataFrame of Spark Connect looks like."""
+
+    isStreaming = True
+
+
+Remote.__module__ = "pyspark.sql.connect.dataframe"
+
+
+def test_connect_is_refused() -> None:
+    refused = pytest.raises(DDlogError, match="needs a classic Spark session")
+    with program().session(engine="in-process") as session, refused:
+        stream(session, Remote(), "Edge")  # type: ignore[arg-type]
+
+
+def test_a_directory_is_followed(
+    spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "paths.dl"
+    text.write_text(PATHS, "utf-8")
+    incoming, clock = tmp_path / "in", itertools.count(1_700_000_000)
+
+    def put(name: str, text: str) -> None:
+        (incoming / name).parent.mkdir(exist_ok=True, parents=True)
+        (incoming / name).write_text(text, "utf-8")
+        os.utime(incoming / name, (next(clock),) * 2)
+
+    def follow(*options: str) -> str:
+        arguments = ["--follow", str(incoming), "--once", "--engine", "in-process", *options]
+        code = main(["run", str(text), "--checkpoint", str(tmp_path / "state"), *arguments])
+        printed = capsys.readouterr()
+        return printed.out if not code else printed.err
+
+    put("Edge/1.csv", "from,to\n1,2\n2,3\n")
+    put("Edge/2.changes.csv", "-1,2,3\n+1,3,4\ncommit\n")
+    put("Edge/3.csv", "commit\n")
+    put("Name/1.jsonl", '{"at": 7, "name": "seven"}\n')
+    put("Name/2.jsonl", '{"insert": {"Visit": [7], "Name": [8, "eight"]}}\n{"commit": true}\n')
+    first = ["Path:", "Path{.from = 1, .to = 2}: +1", "Path{.from = 3, .to = 4}: +1"]
+    first += ["Ratio:", "Ratio{.at = 1, .r = 50}: +1", "Ratio{.at = 3, .r = 25}: +1"]
+    assert follow().splitlines() == [*first, "Seen:", 'Seen{.at = 7, .name = "seven"}: +1']
+    table = pa.table({"at": [7, 9], "op": [-1, 1], "name": ["seven", "nine"]})
+    pq.write_table(table, incoming / "Name/3.parquet")
+    assert follow("--relation", "Seen").splitlines() == ["Seen:", 'Seen{.at = 7, .name = "seven"}: -1']
+    assert follow() == ""
+    put("Edge/4.jsonl", '{"clear": "Edge"}\n')
+    assert "only insertions and deletions of rows" in follow()
+    assert "--follow does not go with --sizes" in follow("--sizes")
