@@ -136,10 +136,7 @@ class SparkSide:
 
     def _look_closely(self, error: DDlogError, declared: Relation, found: SparkFacts) -> None:
         """Reads the file of a fault here, which raises the same with line and column."""
-        faults = [each for each in error.diagnostics if isinstance(each, BadRecord)]
+        faults = {each.path for each in error.diagnostics if isinstance(each, BadRecord)}
         for file in self.local_files(found, declared.name):
-            if (
-                any(str(file.path.absolute()) == fault.path for fault in faults)
-                and file.path.stat().st_size <= _SHORT
-            ):
+            if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
                 read_facts(file, declared, self._typedefs)

@@ -26,8 +26,8 @@ from .failures import spark_failures
 from .workers import register
 
 TABLE = "table:"
-# So many rows are one file. Spark may have them as a local relation, and then number them as one part, however
-# many it writes.
+# So many rows are one file. Spark may have them as a local relation, and then numbers them as one part,
+# however many it writes.
 _FEW = 10_000
 _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
