@@ -72,29 +72,34 @@ LANGUAGE = (
     "cursor mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
     "errors shapes substitute",
-    "aggregates codegen jsonvalue lexer operators rows stratify",
+    "aggregates codegen engines jsonvalue lexer operators rows stratify",
     "actions building inputs mistakes valuetext",
     "io mutation parser rulebody",
-    "commands draw lower modules results",
+    "commands draw lower modules places results",
     "changefiles names",
     "check updates",
-    "program",
+    "followedfiles program",
     "session",
-    "changesinks interpreter",
+    "spark",
+    "changesinks interpreter launch",
+    "epochfiles",
+    "follow",
     "run",
     "prompt",
     "repl",
     "cli",
     "__main__",
 )
-# The only imports that point up: two factories, which import what they make as they make it, and a type.
+# The only imports that point up: factories, which import what they make as they make it, and a type.
 UP = {
     ("ddlog.engine.runtime", "ddlog.engine.inprocess"),
     ("ddlog.program", "ddlog.session"),
+    ("ddlog.program", "ddlog.spark"),
+    ("ddlog.session", "ddlog.spark"),
     ("ddlog.prompt", "ddlog.repl"),
 }
 # The parts of the language that see the engine, from expressions on; and all that the library sees.
-ON_THE_ENGINE = set("aggregates building codegen draw inputs lower program results rulebody session".split())  # noqa: SIM905
+ON_THE_ENGINE = set("aggregates building codegen draw inputs lower program results rulebody session spark".split())  # noqa: SIM905
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
 
 
