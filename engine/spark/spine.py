@@ -129,10 +129,13 @@ class Spine:
     def compacted(self, tables: Sequence[Table]) -> list[Table]:
         """The tables, merged where they are many: sizes fall geometrically, so that a row is merged a
         logarithmic number of times."""
-        small = [table for table in tables if table.small]
+        small: list[Table] = []
         large = sorted((table for table in tables if not table.small), key=lambda table: -table.rows)
-        while len(small) > 1 and small[-2].rows <= _GROWTH * small[-1].rows:
-            small[-2:] = [self.tables.concatenated(small[-2:])]
+        for table in tables:
+            if table.small:
+                small.append(table)
+                while len(small) > 1 and small[-2].rows <= _GROWTH * small[-1].rows:
+                    small[-2:] = [self.tables.concatenated(small[-2:])]
         large += [table for table in small if not table.small]
         small = [table for table in small if table.small]
         while len(large) > MOST_PARTS:
