@@ -1,0 +1,68 @@
+"""Spark Connect gives the same: sessions, faults and parity, once more on a Connect server of this machine.
+
+In a process of its own, since a process that has a classic session cannot start a Connect server. What runs
+there is chosen to take about a minute; to run all of it: `DDLOG_TEST_REMOTE=local[2] pytest tests/spark`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+SPARK_TESTS = Path(__file__).parent
+LIMIT = 600  # seconds: a loaded machine takes five times as long
+FILES = ["test_session.py", "test_runtime.py", "test_parity.py"]
+CHOSEN = (
+    "test_session or (failed_job and 3) or a_small_change or a_fault_is "
+    "or driver-points_to or cluster-people or outgrowing"
+)
+PORT = 15002  # where `remote("local[2]")` puts the server and looks for it
+
+
+def wait_for_port() -> None:
+    """Waits until no other run has a Connect server here."""
+    for _ in range(120):
+        with socket.socket() as trial:
+            if trial.connect_ex(("localhost", PORT)):
+                return
+        time.sleep(1)
+    pytest.fail(f"another Connect server holds port {PORT}")
+
+
+def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    for package in ("pyspark", "grpc", "grpc_status"):
+        pytest.importorskip(package)
+    if "DDLOG_TEST_REMOTE" in os.environ:
+        pytest.skip("this run is on Connect")
+    import pyspark
+
+    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
+    command += [*(str(SPARK_TESTS / name) for name in FILES), "-k", CHOSEN]
+    wait_for_port()
+    inner = subprocess.Popen(
+        command,
+        env=os.environ | {"DDLOG_TEST_REMOTE": "local[2]"},
+        cwd=SPARK_TESTS.parents[1],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,  # so that the server ends with it
+    )
+    try:
+        output, _ = inner.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(inner.pid, signal.SIGKILL)
+        pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
+    assert inner.returncode == 0, output
+    passed = re.search(r"(\d+) passed", output)
+    assert passed is not None and int(passed.group(1)) >= 15 and "skipped" not in output, output
+    with capsys.disabled():
+        print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed.group()}")
