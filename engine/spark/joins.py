@@ -18,7 +18,7 @@ from ..schema import Schema
 from .expressions import Compiled, Expressions
 from .faults import raised
 from .spine import Spine
-from .sqltext import agree, consolidated, listed
+from .sqltext import agree, consolidated, grouping, listed, names, union
 
 
 class View(Protocol):
@@ -119,11 +119,25 @@ class JoinText:
             if binds(step) not in looked_up and self._compiled(step, [""] * len(inputs(step))).udf
         }
 
-    def query(self, start: int | None, rows: Start | None, views: Sequence[View | None]) -> str:
+    def summed(self, queries: Sequence[str], timed: bool) -> str:
+        """One SELECT of queries that keep their faults: those are raised that do not cancel out."""
+        if not self._late:
+            return union(queries)
+        columns = [*names(self.node.schema), *(["t"] if timed else [])]
+        sums = (
+            f"SELECT {listed(columns, 'e', 'sum(w) AS w')} FROM ({union(queries)}) {grouping(columns, 'e')}"
+        )
+        items = listed(names(self.node.schema), f"{raised(self.node.text)} AS w", ["t"] if timed else [])
+        return f"SELECT {items} FROM ({sums}) WHERE w <> 0"
+
+    def query(
+        self, start: int | None, rows: Start | None, views: Sequence[View | None], raising: bool = True
+    ) -> str:
         """The SELECT of the join of `rows` in place of term `start` with what the views show of the others.
 
         Columns c0, c1, …, the weight `w`, and `t` where something is timed: the latest iteration of the
-        rows used. Not consolidated.
+        rows used. Not consolidated. Without `raising`, a query that may fault has the column `e` at the end,
+        for `summed`.
         """
 
         def fanout(term: int, positions: tuple[int, ...]) -> float:
@@ -136,7 +150,7 @@ class JoinText:
         text = _Text(self, start, rows)
         for step in steps:
             text.add(step, views, fanout)
-        return text.end(self.node.output)
+        return text.end(self.node.output, raising or not self._late)
 
     def _compiled(self, step: Step, given: Sequence[str]) -> Compiled:
         expr = step.condition if isinstance(step, Guard) else step.value
@@ -332,8 +346,11 @@ class _Text:
         items = listed(self.variables.values(), f"{raised(self.join.node.text)} AS w", self.time())
         return f"(SELECT {items} FROM {self.sql})"
 
-    def end(self, output: Sequence[str]) -> str:
-        """The whole query."""
+    def end(self, output: Sequence[str], raising: bool) -> str:
+        """The whole query; with its faults if it does not raise them."""
         items = [f"{self.variables[name]} AS c{k}" for k, name in enumerate(output)]
+        if not raising:
+            fault = "e" if self.faults else "CAST(NULL AS STRING) AS e"
+            return f"SELECT {listed(items, 'w', self.time(), fault)} FROM {self.sql}"
         weight = f"{raised(self.join.node.text)} AS w" if self.faults else "w"
         return f"SELECT {listed(items, weight, self.time())} FROM {self.sql}"

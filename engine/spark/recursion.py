@@ -97,11 +97,27 @@ class ClusterRecursion:
         self._imports, self._time = imports, 0
         self._first = not self._begun
         if self._first:
+            self._imports = {at: self._settled(each) for at, each in imports.items()}
             self._seed_sets()
             return
         if not self.history:
             self._build_history()
         self._seed_history()
+
+    def _settled(self, imported: Imported) -> Imported:
+        """An import whose rows are there as often as they say: sets are grown from what is there, and what
+        was inserted and deleted is not."""
+        if imported.spine.once():
+            return imported
+        net = Spine(self.tables, imported.spine.schema)
+        net.replace(
+            [
+                self.tables.settled(
+                    f"SELECT * FROM {imported.spine.net()}", net.schema, small=False, lies=net.columns
+                )
+            ]
+        )
+        return Imported(net, imported.change)
 
     def next_iteration(self) -> int | None:
         """The least iteration with pending work, None at the fixpoint."""
@@ -346,7 +362,7 @@ class ClusterRecursion:
         if any(v is not None and not v.rows and not rule.node.terms[k].negated for k, v in enumerate(views)):
             return
         timed = rows.timed or any(isinstance(s, str) for s in rule.sources)
-        found[rule.head].append(self._dated(rule.query(start, rows, views), timed))
+        found[rule.head].append(self._dated(rule.query(start, rows, views, raising=not timed), timed))
 
     def _derive(self, found: Mapping[str, Sequence[str]], small: bool) -> None:
         """Adds derivations to what is pending."""

@@ -34,9 +34,13 @@ class Rule:
     join: JoinText
     linear: tuple[JoinText, ...]
 
-    def query(self, start: int | None, rows: Start | None, views: Sequence[View | None]) -> str:
+    def query(
+        self, start: int | None, rows: Start | None, views: Sequence[View | None], raising: bool = True
+    ) -> str:
         """A SELECT of the head's rows; see JoinText.query."""
-        text = self.join.query(start, rows, views)
+        text = self.join.query(start, rows, views, raising)
+        if not raising:
+            text = self.join.summed([text], True)
         timed = (rows is not None and rows.timed) or any(v is not None and v.timed for v in views)
         for join in self.linear:
             text = join.query(0, Start(f"({text})", 0, timed), (None,))

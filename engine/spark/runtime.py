@@ -442,6 +442,9 @@ class SparkRuntime:
             return self._change(at, text.query(0, Start(change.sql, size), (None,)), change.small)
         sizes = [None if change is None else change.table.rows for change in changes]
         queries = []
+        positive = all(change is None or change.table.least >= 0 for change in changes) and all(
+            self._spines[term.source].once() for term in node.terms
+        )
         for start, now in versions(node.terms, sizes, self._first_epoch):
             views: list[View | None] = [
                 None if k == start else SpineView(self._spines[term.source], now[k])
@@ -454,10 +457,11 @@ class SparkRuntime:
                 change = changes[start]
                 assert change is not None
                 rows = Start(change.sql, change.table.rows)
-            queries.append(text.query(start, rows, views))
+            queries.append(text.query(start, rows, views, raising=positive))
         if not queries:
             return None
-        return self._change(at, union(queries), all(c is None or c.small for c in changes))
+        query = union(queries) if positive else text.summed(queries, False)
+        return self._change(at, query, all(c is None or c.small for c in changes))
 
     def _nothing_to_meet(
         self, node: Join | DeltaJoin, views: Sequence[View | None], now: Sequence[bool]
