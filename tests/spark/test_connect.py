@@ -14,8 +14,13 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
+
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.engine.spark.tables import Tables
 
 SPARK_TESTS = Path(__file__).parent
 LIMIT = 600  # seconds: a loaded machine takes five times as long
@@ -66,3 +71,37 @@ def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     assert passed is not None and int(passed.group(1)) >= 15 and "skipped" not in output, output
     with capsys.disabled():
         print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed.group()}")
+
+
+class Refusing(dict[str, str]):
+    """The settings of a service that lets some of them be."""
+
+    def set(self, key: str, value: str) -> None:
+        if key in self:
+            raise PermissionError(key)
+        self[key] = value
+
+    def unset(self, key: str) -> None:
+        del self[key]
+
+
+@pytest.mark.parametrize(
+    ("key", "held", "fails"),
+    [
+        ("spark.sql.constraintPropagation.enabled", "true", False),
+        ("spark.sql.ansi.enabled", "false", False),
+        ("spark.sql.ansi.enabled", "true", True),
+        ("spark.sql.session.timeZone", "CET", True),
+    ],
+)
+def test_a_setting_may_be_refused_unless_answers_hang_on_it(key: str, held: str, fails: bool) -> None:
+    conf = Refusing({key: held})
+    service: Any = SimpleNamespace(conf=conf)
+    tables = Tables(service, codec=None, options=SparkOptions(partitions=2))  # type: ignore[arg-type]
+    if fails:
+        with pytest.raises(PermissionError), tables.configured():
+            pytest.fail("it went on")
+    else:
+        with tables.configured():
+            assert conf["spark.sql.shuffle.partitions"] == "2"
+    assert conf == {key: held}, "settings are as they were"
