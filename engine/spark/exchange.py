@@ -63,3 +63,16 @@ def _input(codec: Codec, column: Column, data: pa.ChunkedArray) -> Any:
             )
         return codec.decode(column, coded.dictionary), coded.indices.to_numpy()
     return codec.decode(column, data)
+
+
+def distinct_rows(rows: pa.Table) -> pa.Table | None:
+    """Each row of a local table once, with weight 1; None where Arrow cannot compare the columns."""
+    columns = [name for name in rows.column_names if name != "w"]
+    if not columns or any(pa.types.is_nested(rows.schema.field(name).type) for name in columns):
+        return None
+    once = rows.select(columns).group_by(columns).aggregate([]).combine_chunks()
+    arrays = [column.chunk(0) if column.num_chunks else pa.array([], column.type) for column in once.columns]
+    ones = pa.array(np.ones(once.num_rows, np.int64))
+    return pa.Table.from_arrays(
+        [*arrays, ones], schema=pa.schema([*(rows.schema.field(c) for c in columns), WEIGHT])
+    )

@@ -70,17 +70,15 @@ class Recursion:
             self._running.iterate(time)
             return
         assert self._driver is not None
-        changes = {at: self._here(i.change, i) for at, i in self._imports.items() if i.change is not None}
+        changes = {
+            at: self.tables.gathered(i.change, i.spine.schema)
+            for at, i in self._imports.items()
+            if i.change is not None
+        }
         try:
             self._found = self._driver.run(changes, self.most, self._static, self._limit, self._progress)
         except Outgrown:
             self._take_over()
-
-    def _here(self, change: Table, imported: Imported) -> Table:
-        """A change with its rows on the driver."""
-        if change.local is None:
-            change.local = self.tables.fetch(f"SELECT * FROM {change.view}", imported.spine.schema)
-        return change
 
     def _take_over(self) -> None:
         """The cluster begins anew, from all that the imports hold."""

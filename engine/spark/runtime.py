@@ -30,6 +30,7 @@ from ..schedule import Epoch, downstream, readers
 from ..schema import Schema
 from .change import Change, of_table
 from .codec import Codec
+from .exchange import distinct_rows
 from .expressions import Expressions
 from .faults import raising
 from .grouping import GroupText
@@ -176,9 +177,11 @@ class SparkRuntime:
             columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
             renamed = self.tables.named(frame.selectExpr(*columns, "1L AS w"))
             try:
-                return self.tables.stored(f"SELECT * FROM {renamed}")
+                table = self.tables.stored(f"SELECT * FROM {renamed}")
             finally:
                 self.tables.forget(renamed)
+            few = table.rows <= self.options.driver_rows and bool(self._recursions)
+            return self.tables.gathered(table, schema) if few else table
 
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""
@@ -400,6 +403,11 @@ class SparkRuntime:
         given = [(table, sign) for table, sign in self._pending.get(node.relation, ()) if table.rows]
         if not given:
             return None
+        first = not spine.rows() and not node.multiset and len(given) == 1 and given[0][1] > 0
+        if first and given[0][0].local is not None:
+            once = distinct_rows(given[0][0].local)
+            if once is not None:
+                return of_table(self.tables, node.schema, self.tables.local(once))
         parts = [(table.view, sign, table.rows) for table, sign in given]
         query = multiset_input(spine.columns, parts) if node.multiset else set_input(spine, parts)
         return self._change(at, query, all(table.small for table, _ in given), by_row=True)

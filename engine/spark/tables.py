@@ -84,13 +84,21 @@ class Table:
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
         if self._frame is None:
-            frame = _frame(self._tables.spark, self.local)
-            if not self.small and self.local is not None:  # sent once, not with every job
+            assert self.local is not None
+            if self.small:
+                self._frame = _frame(self._tables.spark, self.local)
+            else:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
-                frame = frame.repartition(self._tables.partitions, *columns).localCheckpoint(eager=False)
-                self.by = tuple(columns)
-            self._frame = frame
+                moved = self._tables.sent(self.local).repartition(self._tables.partitions, *columns)
+                self._frame, self.by = moved.localCheckpoint(eager=False), tuple(columns)
         return self._frame
+
+    @property
+    def shown(self) -> DataFrame:
+        """The rows as a DataFrame to give out; many rows of the driver lie as they come."""
+        if self._frame is not None or self.small or self.local is None:
+            return self.frame
+        return self._tables.sent(self.local)
 
     @property
     def view(self) -> str:
@@ -171,6 +179,27 @@ class Tables:
         least, total = pc.min(weights).as_py(), pc.sum(weights).as_py()
         return Table(self, rows.num_rows, least or 0, total or 0, local=rows)
 
+    def sent(self, rows: pa.Table) -> DataFrame:
+        """A large table of the driver as a DataFrame whose rows the executors unpack."""
+        key = "spark.sql.execution.arrow.localRelationThreshold"
+        before = self.spark.conf.get(key, None)
+        try:
+            self.spark.conf.set(key, "0B")
+            return _frame(self.spark, rows)
+        finally:
+            if before is None:
+                self.spark.conf.unset(key)
+            else:
+                self.spark.conf.set(key, before)
+
+    def gathered(self, table: Table, schema: Schema) -> Table:
+        """A table with its rows on the driver, too."""
+        if table.local is None:
+            table.local = self.collected(
+                table.frame.select(*(f"c{k}" for k in range(len(schema))), "w"), schema
+            )
+        return table
+
     def of_rows(self, schema: Schema, rows: Rows) -> Table:
         """Rows of Python values, each of weight 1."""
         listed = list(zip(*rows, strict=True)) if rows else [()] * len(schema)
@@ -189,7 +218,7 @@ class Tables:
 
     def united(self, parts: Sequence[Table], columns: Sequence[str]) -> DataFrame:
         """The rows of some tables as one frame, which needs no view."""
-        frames = [part.frame.select(*columns, "w") for part in parts]
+        frames = [part.shown.select(*columns, "w") for part in parts]
         whole = frames[0]
         for frame in frames[1:]:
             whole = whole.unionAll(frame)
