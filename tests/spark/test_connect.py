@@ -49,7 +49,7 @@ def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.skip("this run is on Connect")
     import pyspark
 
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
     command += [*(str(SPARK_TESTS / name) for name in FILES), "-k", CHOSEN]
     wait_for_port()
     inner = subprocess.Popen(
