@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -16,8 +18,14 @@ def interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
     """The tests on Spark run in one worker, which starts one session."""
-    for item in items:
-        if "spark" in item.nodeid.lower() or "spark" in getattr(item, "fixturenames", ()):
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    return OneSparkWorker(config, log)
+
+
+class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
+    """Tests go to the next free worker, but for those on Spark, which stay together."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        return "spark" if "spark" in nodeid.lower() else nodeid

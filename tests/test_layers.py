@@ -99,7 +99,9 @@ UP = {
     ("ddlog.prompt", "ddlog.repl"),
 }
 # The parts of the language that see the engine, from expressions on; and all that the library sees.
-ON_THE_ENGINE = set("aggregates building codegen draw inputs lower program results rulebody session spark".split())  # noqa: SIM905
+ON_THE_ENGINE = set(
+    "aggregates building codegen draw inputs lower program results rulebody session spark".split()  # noqa: SIM905
+)
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
 
 

@@ -7,7 +7,7 @@ What is small is kept on the driver as an Arrow table, and travels to Spark as a
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -144,17 +144,24 @@ class Tables:
         if self._depth:
             yield
             return
-        wanted = _CONF | {"spark.sql.shuffle.partitions": str(self.partitions)}
+        self._depth += 1
+        try:
+            with self._set(_CONF | {"spark.sql.shuffle.partitions": str(self.partitions)}):
+                yield
+        finally:
+            self._depth -= 1
+
+    @contextmanager
+    def _set(self, wanted: Mapping[str, str]) -> Iterator[None]:
+        """Settings of the session, for a while."""
         before = {key: self.spark.conf.get(key, None) for key in wanted}
         changed = {key: value for key, value in wanted.items() if before[key] != value}
         try:
-            self._depth += 1
             for key, value in changed.items():
                 with nullcontext() if key in _NEEDED else suppress(Exception):  # a service may refuse
                     self.spark.conf.set(key, value)
             yield
         finally:
-            self._depth -= 1
             for key in changed:
                 with suppress(Exception):  # a session that is gone has no settings to restore
                     held = before[key]
@@ -181,16 +188,8 @@ class Tables:
 
     def sent(self, rows: pa.Table) -> DataFrame:
         """A large table of the driver as a DataFrame whose rows the executors unpack."""
-        key = "spark.sql.execution.arrow.localRelationThreshold"
-        before = self.spark.conf.get(key, None)
-        try:
-            self.spark.conf.set(key, "0B")
+        with self._set({"spark.sql.execution.arrow.localRelationThreshold": "0B"}):
             return _frame(self.spark, rows)
-        finally:
-            if before is None:
-                self.spark.conf.unset(key)
-            else:
-                self.spark.conf.set(key, before)
 
     def gathered(self, table: Table, schema: Schema) -> Table:
         """A table with its rows on the driver, too."""

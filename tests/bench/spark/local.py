@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -74,7 +75,9 @@ def held(spark: Any) -> Held:
     """What a classic session holds now, after a garbage collection on both sides."""
     gc.collect()
     context = spark.sparkContext
-    context._jvm.System.gc()
+    for _ in range(2):  # the first tells Spark what nothing refers to; it lets go of that in the background
+        context._jvm.System.gc()
+        time.sleep(0.5)
     runtime = context._jvm.java.lang.Runtime.getRuntime()
     stored = list(context._jsc.sc().getRDDStorageInfo())
     return Held(
