@@ -43,8 +43,12 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
     return lines
 
 
-@pytest.mark.parametrize("name", sorted(ORACLES))
-@pytest.mark.parametrize("options", [ON_DRIVER, ON_CLUSTER], ids=["driver", "cluster"])
+CASES = [(name, ON_CLUSTER) for name in sorted(ORACLES)] + [(n, ON_DRIVER) for n in ("network", "points_to")]
+
+
+@pytest.mark.parametrize(
+    "name, options", CASES, ids=[f"{'driver' if o.driver_rows else 'cluster'}-{n}" for n, o in CASES]
+)
 def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
     program = ddlog.compile(Path(PROGRAMS / name / f"{name}.dl"))
     with program.session() as here, program.session(spark=spark, spark_options=options) as there:
