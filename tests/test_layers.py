@@ -62,7 +62,7 @@ MUTUAL = {frozenset({"ddlog.check.expr", "ddlog.check.statement"})}
 ENGINE = (
     "interrupt layers rounding schema zset",
     "circuit stream",
-    "incremental labels operators passes planner wellformed",
+    "derivations incremental integrals labels operators passes planner wellformed",
     "drawing reference runtime",
     "schedule text",
     "inprocess",

@@ -12,19 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ..circuit import (
-    Circuit,
-    Constant,
-    DeltaDistinct,
-    DeltaJoin,
-    Distinct,
-    Fixpoint,
-    Import,
-    Join,
-    Sum,
-    Term,
-    Variable,
-)
+from ..circuit import Constant, DeltaJoin, Fixpoint, Join
+from ..derivations import Derivation, derivations
 from ..schema import Array
 from .batch import Batch, TableColumns
 from .interner import encode_rows
@@ -73,55 +62,20 @@ def _through(linear: Sequence[Joiner], batch: Batch) -> Iterator[Batch]:
 
 def rules_of(fixpoint: Fixpoint, evaluator: Evaluator) -> tuple[list[Rule], list[tuple[str, Constant]]]:
     """The rules of a fixpoint's body, and its facts. Heads that share a join make one rule."""
-    body = fixpoint.body
-    heads: dict[int, list[tuple[str, tuple[Joiner, ...]]]] = {}
-    facts: list[tuple[str, Constant]] = []
-    for head, result in fixpoint.results:
-        for leaf in _leaves(body, result):
-            node = body.nodes[leaf]
-            if isinstance(node, Constant):
-                facts.append((head, node))
-                continue
-            linear: list[Joiner] = []
-            while isinstance(node, Join) and isinstance(body.nodes[node.terms[0].source], Join | DeltaJoin):
-                leaf = node.terms[0].source
-                linear.insert(0, Joiner(node, [body.nodes[leaf].schema], evaluator))
-                node = body.nodes[leaf]
-            heads.setdefault(leaf, []).append((head, tuple(linear)))
-    rules = []
-    for leaf, reached in heads.items():
-        node = _as_join(body, leaf)
-        sources = tuple(_source(body, term.source) for term in node.terms)
-        schemas = [body.nodes[term.source].schema for term in node.terms]
-        rules.append(Rule(node, sources, Joiner(node, schemas, evaluator), tuple(reached)))
-    return rules, facts
+    found, facts = derivations(fixpoint)
+    shared: dict[int, list[Derivation]] = {}
+    for each in found:
+        shared.setdefault(each.at, []).append(each)
+    return [_rule(each, evaluator) for each in shared.values()], facts
 
 
-def _as_join(body: Circuit, at: int) -> Join | DeltaJoin:
-    """The node, or a join that copies it."""
-    node = body.nodes[at]
-    if isinstance(node, Join | DeltaJoin):
-        return node
-    names = tuple(column.name for column in node.schema)
-    return Join((Term(at, names),), (), names, node.schema, node.text)
-
-
-def _leaves(body: Circuit, at: int) -> list[int]:
-    node = body.nodes[at]
-    if isinstance(node, Distinct | DeltaDistinct):
-        return _leaves(body, node.source)
-    if isinstance(node, Sum):
-        return [leaf for source in node.sources for leaf in _leaves(body, source)]
-    return [at]
-
-
-def _source(body: Circuit, at: int) -> int | str:
-    node = body.nodes[at]
-    if isinstance(node, Import):
-        return node.node
-    if isinstance(node, Variable):
-        return node.relation
-    raise ValueError(f"a rule of a recursion reads {type(node).__name__}, not an import or a variable")
+def _rule(shared: Sequence[Derivation], evaluator: Evaluator) -> Rule:
+    one = shared[0]
+    heads = tuple(
+        (each.head, tuple(Joiner(join, [schema], evaluator) for join, schema in each.linear))
+        for each in shared
+    )
+    return Rule(one.node, one.sources, Joiner(one.node, one.schemas, evaluator), heads)
 
 
 class Recursion:

@@ -14,9 +14,7 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
-    Distinct,
     Fixpoint,
-    Group,
     Import,
     Input,
     Join,
@@ -27,6 +25,7 @@ from ..circuit import (
     Trace,
 )
 from ..incremental import incrementalize
+from ..integrals import shown, weighted
 from ..runtime import Delta, Progress
 from ..schedule import Epoch, downstream, readers
 from ..schema import Schema
@@ -95,7 +94,7 @@ class InProcess:
             elif isinstance(node, Input) and node.relation in self._given:
                 self._stores[at] = self._given[node.relation]
             elif not isinstance(node, Fixpoint | Output | Trace):
-                self._stores[at] = Store(node.schema, not self._weighted(at))
+                self._stores[at] = Store(node.schema, not weighted(self.circuit, at))
         for at, node in enumerate(nodes):
             if isinstance(node, Join | DeltaJoin):
                 schemas = [nodes[term.source].schema for term in node.terms]
@@ -106,7 +105,7 @@ class InProcess:
 
     def _kept(self) -> set[int]:
         """The nodes whose integrals some operator or reader needs."""
-        kept = {self._real(node) for _, node in self.circuit.relations}
+        kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
                 case Input() | DeltaDistinct():
@@ -118,25 +117,13 @@ class InProcess:
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
                 case Output():
-                    kept.add(self._real(node.source))
+                    kept.add(shown(self.circuit, node.source))
         return kept
-
-    def _real(self, at: int) -> int:
-        """The node that an Output shows."""
-        node = self.circuit.nodes[at]
-        return self._real(node.source) if isinstance(node, Output) else at
-
-    def _weighted(self, at: int) -> bool:
-        """Whether a node's rows may have weights other than 1."""
-        node = self.circuit.nodes[at]
-        if isinstance(node, Input):
-            return node.multiset
-        return not isinstance(node, Distinct | DeltaDistinct | Result | Group | DeltaGroup)
 
     # ------------------------------------------------------------- reading
 
     def _store(self, relation: str) -> tuple[int, Readable]:
-        at = self._real(self._relations[relation])
+        at = shown(self.circuit, self._relations[relation])
         return at, self._stores[at]
 
     def _schema(self, relation: str) -> Schema:
@@ -272,7 +259,7 @@ class InProcess:
             node = recursion.fixpoint
             recursion.build_history(
                 {
-                    n.node: Imported(self._stores[n.node], self._weighted(n.node), None)
+                    n.node: Imported(self._stores[n.node], weighted(self.circuit, n.node), None)
                     for n in node.body.nodes
                     if isinstance(n, Import)
                 }
@@ -313,13 +300,13 @@ class InProcess:
         sources = [term.source for term in node.terms]
 
         def now(k: int) -> View:
-            return StoreView(self._stores[sources[k]], self._weighted(sources[k]))
+            return StoreView(self._stores[sources[k]], weighted(self.circuit, sources[k]))
 
         def earlier(k: int) -> View:
             change = changes[k]
             if self._epochs == 1 or change is None:
                 return EmptyView()
-            return before(self._stores[sources[k]], self._weighted(sources[k]), change)
+            return before(self._stores[sources[k]], weighted(self.circuit, sources[k]), change)
 
         found = Gathering(len(node.schema))
         for start, views in versions(node.terms, changes, now, earlier, self._epochs == 1):
@@ -351,7 +338,7 @@ class InProcess:
         self._begun.append(at)
         recursion.begin(
             {
-                source: Imported(self._stores[source], self._weighted(source), change)
+                source: Imported(self._stores[source], weighted(self.circuit, source), change)
                 for source, change in changes.items()
             }
         )
@@ -406,7 +393,7 @@ class _Query(InProcess):
         if any(term.source not in self._stores for term in node.terms):
             return super().join(at, node, changes)
         joiner = self._joiners[at]
-        views = [_QueryView(self._stores[t.source], self._weighted(t.source)) for t in node.terms]
+        views = [_QueryView(self._stores[t.source], weighted(self.circuit, t.source)) for t in node.terms]
         first = joiner.first_look_up(views)
         start = None
         if first is not None:

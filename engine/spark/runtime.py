@@ -12,19 +12,17 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
-    Distinct,
     Fixpoint,
-    Group,
     Import,
     Input,
     Join,
     Negate,
     NodeId,
     Output,
-    Result,
     Sum,
 )
 from ..incremental import incrementalize
+from ..integrals import shown, weighted
 from ..runtime import Delta, Progress
 from ..schedule import Epoch, downstream, readers
 from ..schema import Schema
@@ -110,11 +108,11 @@ class SparkRuntime:
                     self._groups[at] = GroupText(node, nodes[node.source].schema, self.expressions)
                 case Fixpoint():
                     imports = {n.node: n.schema for n in node.body.nodes if isinstance(n, Import)}
-                    weighted = {n for n in imports if self._weighted(n)}
+                    counted = {n for n in imports if weighted(self.circuit, n)}
                     self._recursions[at] = Recursion(
                         node,
                         imports,
-                        weighted,
+                        counted,
                         self.tables,
                         self.expressions,
                         self._nan,
@@ -123,7 +121,7 @@ class SparkRuntime:
 
     def _kept(self) -> set[NodeId]:
         """The nodes whose integrals some operator or reader needs."""
-        kept = {self._real(node) for _, node in self.circuit.relations}
+        kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
                 case Input():
@@ -135,26 +133,14 @@ class SparkRuntime:
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
                 case Output():
-                    kept.add(self._real(node.source))
+                    kept.add(shown(self.circuit, node.source))
         return kept
-
-    def _real(self, at: NodeId) -> NodeId:
-        """The node that an Output shows."""
-        node = self.circuit.nodes[at]
-        return self._real(node.source) if isinstance(node, Output) else at
-
-    def _weighted(self, at: NodeId) -> bool:
-        """Whether a node's rows may have weights other than 1."""
-        node = self.circuit.nodes[at]
-        if isinstance(node, Input):
-            return node.multiset
-        return not isinstance(node, Distinct | DeltaDistinct | Result | Group | DeltaGroup)
 
     # ------------------------------------------------------------- reading
 
     def spine(self, relation: str) -> Spine:
         """The integral of a relation."""
-        return self._spines[self._real(self._relations[relation])]
+        return self._spines[shown(self.circuit, self._relations[relation])]
 
     def schema(self, relation: str) -> Schema:
         """The columns of a relation."""
@@ -229,12 +215,12 @@ class SparkRuntime:
 
     def rows(self, relation: str) -> FrameRows:
         """The contents of a relation."""
-        at = self._real(self._relations[relation])
-        spine, weighted = self._spines[at], self._weighted(at)
+        at = shown(self.circuit, self._relations[relation])
+        spine, counted = self._spines[at], weighted(self.circuit, at)
         tables = list(spine.seen())
 
         def fetch() -> Any:
-            if not weighted and len(tables) == 1 and tables[0].least >= 1 and tables[0].local is not None:
+            if not counted and len(tables) == 1 and tables[0].least >= 1 and tables[0].local is not None:
                 return tables[0].local
             with raising(self.expressions), self.tables.configured():
                 return self.tables.fetch(consolidated(spine.columns, spine.of(tables)), spine.schema)
@@ -244,25 +230,25 @@ class SparkRuntime:
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a DataFrame, its columns named as the relation's; of a multiset
         also `weight`. It stays what it is when the relation changes."""
-        at = self._real(self._relations[relation])
+        at = shown(self.circuit, self._relations[relation])
         spine = self._spines[at]
-        weighted = self._weighted(at)
+        counted = weighted(self.circuit, at)
         with raising(self.expressions), self.tables.configured():
             frame = self.tables.united(spine.seen() or [self.tables.nothing(spine.schema)], spine.columns)
-            if weighted or not spine.once():
+            if counted or not spine.once():
                 frame = (
                     frame.groupBy(*spine.columns)
                     .agg({"w": "sum"})
                     .withColumnRenamed("sum(w)", "w")
                     .where("w <> 0")
                 )
-            return _renamed(frame, spine.schema, "weight" if weighted else None)
+            return _renamed(frame, spine.schema, "weight" if counted else None)
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""
-        at = self._real(self._relations[relation])
+        at = shown(self.circuit, self._relations[relation])
         spine = self._spines[at]
-        if not self._weighted(at):
+        if not weighted(self.circuit, at):
             return spine.total()
         if not spine.rows():
             return 0
@@ -344,7 +330,7 @@ class SparkRuntime:
         if change is None or not change.table.rows:
             return self._shown_delta(schema, self.tables.nothing(schema))
         table = change.table
-        if self._weighted(self._real(at)):
+        if weighted(self.circuit, shown(self.circuit, at)):
             table = self.tables.settled(consolidated(names(schema), table.view), schema, small=table.small)
         return self._shown_delta(schema, table)
 
@@ -414,7 +400,9 @@ class SparkRuntime:
 
     def _weighted_within(self, node: Input) -> bool:
         assert self._within is not None
-        return self._within._weighted(self._within._real(self._within._relations[node.relation]))
+        return weighted(
+            self._within.circuit, shown(self._within.circuit, self._within._relations[node.relation])
+        )
 
     def constant(self, at: NodeId, node: Constant) -> Change | None:
         """The facts, in the first epoch."""
