@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..types import BigInt, Bit, Signed
@@ -14,7 +14,7 @@ from .typed import Signature, typed
 class Circle:
     """The numbers of a range in a circle, some of them in use."""
 
-    def __init__(self, used: Iterable[int], least: int, greatest: int) -> None:
+    def __init__(self, used: Collection[int], least: int, greatest: int) -> None:
         self.least, self.greatest = least, greatest
         self.used = {n for n in used if least <= n <= greatest}
         self.next = self._after(max(used, default=greatest))
