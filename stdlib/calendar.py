@@ -52,7 +52,7 @@ def from_iso(year: int, week: int, weekday: int) -> Struct:
 
 
 def from_week(year: int, week: int, weekday: int, starts_on: int) -> Struct:
-    """The date of a day of a week, where week 1 begins with the first `starts_on` of the year. Monday is 1."""
+    """The date of a day (Monday is 1) of a week. Week 1 begins with the first `starts_on` of the year."""
     check("week", week, 0, 53)
     new_year = number(from_ymd(year, 1, 1))
     start = new_year + (starts_on - 1 - new_year) % 7
