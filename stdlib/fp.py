@@ -68,6 +68,15 @@ def _atanh(x: float) -> float:
     return math.atanh(x) if abs(x) != 1 else math.copysign(math.inf, x)
 
 
+def _cbrt(x: float) -> float:
+    """The double whose cube is nearest: that of the C library may be one beside it."""
+    near = math.cbrt(x)
+    if not math.isfinite(near):
+        return near
+    around = (near, math.nextafter(near, math.inf), math.nextafter(near, -math.inf))
+    return min(around, key=lambda root: abs(Fraction(root) ** 3 - Fraction(x)))
+
+
 def _power(x: float, exp: float) -> float:
     try:
         return math.pow(x, exp)
@@ -93,7 +102,7 @@ signum_d, signum_f = _both(_signum)
 recip_d, recip_f = _both(lambda x: _quotient(1.0, x))
 
 sqrt_d, sqrt_f = _both(math.sqrt)
-cbrt_d, cbrt_f = _both(math.cbrt)
+cbrt_d, cbrt_f = _both(_cbrt)
 exp_d, exp_f = _both(math.exp)
 exp2_d, exp2_f = _both(math.exp2)
 ln_d, ln_f = _both(_logarithm(math.log))
@@ -143,16 +152,20 @@ def log_f(f: float, base: float) -> float:
 
 def mul_add_d(a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
-    if not all(map(math.isfinite, (a, b, c))):
-        return canonical_float(a * b + c)
-    return nearest_double(Fraction(a) * Fraction(b) + Fraction(c))
+    return _mul_add(a, b, c, nearest_double)
 
 
 def mul_add_f(a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
-    if not all(map(math.isfinite, (a, b, c))):
-        return single(a * b + c)
-    return nearest_single(Fraction(a) * Fraction(b) + Fraction(c))
+    return _mul_add(a, b, c, nearest_single)
+
+
+def _mul_add(a: float, b: float, c: float, nearest: Callable[[Fraction], float]) -> float:
+    if not math.isfinite(a) or not math.isfinite(b):
+        return canonical_float(a * b + c)
+    if not math.isfinite(c):
+        return c
+    return nearest(Fraction(a) * Fraction(b) + Fraction(c))
 
 
 def is_nan_d(f: float) -> bool:

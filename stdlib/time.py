@@ -205,8 +205,9 @@ def _from_timestamp(timestamp: int, nanosecond: int) -> Struct:
 
 
 def _timestamp(d: Struct) -> int:
-    date, (hour, minute, second, _) = d
-    return (calendar.number(date) - _EPOCH) * _DAY + (hour * 60 + minute) * 60 + second
+    hour, minute, second, _ = d[1]
+    seconds: int = (hour * 60 + minute) * 60 + second
+    return (calendar.number(d[0]) - _EPOCH) * _DAY + seconds
 
 
 # ---------------------------------------------------------- with an offset, too
@@ -249,7 +250,8 @@ def _local(td: Struct) -> Struct:
 
 
 def _moment(td: Struct) -> Moment:
-    return Moment(*_local(td), offset=td[1], timestamp=_timestamp(td[0]))
+    date, time = _local(td)
+    return Moment(date, time, td[1], _timestamp(td[0]))
 
 
 def tz_datetime_format(td: Struct, format: str) -> Struct:

@@ -80,7 +80,8 @@ def _short(names: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _twelve(time: Struct) -> int:
-    return (time[0] + 11) % 12 + 1
+    hour: int = time[0]
+    return (hour + 11) % 12 + 1
 
 
 def _afternoon(time: Struct) -> int:
@@ -166,7 +167,7 @@ PLAIN = Dialect(
     _SPECIFIERS,
     {
         "c": "%a %b %-d %-H:%M:%S %-Y",
-        "D": "%-m/%d/%-y",
+        "D": "%-m/%d/%y",
         "F": "%-Y-%m-%d",
         "r": "%-I:%M:%S %p",
         "R": "%-H:%M",
