@@ -64,7 +64,7 @@ def _written(item: Item, moment: Moment) -> str:
         raise FormatError(f"`%{item.code}` needs {_NAMED[specifier.needs]}")
     match specifier:
         case Form():
-            return specifier.write(moment)
+            return specifier.write(part)
         case Name():
             return specifier.names[specifier.value(part) - specifier.first]
         case Number():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from ..values import Struct
 from . import calendar
@@ -55,7 +56,7 @@ class Form:
     """A specifier that is written and read in its own way."""
 
     needs: str
-    write: Callable[[Moment], str]
+    write: Callable[[Any], str]
     pattern: str
     read: Callable[[str], Fields]
 
@@ -120,7 +121,7 @@ def read_fraction(text: str) -> int:
 def _offset(colon: str) -> Form:
     return Form(
         "offset",
-        lambda m: offset_text(m.offset or 0, colon),
+        lambda offset: offset_text(offset, colon),
         r"[+-][0-9]{2}:?[0-5][0-9]",
         lambda text: {"offset": read_offset(text)},
     )
@@ -129,7 +130,7 @@ def _offset(colon: str) -> Form:
 def _nanoseconds(pattern: str) -> Form:
     return Form(
         "time",
-        lambda m: f"{m.time[3]:09}" if m.time else "",
+        lambda time: f"{time[3]:09}",
         pattern,
         lambda text: {"nanosecond": read_fraction(text)},
     )
@@ -188,14 +189,14 @@ WITH_OFFSET = Dialect(
         "f": _nanoseconds(r"[0-9]{9}"),
         ".f": Form(
             "time",
-            lambda m: fraction_text(m.time[3]) if m.time else "",
+            lambda time: fraction_text(time[3]),
             r"(?:\.[0-9]{1,9})?",
             lambda text: {"nanosecond": read_fraction(text)},
         ),
         ":z": _offset(":"),
         "s": Form(
             "timestamp",
-            lambda m: str(m.timestamp),
+            str,
             r"[+-]?[0-9]{1,15}",
             lambda text: {"timestamp": int(text)},
         ),
