@@ -7,6 +7,7 @@ from typing import Any
 
 from ..values import Fault, Struct, Vec
 from .options import NONE, err, ok, some
+from .regexclasses import compiled
 from .regexsyntax import SyntaxFault, translated
 from .structs import struct
 
@@ -63,28 +64,21 @@ def _matches(pattern: str, text: str) -> bool:
 
 def _wrong(pattern: str) -> str | None:
     """What is wrong with a pattern."""
-    compiled = _compiled(pattern)
-    return compiled if isinstance(compiled, str) else None
+    found = _tried(pattern)
+    return found if isinstance(found, str) else None
 
 
 def _runnable(pattern: str) -> Any:
-    compiled = _compiled(pattern)
-    if isinstance(compiled, str):
-        raise Fault(compiled)
-    return compiled
+    found = _tried(pattern)
+    if isinstance(found, str):
+        raise Fault(found)
+    return found
 
 
 @lru_cache(maxsize=512)
-def _compiled(pattern: str) -> Any:
+def _tried(pattern: str) -> Any:
     """The compiled pattern, or what is wrong with it."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
     try:
-        return re2.compile(translated(pattern), options)
-    except SyntaxFault as fault:
-        return f"in the regular expression `{pattern}`: {fault}"
-    except re2.error as error:
-        reason = error.args[0].decode() if isinstance(error.args[0], bytes) else error.args[0]
-        return f"in the regular expression `{pattern}`: {reason}"
+        return compiled(translated(pattern))
+    except (SyntaxFault, ValueError) as error:
+        return f"in the regular expression `{pattern}`: {error}"

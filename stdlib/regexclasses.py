@@ -59,6 +59,7 @@ _BY_NAME = {
     for name in (short, long)
 }
 _LAST = 0x10FFFF
+_MEMORY = 1 << 26  # for a compiled pattern: `\w{1000}` fits
 
 
 def positive(of: Class) -> str | None:
@@ -90,28 +91,30 @@ def _script(name: str) -> Class | None:
 @cache
 def _is_script(name: str) -> bool:
     try:
-        _compile(rf"\p{{{name}}}")
+        compiled(rf"\p{{{name}}}")
     except ValueError:
         return False
     return True
 
 
-def _compile(pattern: str) -> Any:
-    """The pattern, compiled by RE2. Raises ValueError."""
+def compiled(pattern: str) -> Any:
+    """The pattern, compiled by RE2. Raises ValueError saying what is wrong."""
     import re2
 
     options = re2.Options()
     options.log_errors = False
+    options.max_mem = _MEMORY
     try:
         return re2.compile(pattern, options)
     except re2.error as error:
-        raise ValueError(str(error)) from None
+        reason = error.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else reason) from None
 
 
 @lru_cache(maxsize=256)
 def ranges_of(pattern: str) -> Ranges:
     """The characters that a pattern of one character matches."""
-    found = (each.group().decode() for each in _compile(f"(?:{pattern})+").finditer(_characters()))
+    found = (each.group().decode() for each in compiled(f"(?:{pattern})+").finditer(_characters()))
     return merged((ord(each[0]), ord(each[-1])) for each in found)
 
 

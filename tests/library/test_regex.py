@@ -76,6 +76,7 @@ CALLS = {
     "wrong([|\\p|])": '"a property is `\\\\pL` or `\\\\p{Letter}`"',
     'wrong("[z-a]")': '"a range in a class goes from one character to a later one"',
     "wrong([|[a-\\d]|])": '"a range in a class goes from one character to a later one"',
+    'all([|\\w{1000}|], "short")': "[]",
     'wrong("a{1001}")': '"invalid repetition size: {1001}"',
     'wrong(string_join(vec_with_length(101, "("), ""))': '"groups and classes are nested more than 100 deep"',
     'try_regex("(a")': 'ddlog_std::Err{"in the regular expression `(a`: a group is not closed"}',
