@@ -13,7 +13,10 @@ import pytest
 import ddlog
 
 HOME = Path(ddlog.__file__).parent
-HEAVY = ("lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rich")
+HEAVY = (
+    "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "re2",
+    "rich",
+)  # fmt: skip
 
 
 def module_files() -> dict[str, Path]:
