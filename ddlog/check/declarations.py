@@ -15,7 +15,6 @@ from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..unify import type_variables
 
 COMING: dict[type[Any], str] = {
-    syntax.ForDecl: "`for` statements as rules are",
     syntax.IndexDecl: "indexes are",
 }
 
