@@ -74,7 +74,7 @@ ENGINE = (
 LANGUAGE = (
     "cursor mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
-    "errors forrules shapes substitute",
+    "attributes errors forrules shapes substitute",
     "externs",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
     "actions building inputs mistakes valuetext",

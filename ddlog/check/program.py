@@ -19,6 +19,7 @@ from ..parser import parse_query
 from ..source import Source
 from ..stratify import stratify
 from ..types import UNIT
+from .attributes import check_array_keys, check_attributes
 from .context import Context, Scope
 from .declarations import check_declarations
 from .expr import infer
@@ -65,6 +66,8 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         for declaration in module.all(RELATIONS):
             if declaration.key is not None:
                 _primary_key(environment, module, declaration, instances, diagnostics)
+        diagnostics += check_attributes(module)
+        diagnostics += check_array_keys(environment, module, instances)
         rules += _rules(environment, module, instances, diagnostics)
     instances.complete()
     diagnostics += instances.diagnostics
