@@ -38,7 +38,8 @@ _COLLECTIONS = frozenset({"ddlog_std::Vec", "ddlog_std::Set", "hashset::HashSet"
 def unary(context: Context, op: str, value: Typed, span: Span) -> Typed:
     """`-x`, `~x`, `not x`."""
     if op == "not":
-        context.expect(value, Bool(), "`not` binds tighter than comparisons: write `not (a == b)`")
+        hint = "`not` binds tighter than comparisons: write `not (a == b)`"
+        context.expect(value, Bool(), hint if span != value.span else "")  # the `else` of a rule has no `not`
     else:
         numbers(context, "-" if op == "neg" else op, [value], integers=op == "~")
     return Typed(value.type, span, lambda: core.Op(op, (value.build(),), context.final(value.type), span))

@@ -156,9 +156,7 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
     """A declaration `pattern = e`, or an assignment to variables or parts of them."""
     target = expr.target
     if isinstance(target, syntax.Name | syntax.GetField | syntax.GetItem):
-        place = expressions.infer(context, target, scope)
-        if not isinstance(target, syntax.Name) or scope.find(target.name) is not None:
-            mutate(context, place)
+        place = _place(context, target, scope)
         value = expressions.check(context, expr.value, scope, place.type)
         return Typed(UNIT, expr.span, lambda: core.Assign(place.build(), value.build(), UNIT, expr.span))
     annotated = context.written(target.type) if isinstance(target, syntax.Typed) else None
@@ -177,10 +175,17 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
     return Typed(UNIT, expr.span, declare)
 
 
-def _assignment(context: Context, local: Local, target: Assignable, scope: Scope) -> Typed:
+def _place(context: Context, target: Assignable, scope: Scope) -> Typed:
+    """What is assigned to; an error if nothing can be."""
+    before = len(context.diagnostics)
     place = expressions.infer(context, target, scope)
-    if not isinstance(target, syntax.Name) or place.place is not None:
+    if len(context.diagnostics) == before:
         mutate(context, place)
+    return place
+
+
+def _assignment(context: Context, local: Local, target: Assignable, scope: Scope) -> Typed:
+    place = _place(context, target, scope)
     value = expressions.read(context, local, target.span)
     context.expect(value, place.type)
     return Typed(UNIT, target.span, lambda: core.Assign(place.build(), value.build(), UNIT, target.span))
