@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from ..types import Float, Type
-from ..values import NAN, Fault, Group, single, wrap
+from ..values import NAN, Fault, Group, Vec, single, wrap
+from .elements import Apply, chosen, first_least, flattened, last_greatest
 from .typed import Signature, typed
 
 
@@ -42,6 +43,35 @@ def min_second(g: Group) -> Any:
 
 def max_second(g: Group) -> Any:
     return max(value for _, value in g[1])
+
+
+@typed
+def sum_of(g: Group, f: Apply, *, signature: Signature) -> Any:
+    return total(map(f, g[1]), signature.result)
+
+
+def group_map(g: Group, f: Apply) -> Vec:
+    return Vec(map(f, g[1]))
+
+
+def group_flatmap(g: Group, f: Apply) -> Vec:
+    return Vec(flattened(g[1], f))
+
+
+def group_filter(g: Group, f: Apply) -> Vec:
+    return Vec(filter(f, g[1]))
+
+
+def group_filter_map(g: Group, f: Apply) -> Vec:
+    return Vec(chosen(g[1], f))
+
+
+def group_arg_min(g: Group, f: Apply) -> Any:
+    return first_least(g[1], f)
+
+
+def group_arg_max(g: Group, f: Apply) -> Any:
+    return last_greatest(g[1], f)
 
 
 def total(values: Iterable[Any], type: Type) -> Any:
