@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Sequence
-from json.decoder import scanstring
 from typing import Any
 
 from ..values import canonical_float, decimal, float_text
@@ -86,7 +85,7 @@ def _item(text: str, at: int, step: str | int) -> int:
         at = _skip(text, at + 1)
         name: str | int = number
         if keyed:
-            name, at = scanstring(text, at + 1)
+            name, at = _DECODER.raw_decode(text, at)
             at = _skip(text, _skip(text, at) + 1)
         if name == step:
             found = at
@@ -112,7 +111,8 @@ def _whole(digits: str) -> int:
         if digits[0] == "-":
             return -_whole(digits[1:])
         half = len(digits) // 2
-        return _whole(digits[:-half]) * 10**half + _whole(digits[-half:])
+        scale: int = 10**half
+        return _whole(digits[:-half]) * scale + _whole(digits[-half:])
 
 
 def _float(digits: str) -> float:
