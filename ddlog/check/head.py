@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 from .. import core, errors, syntax
 from ..source import Span
-from .atom import columns_of, relation_named
+from ..types import unwrapped
+from .atom import columns_of, referenced, relation_named
 from .body import Body
 from .context import Typed
 from .expr import check, infer, read
@@ -52,6 +53,10 @@ def _element_head(
 ) -> Callable[[], core.Head]:
     """`R[e]` as a head: the element taken apart into columns."""
     context = body.context
+    inner = referenced(element, relation)
+    if inner is not element and isinstance(inner, syntax.Struct) and relation.constructor is not None:
+        struct = check(context, inner, body.scope, unwrapped(relation.record))
+        return lambda: _of_struct(relation, struct.build(), term.span)
     value = check(context, element, body.scope, relation.record)
     if relation.constructor is None:
         return lambda: core.Head(relation.name, (value.build(),), term.span)

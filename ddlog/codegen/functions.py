@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
+from ..externs import checked
 from ..types import Constructor, Type, User
 from ..values import (
     NAN,
@@ -56,6 +57,7 @@ class Functions:
 
     def __init__(self, program: CheckedProgram) -> None:
         self.typedefs = program.typedefs
+        self.externs = program.externs
         self.functions = dict(program.functions)
         self.functions |= {
             each.key.key: each.key for each in program.relations.values() if each.key is not None
@@ -189,6 +191,9 @@ class Functions:
 
     def _extern(self, key: str) -> Any:
         declared = self.functions[key]
+        if declared.module in self.externs:
+            implementation = getattr(self.externs[declared.module], declared.name)
+            return checked(implementation, declared, self.typedefs)
         found = stdlib.twin(declared.module, declared.name)
         return bound_extern(found, declared, self.typedefs)
 
@@ -219,7 +224,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def called(expr: Expr) -> set[str]:
     """The keys of the functions that an expression calls itself."""
-    found = {expr.function} if isinstance(expr, core.Call) else set()
+    found = {expr.function} if isinstance(expr, core.Call | core.FunctionValue) else set()
     for each in parts(expr):
         found |= called(each)
     return found
