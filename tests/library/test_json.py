@@ -47,7 +47,7 @@ READ = {
     'point("[1, 2]")': "ddlog_std::Ok{Point{1,2}}",
     'point([|{"x": 1}|])': 'ddlog_std::Err{"missing field `y` at line 1 column 8"}',
     'tree([|{"name": "é", "kids": [{"name": "k"}]}|])':
-        'ddlog_std::Err{"missing field `kids` at line 1 column 38"}',
+        'ddlog_std::Err{"missing field `kids` at line 1 column 37"}',
     'tree([|{"name": "a", "kids": [{"name": "b", "label": "l", "kids": []}]}|])':
         'ddlog_std::Ok{Tree{"a",ddlog_std::None{},[Tree{"b",ddlog_std::Some{"l"},[]}]}}',
     'mixed([|{"f": 0.1, "m": {"300": {"Green": {"shade": 3}}, "7": "Red"}, '
@@ -120,7 +120,7 @@ WRITTEN = {
         '"[1e16,1000000000000000.0,0.00001,1e-6,1.5e300,-0.5,100.0]"',
     "written([1e13: float, 1e12, 0.0000001, 0.1])": '"[1e13,1000000000000.0,1e-7,0.1]"',
     "written([0.0 / 0.0, 1.0 / 0.0])": '"[null,null]"',
-    "written((1 << 100: bigint, Some{3: u8}, None: Option<u8>))": f'"[{1 << 100},3,null]"',
+    f"written(({1 << 200}: bigint, Some{{3: u8}}, None: Option<u8>))": f'"[{1 << 200},3,null]"',
     "written([true -> 1: u8])": r'"{\"true\":1}"',
     "to_json_string([Red -> 1: u8])": 'ddlog_std::Err{"key must be a string"}',
     "to_json_string(to_any(1: u8)).is_err()": "true",
@@ -174,7 +174,7 @@ PARTS = {
 }  # fmt: skip
 
 NESTING = """
-function repeated(s: string, n: u32): string { if (n == 0) "" else s ++ repeated(s, n - 1) }
+function repeated(s: string, n: u32): string { vec_with_length(n as usize, s).join("") }
 function nesting(n: u32): string {
     repeated([|{"inner": [|], n) ++ repeated("]}", n)
 }
