@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from .calls import given_of_group, untried
+from .calls import given_of_group
 
 PRELUDE = """
 function odd(x: u8): bool { x % 2 == 1 }
@@ -42,8 +42,3 @@ def shown() -> dict[str, str]:
 @pytest.mark.parametrize("call", CALLS)
 def test_call(shown: dict[str, str], call: str) -> None:
     assert shown[call] == CALLS[call]
-
-
-def test_every_function_of_functions_is_tried() -> None:
-    whole = "sum avg sum_second avg_second min_second max_second"
-    assert untried("group", PRELUDE, CALLS, whole) == []
