@@ -37,6 +37,8 @@ CALLS = {
     "from_any(to_any(3: u8)): Option<u8>": "ddlog_std::Some{3}",
     "from_any(to_any(3: u8)): Option<u16>": "ddlog_std::None{}",
     "from_any(to_any(Point{1, 2})): Option<Point>": "ddlog_std::Some{Point{1,2}}",
+    'hex("a")': "fault: hex needs integers, and this is a value of type string",
+    'range_vec("a", "b", "c")': "fault: range_vec needs numbers, and these are values of type string",
     'to_any("a") == to_any("a") and to_any("a") != to_any("b")': "true",
 }
 

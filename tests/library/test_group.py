@@ -30,6 +30,7 @@ CALLS = {
     "g.sum_of(|x| x)": "11",
     "sum_of(g, |x| x as u64)": "267",
     "g.sum_of(|_x| 0.1)": "0.5",
+    'g.sum_of(|x| "${x}")': "fault: sum_of needs numbers, and these are values of type string",
 }
 
 
@@ -42,3 +43,11 @@ def shown() -> dict[str, str]:
 @pytest.mark.parametrize("call", CALLS)
 def test_call(shown: dict[str, str], call: str) -> None:
     assert shown[call] == CALLS[call]
+
+
+@pytest.mark.parametrize("function", ["sum", "avg", "sum_second", "avg_second"])
+def test_sums_are_of_numbers(function: str) -> None:
+    type_, value = ("(u8, bool)", (1, True)) if "second" in function else ("bool", True)
+    found = given_of_group("", type_, [value], [f"{function}(g)"])
+    fault = f"fault: {function} needs numbers, and these are values of type bool"
+    assert found == {f"{function}(g)": fault}
