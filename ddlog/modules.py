@@ -23,6 +23,7 @@ from .source import Source
 Tables: TypeAlias = dict[str, dict[str, list[Any]]]
 
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
+TRANSFORMERS = "transformers"
 IMPORT = "import"  # the name of imports among the others
 
 
@@ -65,7 +66,7 @@ class ModuleSyntax:
 
 
 def _empty() -> Tables:
-    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
+    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, TRANSFORMERS, OTHER)}
 
 
 def index(name: str, source: Source, module: syntax.Module, path: Path | None = None) -> ModuleSyntax:
@@ -90,11 +91,31 @@ def index(name: str, source: Source, module: syntax.Module, path: Path | None = 
                 if declaration.fields is not None:
                     put(TYPES, declaration.name, declaration)
                     put(CONSTRUCTORS, declaration.name, declaration)
+            case syntax.TransformerDecl():
+                put(TRANSFORMERS, declaration.name, declaration)
+                put(FUNCTIONS, declaration.name, _implementation(declaration))
             case syntax.Import():
                 put(OTHER, IMPORT, declaration)
             case _:
                 put(OTHER, "", declaration)
     return indexed
+
+
+def _implementation(transformer: syntax.TransformerDecl) -> syntax.FunctionDecl:
+    """The function that a transformer is: from vectors to one vector, or to a tuple of several."""
+
+    def vector(port: syntax.Field) -> syntax.Type:
+        if not isinstance(port.type, syntax.RelationType):
+            return port.type
+        return syntax.NamedType("ddlog_std::Vec", (port.type.element,), port.span)
+
+    inputs = tuple(
+        syntax.Parameter(each.name, vector(each), False, (), each.span) for each in transformer.inputs
+    )
+    outputs = tuple(map(vector, transformer.outputs))
+    result = outputs[0] if len(outputs) == 1 else syntax.TupleType(outputs, transformer.span)
+    span, name_span = transformer.span, transformer.name_span
+    return syntax.FunctionDecl(transformer.name, inputs, result, None, (), span, name_span)
 
 
 def bare_constructors(indexed: ModuleSyntax, elsewhere: Collection[str]) -> None:

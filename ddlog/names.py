@@ -103,6 +103,8 @@ class Environment:
         self.typedefs: dict[str, TypeDef] = {}
         self.relations: dict[str, core.Relation] = {}
         self.diagnostics: list[Diagnostic] = []
+        self.made: dict[str, core.Relation] = {}  # by the checker, under names that no source has
+        self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
         self.externs: dict[str, ModuleType] = {}
         self.erases = False  # whether some type is only in the types: see check/erase.py
         self._scopes: dict[str, ModuleScope] = {}
@@ -208,6 +210,8 @@ class Environment:
 
     def relation(self, name: str, module: str) -> core.Relation | None:
         """The relation of a name."""
+        if name in self.made:
+            return self.made[name]
         found = self.find(RELATIONS, name, module)
         if found is None:
             return None
@@ -303,7 +307,7 @@ class Environment:
                     converted, mutable, self.convert(result, module, variables) if result else UNIT
                 )
             case syntax.RelationType(span=span):
-                self.diagnostics.append(errors.unsupported.Unsupported(span=span, what="transformers are"))
+                self.diagnostics.append(errors.rules.RelationAsType(span=span))
                 return UNIT
             case syntax.NamedType():
                 return self._named(type_, module, variables)

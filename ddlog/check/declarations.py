@@ -17,8 +17,6 @@ from ..unify import type_variables
 COMING: dict[type[Any], str] = {
     syntax.ForDecl: "`for` statements as rules are",
     syntax.IndexDecl: "indexes are",
-    syntax.TransformerDecl: "transformers are",
-    syntax.ApplyDecl: "`apply` of transformers is",
 }
 
 

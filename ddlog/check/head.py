@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import core, errors, syntax
+from ..diagnostics import Note
 from ..source import Span
 from ..types import unwrapped
 from .atom import columns_of, referenced, relation_named
@@ -21,6 +22,10 @@ def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head
         context.report(errors.rules.HeadModifier(span=term.span))
     if relation is None:
         return None
+    filled = context.environment.transformed.get(relation.name)
+    if filled is not None and filled != term.span:
+        notes = (Note("filled here", filled),)
+        context.report(errors.rules.TransformedHead(span=term.span, name=term.relation, notes=notes))
     if relation.role == "input" and not fact:
         context.report(errors.rules.InputHead(span=term.span, name=term.relation))
     if term.element is not None:

@@ -23,6 +23,7 @@ from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
 from .rule import check_rule, read_body
+from .transformer import check_applications, expanded
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         diagnostics += check_declarations(environment, module)
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
+    for module in modules.own:
+        diagnostics += check_applications(environment, module)
     for module in modules.own:
         _functions(environment, module, instances)
         for declaration in module.all(RELATIONS):
@@ -93,7 +96,7 @@ def _rules(
     environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
-    for declaration in main.all(OTHER):
+    for declaration in [each for other in main.all(OTHER) for each in expanded(environment, main, other)]:
         if isinstance(declaration, syntax.RuleDecl):
             context = Context(environment, main.name, demand=instances.demand)
             rule = check_rule(context, declaration)
