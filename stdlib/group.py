@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
 from ..types import Float, Opaque, Tuple, Type
-from ..values import NAN, Fault, Group, Vec, single, wrap
-from .elements import Apply, chosen, first_least, flattened, last_greatest
+from ..values import NAN, Fault, Group, single, wrap
 from .typed import Signature, demand_number, typed
 
 
@@ -50,32 +49,8 @@ def max_second(g: Group) -> Any:
 
 
 @typed
-def sum_of(g: Group, f: Apply, *, signature: Signature) -> Any:
+def sum_of(g: Group, f: Callable[[Any], Any], *, signature: Signature) -> Any:
     return total(map(f, g[1]), signature.result, "sum_of")
-
-
-def group_map(g: Group, f: Apply) -> Vec:
-    return Vec(map(f, g[1]))
-
-
-def group_flatmap(g: Group, f: Apply) -> Vec:
-    return Vec(flattened(g[1], f))
-
-
-def group_filter(g: Group, f: Apply) -> Vec:
-    return Vec(filter(f, g[1]))
-
-
-def group_filter_map(g: Group, f: Apply) -> Vec:
-    return Vec(chosen(g[1], f))
-
-
-def group_arg_min(g: Group, f: Apply) -> Any:
-    return first_least(g[1], f)
-
-
-def group_arg_max(g: Group, f: Apply) -> Any:
-    return last_greatest(g[1], f)
 
 
 def _element(signature: Signature) -> Type:

@@ -6,20 +6,17 @@ from typing import Any
 
 from ..values import Set
 from . import collections as sets
-from .elements import arg_max, arg_min
-from .groups import group_set_unions, group_to_set
-from .set import set_filter, set_filter_map, set_map
+from .groups import group_set_unions
+from .ranking import arg_max, arg_min
 
 hashset_singleton, hashset_empty = sets.set_singleton, sets.set_empty
 hashset_size, hashset_is_empty = sets.set_size, sets.set_is_empty
 hashset_insert, hashset_insert_imm = sets.set_insert, sets.set_insert_imm
 hashset_contains, hashset_nth = sets.set_contains, sets.set_nth
-hashset_to_vec, hashset_from_vec = sets.set_to_vec, sets.vec_to_set
-hashset_from_group = group_to_set
+hashset_to_vec = sets.set_to_vec
 hashset_union, hashset_unions = sets.set_union, sets.set_unions
 group_hashset_unions = group_set_unions
 hashset_intersection, hashset_difference = sets.set_intersection, sets.set_difference
-hashset_map, hashset_filter, hashset_filter_map = set_map, set_filter, set_filter_map
 hashset_arg_min, hashset_arg_max = arg_min, arg_max
 
 

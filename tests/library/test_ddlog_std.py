@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from ddlog.stdlib.options import NONE, some
 from ddlog.values import Set
 
 from .calls import given, given_of_group
@@ -43,15 +44,18 @@ CALLS = {
 }
 
 GROUPED = {"deref(union(g))": "[1, 2, 5]", "deref(setref_unions(g))": "[1, 2, 5]"}
+OPTIONS = {"group_present(g)": "[1, 5]"}
+TABLE = CALLS | GROUPED | OPTIONS
 
 
 @pytest.fixture(scope="module")
 def shown() -> dict[str, str]:
     """What every expression of the tables gives."""
     groups = given_of_group(PRELUDE, "Ref<Set<u8>>", [Set([1, 2]), Set([2, 5])], GROUPED)
-    return given(PRELUDE, CALLS) | groups
+    options = given_of_group(PRELUDE, "Option<u8>", [NONE, some(1), some(5)], OPTIONS)
+    return given(PRELUDE, CALLS) | groups | options
 
 
-@pytest.mark.parametrize("call", CALLS | GROUPED)
+@pytest.mark.parametrize("call", TABLE)
 def test_call(shown: dict[str, str], call: str) -> None:
-    assert shown[call] == (CALLS | GROUPED)[call]
+    assert shown[call] == TABLE[call]
