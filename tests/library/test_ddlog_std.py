@@ -40,6 +40,10 @@ CALLS = {
     "from_any(to_any(Point{1, 2})): Option<Point>": "ddlog_std::Some{Point{1,2}}",
     'hex("a")': "fault: hex needs integers, and this is a value of type string",
     'range_vec("a", "b", "c")': "fault: range_vec needs numbers, and these are values of type string",
+    '[to_any("a"), to_any((1: u8, "b"))]': '["a", (1, "b")]',
+    "default(): Ref<istring>": '""',
+    "ref_new([1: u8]).map(|x| x + 1)": "[2]",
+    "intern([1: u8]).len()": "1",
     'to_any("a") == to_any("a") and to_any("a") != to_any("b")': "true",
 }
 

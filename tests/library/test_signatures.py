@@ -10,7 +10,8 @@ from ddlog import stdlib, syntax
 from ddlog.parser import parse_program
 from ddlog.source import Source
 
-SIGNATURES = sorted((Path(__file__).parent / "signatures").glob("*.txt"))
+FOLDER = Path(__file__).parent / "signatures"
+MODULES = sorted(file.relative_to(FOLDER).with_suffix("") for file in FOLDER.rglob("*.txt"))
 LIBRARY = Path(str(stdlib.__file__)).parent
 
 
@@ -27,10 +28,10 @@ def shape(function: syntax.FunctionDecl) -> tuple[object, ...]:
     return function.name, parameters, function.result
 
 
-@pytest.mark.parametrize("file", SIGNATURES, ids=lambda file: file.stem)
-def test_functions_are_declared(file: Path) -> None:
-    declared = {shape(each) for each in functions((LIBRARY / f"{file.stem}.dl").read_text())}
-    listed = file.read_text().splitlines()
+@pytest.mark.parametrize("module", MODULES, ids=str)
+def test_functions_are_declared(module: Path) -> None:
+    declared = {shape(each) for each in functions((LIBRARY / module).with_suffix(".dl").read_text())}
+    listed = (FOLDER / module).with_suffix(".txt").read_text().splitlines()
     assert listed
     missing = [
         line
