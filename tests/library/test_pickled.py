@@ -29,9 +29,7 @@ input relation Text(json: string)
 output relation Shown(text: string)
 Shown(shown(json).unwrap_or("none")) :- Text(json).
 """
-JSON = (
-    '{"name":"a","kids":[{"name":"b","kids":[],"weight":1.5,"of":{}}],"weight":0.5,"of":{"-1":[null,2]}}'
-)
+JSON = '{"name":"a","kids":[{"name":"b","kids":[],"weight":1.5,"of":{}}],"weight":0.5,"of":{"-1":[null,2]}}'
 WORKER = """
 import pathlib, sys
 from ddlog.engine.spark.evaluation import prepared
