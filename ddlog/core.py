@@ -311,6 +311,28 @@ class Relation:
     key: Function | None
     span: Span = field(compare=False, repr=False)
 
+    @property
+    def hidden(self) -> bool:
+        """Whether the checker made it, for a negated pattern or an index: nobody can name it."""
+        return "$" in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A declared index: what looks rows of `relation` up by the values of `variables`.
+
+    The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
+    columns from `start` on are those of the relation. `positions` are the columns that hold each variable.
+    """
+
+    name: str
+    variables: tuple[Column, ...]
+    relation: str
+    source: str
+    positions: tuple[tuple[int, ...], ...]
+    start: int
+    span: Span = field(compare=False, repr=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Atom:
@@ -414,3 +436,4 @@ class CheckedProgram:
     relations: dict[str, Relation]
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
+    indexes: dict[str, Index] = field(default_factory=dict)

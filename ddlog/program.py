@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import values
-from .core import CheckedProgram, Relation
+from .core import CheckedProgram, Index, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
 from .errors import usage as errors
@@ -82,6 +82,11 @@ class Program:
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
         return self.checked.relations
+
+    @property
+    def indexes(self) -> Mapping[str, Index]:
+        """The declared indexes by name."""
+        return self.checked.indexes
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

@@ -29,6 +29,7 @@ from .engine.schema import RowFault
 from .errors import usage as errors
 from .errors.spark import NeedsSpark
 from .inputs import Changes as PendingChanges
+from .indexes import IndexView
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
 from .program import Program
@@ -316,6 +317,15 @@ class Session:
         frame = None if self._spark is None else partial(self._spark.contents, relation)
         stored = self._runtime.rows(relation)
         return RelationView(declared, stored, lambda v: self._contains(declared, v), self.typedefs, frame)
+
+    def index(self, name: str) -> IndexView:
+        """An index of the program, for look-ups: `session.index("ByFrom")["a"]`. Raises DDlogError."""
+        index = self.program.indexes.get(name)
+        if index is None:
+            known = tuple(sorted(self.program.indexes))
+            raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
+        self._readable(index.source)
+        return IndexView(index, self.program.relations[index.relation], self._runtime, self.typedefs)
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""

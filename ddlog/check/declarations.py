@@ -16,7 +16,6 @@ from ..unify import type_variables
 COMING: dict[type[Any], str] = {
     syntax.Import: "imports are",
     syntax.ForDecl: "`for` statements as rules are",
-    syntax.IndexDecl: "indexes are",
     syntax.TransformerDecl: "transformers are",
     syntax.ApplyDecl: "`apply` of transformers is",
 }

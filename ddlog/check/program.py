@@ -21,6 +21,7 @@ from .context import Context, Scope
 from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
+from .index import check_index, repeated_indexes
 from .rule import check_rule, read_body
 
 
@@ -29,7 +30,7 @@ class Elaborated(core.CheckedProgram):
     """A checked program with what is needed to check queries on it. A query may need further
     functions and types: they are added to `functions` and `typedefs`."""
 
-    environment: Environment = field(compare=False, repr=False)
+    environment: Environment = field(compare=False, repr=False, kw_only=True)
 
 
 def check_program(
@@ -66,6 +67,8 @@ def _check_module(main: ModuleSyntax, diagnostics: list[Diagnostic]) -> core.Che
         if declaration.key is not None:
             _primary_key(environment, main, declaration, instances, diagnostics)
     rules = _rules(environment, main, instances, diagnostics)
+    indexes, filling = _indexes(environment, main, instances, diagnostics)
+    rules += filling
     instances.complete()
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
@@ -74,8 +77,10 @@ def _check_module(main: ModuleSyntax, diagnostics: list[Diagnostic]) -> core.Che
     diagnostics += cycles
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
-    diagnostics += _relation_warnings(declared, rules)
-    return Elaborated(environment.typedefs, functions, declared, tuple(rules), strata, environment)
+    diagnostics += _relation_warnings(declared, rules, indexes.values())
+    return Elaborated(
+        environment.typedefs, functions, declared, tuple(rules), strata, indexes, environment=environment
+    )
 
 
 def _rules(
@@ -91,6 +96,25 @@ def _rules(
                 environment.relations.update((made.name, made) for made, _ in context.auxiliary)
                 rules += [*(each for _, each in context.auxiliary), rule]
     return rules
+
+
+def _indexes(
+    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
+) -> tuple[dict[str, core.Index], list[core.Rule]]:
+    """The indexes of the module by name, and the rules of the hidden relations that they need."""
+    indexes: dict[str, core.Index] = {}
+    rules: list[core.Rule] = []
+    declarations = [each for each in main.all(OTHER) if isinstance(each, syntax.IndexDecl)]
+    diagnostics += repeated_indexes(declarations)
+    for declaration in declarations:
+        context = Context(environment, main.name, demand=instances.demand)
+        made = check_index(context, declaration, main.qualified(declaration.name))
+        diagnostics += context.diagnostics
+        if made is not None:
+            index, rule = made
+            indexes[index.name] = index
+            rules += [] if rule is None else [rule]
+    return indexes, rules
 
 
 def _primary_key(
@@ -136,8 +160,11 @@ def _primary_key(
     environment.relations[relation.name] = dataclasses.replace(relation, key=function)
 
 
-def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rule]) -> list[Diagnostic]:
+def _relation_warnings(
+    relations: dict[str, core.Relation], rules: list[core.Rule], indexes: Iterable[core.Index]
+) -> list[Diagnostic]:
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
+    read.update(name for index in indexes for name in (index.relation, index.source))
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
