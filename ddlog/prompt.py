@@ -14,8 +14,8 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from .commands import COMMANDS
 from .core import Relation
-from .errors.commands import COMMANDS
 
 if TYPE_CHECKING:
     from .repl import Shell

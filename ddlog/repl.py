@@ -83,7 +83,9 @@ class Shell:
 
     def __init__(self, session: Session, progress: Progress) -> None:
         self.session, self._progress = session, progress
-        self._reader = CommandReader(session.program.relations, session.typedefs, "<input>")
+        self._reader = CommandReader(
+            session.program.relations, session.typedefs, "<input>", session.program.indexes
+        )
         self._interpreter = Interpreter(session, self._show, self._changed, session.program.names("output"))
         self._lines: list[str] = []
 

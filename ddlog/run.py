@@ -59,6 +59,8 @@ def run(program: Program, options: RunOptions) -> None:
     wanted = {relation.name for relation in chosen}
     if options.updates is not None or following is not None:
         wanted.update(program.names("output"))
+    if options.updates is not None:
+        wanted.update(index.source for index in program.indexes.values())
     with progress:
         session = launch(
             program, options.input, options.engine, relations=sorted(wanted),
@@ -205,7 +207,9 @@ def _apply_updates(
 
         interpreter = Interpreter(session, show, changed, program.names("output"))
         note = _note(options)
-        for command in update_commands(options.updates, program.relations, session.typedefs, note):
+        for command in update_commands(
+            options.updates, program.relations, session.typedefs, note, program.indexes
+        ):
             with progress:
                 interpreter.step(command)
             if interpreter.ended:

@@ -28,8 +28,8 @@ from .engine.runtime import Batch, IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
 from .errors.spark import NeedsSpark
-from .inputs import Changes as PendingChanges
 from .indexes import IndexView
+from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
 from .program import Program
@@ -326,6 +326,10 @@ class Session:
             raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
         self._readable(index.source)
         return IndexView(index, self.program.relations[index.relation], self._runtime, self.typedefs)
+
+    def keeps(self, relation: str) -> bool:
+        """Whether the session computes a relation, so that it can be read."""
+        return relation in self._kept
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""

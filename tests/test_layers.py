@@ -69,19 +69,20 @@ ENGINE = (
     "spark",  # it runs on the in-process engine what is small
 )
 LANGUAGE = (
-    "cursor mishap nearest progress source tables types",
+    "cursor digits mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
     "errors shapes substitute",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
-    "actions building inputs mistakes valuetext",
+    "actions building commandkinds inputs mistakes valuetext",
     "io mutation parser rulebody",
     "commands draw lower modules places results",
-    "changefiles names",
+    "changefiles indexes names",
     "check updates",
     "followedfiles program",
     "session",
     "spark",
-    "changesinks interpreter launch",
+    "changesinks launch profile",
+    "interpreter",
     "epochfiles",
     "follow",
     "run",
@@ -100,7 +101,7 @@ UP = {
 }
 # The parts of the language that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = set(
-    "aggregates building codegen draw inputs lower program results rulebody session spark".split()  # noqa: SIM905
+    "aggregates building codegen draw indexes inputs lower program results rulebody session spark".split()  # noqa: SIM905
 )
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
 

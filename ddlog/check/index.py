@@ -24,7 +24,8 @@ def check_index(
     term = declaration.atom
     if term.differentiated or term.delay:
         what = f"{term.relation}'" if term.differentiated else f"{term.relation}-{term.delay}"
-        context.report(errors.rules.IndexOnDelayed(span=term.span, what=what))
+        hint = f"index a relation that a rule fills from `{what}`" if term.delay else ""
+        context.report(errors.rules.IndexOnDelayed(span=term.span, what=what, help=hint))
         return None
     relation = context.environment.relation(term.relation, context.module)
     if relation is not None and relation.kind == "stream":
@@ -69,7 +70,7 @@ def _bind(body: Body, fields: Sequence[syntax.Field]) -> None:
         if local is None:
             context.report(errors.rules.IndexUnbound(span=each.span, name=each.name))
         else:
-            context.agree(each.span, local.type, type_)
+            context.agree(each.span, type_, local.type)
     for name, local in body.scope.locals.items():
         if name not in declared and not name.startswith("$"):
             context.report(errors.rules.IndexBindsMore(span=local.span, name=name))

@@ -155,7 +155,6 @@ class IndexOnDelayed(Diagnostic):
     """An index on an earlier state of a relation."""
 
     title: ClassVar[str] = "an index is on a relation as it is now, not on `{what}`"
-    suggestion: ClassVar[str] = "make a relation of it, `Before(x) :- {what}(x)`, and index that"
     what: str
 
 
