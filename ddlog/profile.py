@@ -81,12 +81,19 @@ class SessionProfile:
             watch.stop()
             self._session.progress = shown
 
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """The relations that the session keeps, and the indexes with rows of their own, by what users call
+        them."""
+        program = self._session.program
+        shown = {each.name: each.name for each in program.relations.values() if not each.hidden}
+        shown |= {f"{each.name} (index)": each.source for each in program.indexes.values() if each.start}
+        return ((name, relation) for name, relation in shown.items() if self._session.keeps(relation))
+
     def lines(self) -> Iterator[str]:
         """The profile as text."""
         yield "Rows of each relation:"
-        declared = self._session.program.relations.values()
-        for name in sorted(each.name for each in declared if self._session.keeps(each.name)):
-            yield f"{self._session.size(name):>12,}  {name}"
+        for name, relation in sorted(self._named()):
+            yield f"{self._session.size(relation):>12,}  {name}"
         if self._watch.spent:
             total = sum(self._watch.spent.values())
             commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"

@@ -11,6 +11,8 @@ from .core import CheckedProgram, Index, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
 from .errors import usage as errors
+from .errors.names import UnusedRelation
+from .exposed import exposed
 from .nearest import nearest
 from .rows import Row
 from .source import Source
@@ -87,6 +89,13 @@ class Program:
     def indexes(self) -> Mapping[str, Index]:
         """The declared indexes by name."""
         return self.checked.indexes
+
+    def with_internal_outputs(self) -> Program:
+        """The program with its internal relations as output relations, and with DDlog's relation of the one
+        fact on which rules without a positive term rest."""
+        shown = exposed(self.checked, self.source)
+        warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
+        return Program(self.source, shown, tuple(warnings))
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from .. import core, errors, syntax
 from ..diagnostics import Diagnostic, Note
+from ..source import Span
 from ..types import Constructor, TypeDef, User
 from .atom import atom
 from .body import Body
@@ -52,7 +53,7 @@ def check_index(
             found = core.Index(name, variables, relation.name, relation.name, places, 0, declaration.span)
             return found, None
     hidden = f"{name}$index"
-    rule = _rule(body, relation, hidden, clauses, [local.name for local in keys])
+    rule = _rule(body, relation, hidden, clauses, [local.name for local in keys], declaration.span)
     places = tuple((i,) for i in range(len(keys)))
     return core.Index(name, variables, relation.name, hidden, places, len(keys), declaration.span), rule
 
@@ -81,19 +82,22 @@ def _places(columns: Sequence[str | None], name: str) -> tuple[int, ...]:
 
 
 def _rule(
-    body: Body, relation: core.Relation, name: str, clauses: Iterable[core.Clause], keys: Sequence[str]
+    body: Body,
+    relation: core.Relation,
+    name: str,
+    clauses: Iterable[core.Clause],
+    keys: Sequence[str],
+    span: Span,
 ) -> core.Rule:
     """The rule that fills the hidden relation, which becomes known to the environment."""
     context = body.context
     types = {local.name: context.final(local.type) for local in body.locals}
     made, values = list[core.Clause](), list(keys)
-    span = relation.span
     for clause in clauses:
         if isinstance(clause, core.Atom):
             names = [context.temporary() if each is None else each for each in clause.columns]
             types |= {each: column.type for each, column in zip(names, relation.columns, strict=True)}
             values += names
-            span = clause.span
             clause = dataclasses.replace(clause, columns=tuple(names))
         made.append(clause)
     columns = tuple(core.Column(f"c{i}", types[each]) for i, each in enumerate(values))
