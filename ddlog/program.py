@@ -99,7 +99,7 @@ class Program:
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""
-        return sorted(relation.name for relation in self.relations.values() if relation.role == role)
+        return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
     def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""

@@ -324,7 +324,10 @@ class Session:
         if index is None:
             known = tuple(sorted(self.program.indexes))
             raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
-        self._readable(index.source)
+        self._check_open()
+        if not self.keeps(index.source):
+            raise DDlogError([errors.NotKept(f"the index {name}")])
+        self._start()
         return IndexView(index, self.program.relations[index.relation], self._runtime, self.typedefs)
 
     def keeps(self, relation: str) -> bool:

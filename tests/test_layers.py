@@ -69,9 +69,9 @@ ENGINE = (
     "spark",  # it runs on the in-process engine what is small
 )
 LANGUAGE = (
-    "cursor digits mishap nearest progress source tables types",
+    "cursor digits mishap nearest progress refused source tables types",
     "core diagnostics excerpt syntax unify values",
-    "errors shapes substitute",
+    "errors exposed shapes substitute",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
     "actions building commandkinds inputs mistakes valuetext",
     "io mutation parser rulebody",
