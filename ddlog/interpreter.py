@@ -30,7 +30,7 @@ from .profile import SessionProfile
 from .results import Changes, RelationView
 from .session import Session
 from .source import Span
-from .stdlib.logsink import set_level
+from .stdlib.log import set_level
 
 Print = Callable[[str], None]
 

@@ -10,7 +10,7 @@ import pytest
 
 from ddlog.cli import main
 from ddlog.refused import REASONS
-from ddlog.stdlib import logsink
+from ddlog.stdlib import log
 
 PROGRAM = """
 typedef Up = Up | Down{since: u32}
@@ -182,13 +182,26 @@ def test_a_profile_measures_and_counts(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_log_messages_up_to_a_level_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.dl").write_text(
+        """
+        import log
+        input relation Event(level: s32, text: string)
+        output relation Seen(text: string)
+        function seen(level: s32, text: string): string { log(1, level, text); text }
+        Seen(seen(level, text)) :- Event(level, text).
+        """
+    )
+    script = """
+        start; insert Event(100, "off"); commit;
+        log_level 300;
+        start; insert Event(200, "an error"), insert Event(300, "a warning"), insert Event(400, "news");
+        commit;
+    """
     try:
-        run(capsys, "log_level 300;")
-        for level in (200, 300, 400):
-            logsink.log(level, "a message")
-        assert capsys.readouterr().out == "LOG (200): a message\nLOG (300): a message\n"
+        out, _ = run(capsys, script, "--no-delta")
     finally:
-        logsink.set_level(logsink.OFF)
+        log.set_level(None)
+    assert sorted(out.splitlines()) == ["LOG (200): an error", "LOG (300): a warning"]
 
 
 EDGE = 'start; insert Edge("a", "b"); commit dump_changes;'

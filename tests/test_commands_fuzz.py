@@ -14,7 +14,7 @@ import ddlog
 from ddlog.commands import COMMANDS, CommandReader
 from ddlog.diagnostics import DDlogError, render
 from ddlog.interpreter import Interpreter, dump_lines
-from ddlog.stdlib import logsink
+from ddlog.stdlib import log
 
 PROGRAM = ddlog.compile(
     """
@@ -155,7 +155,7 @@ def check(text: str) -> None:
         for message in carry_out(text):
             assert message.startswith("error: ") and PLACE.search(message), message
     assert all(call.args[0] < threading.TIMEOUT_MAX for call in sleep.call_args_list)
-    logsink.set_level(logsink.OFF)
+    log.set_level(None)
 
 
 fuzz = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
