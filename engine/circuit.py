@@ -94,12 +94,14 @@ class Aggregate:
 @dataclass(frozen=True, slots=True)
 class Input:
     """An input relation. `multiset`: weights are kept; otherwise the runtime is only ever given
-    changes that leave it a set."""
+    changes that leave it a set. `stream`: a multiset that holds the rows of one epoch: a runtime takes
+    them back when the next one begins."""
 
     relation: str
     schema: Schema
     multiset: bool = False
     text: str = field(default="", compare=False)
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +236,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output of the circuit, under a relation's name."""
+    """An output of the circuit, under a relation's name. `stream`: an epoch gives its contents, not how
+    they differ from those of the epoch before."""
 
     relation: str
     source: NodeId
     schema: Schema
     text: str = field(default="", compare=False)
+    stream: bool = False
 
 
 # Nodes of incremental circuits: their sources carry changes, and so do they.
