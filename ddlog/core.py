@@ -296,10 +296,11 @@ class Column:
 class Relation:
     """A declared relation.
 
-    `role` is input, internal or output; `kind` relation or multiset. `record` is the type of an
-    element. When it is a struct of one constructor, that is `constructor` and the columns are its
+    `role` is input, internal, output or delayed; `kind` relation, multiset or stream. `record` is the type
+    of an element. When it is a struct of one constructor, that is `constructor` and the columns are its
     fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
+    A delayed relation `R-n` holds what R did n transactions ago: `past` is R and n.
     """
 
     name: str
@@ -310,6 +311,7 @@ class Relation:
     columns: tuple[Column, ...]
     key: Function | None
     span: Span = field(compare=False, repr=False)
+    past: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True, slots=True)

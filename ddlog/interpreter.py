@@ -139,11 +139,14 @@ class Interpreter:
             raise DDlogError([errors.NoTransaction(command.word, span=command.place())])
 
     def _dump(self, relation: str | None) -> None:
+        relations = self._session.program.relations
         if relation is not None:
-            for record in self._session[relation].records():
+            view = self._session[relation]
+            for record in view.records() if relations[relation].kind != "stream" else ():
                 self._show(record)
             return
-        for line in dump_lines(self._session, self._outputs):
+        tables = [name for name in self._outputs if relations[name].kind != "stream"]
+        for line in dump_lines(self._session, tables):
             self._show(line)
 
 

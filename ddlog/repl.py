@@ -172,6 +172,8 @@ class Shell:
 
     def _relations(self) -> None:
         for relation in self.session.program.relations.values():
+            if relation.role == "delayed":
+                continue
             columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
             size = self.session.size(relation.name)
             self._show(f"{relation.role} {relation.kind} {relation.name}({columns})  {size:,} rows")

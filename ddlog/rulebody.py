@@ -53,7 +53,7 @@ class Body:
             case core.Atom(relation, columns, negated):
                 place = self.builder.known[relation]
                 columns = tuple(name and self.alias(name) for name in columns)
-                if negated and (None in columns or self.builder.kind(relation) == "multiset"):
+                if negated and (None in columns or self.builder.kind(relation) != "relation"):
                     place, columns = self.presence(place, columns)
                 self.terms.append((place, columns, negated))
             case core.Let(name, core.Var() as value) if name not in self.tested:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import values
 from .core import Atom, Relation
+from .delays import Delays
 from .diagnostics import DDlogError
 from .engine.interrupt import deferred
 from .engine.runtime import Batch, IterationLimit, Runtime
@@ -29,7 +30,7 @@ from .engine.schema import RowFault
 from .errors import usage as errors
 from .errors.spark import NeedsSpark
 from .inputs import Changes as PendingChanges
-from .inputs import KeyedChanges, MultisetChanges, SetChanges
+from .inputs import KeyedChanges, MultisetChanges, SetChanges, StreamChanges
 from .nearest import nearest
 from .program import Program
 from .results import Changes, RelationView, Result
@@ -69,6 +70,7 @@ class Session:
         self.max_iterations = max_iterations
         self.progress = progress
         self._runtime = runtime
+        self._delays = Delays((program.relations[name] for name in kept), runtime)
         self.typedefs = program.checked.typedefs
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
@@ -412,11 +414,16 @@ class Session:
     def _run(self, batches: Mapping[str, Any], static: bool) -> Any:
         with deferred(), self._faults():
             deltas = self._runtime.commit(
-                batches, static=static, max_iterations=self.max_iterations, progress=self.progress
+                {**batches, **self._delays.changes()},
+                static=static,
+                max_iterations=self.max_iterations,
+                progress=self.progress,
             )
+            self._delays.remember(deltas)
             self._started = True
             self._static = static
-        return deltas
+        relations = self.program.relations
+        return {name: delta for name, delta in deltas.items() if relations[name].role == "output"}
 
     @contextmanager
     def _faults(self, *sources: Source) -> Iterator[None]:
@@ -456,6 +463,8 @@ class Session:
         return self._inputs[name]
 
     def _new_input(self, declared: Relation) -> PendingChanges:
+        if declared.kind == "stream":
+            return StreamChanges(declared, self._runtime)
         if self._spark is not None and declared.columns and (declared.key or declared.kind == "multiset"):
             return self._spark.changes(self.program, declared, self._show_key)
         if declared.kind == "multiset":
@@ -535,6 +544,8 @@ class Session:
 
     def _declared(self, name: str) -> Relation:
         declared = self.program.relations.get(name)
+        if declared is None and "-" in name:
+            raise DDlogError([errors.NotDelayed(name, tuple(self.program.names("delayed")))])
         if declared is None:
             raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
         return declared

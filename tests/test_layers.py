@@ -72,7 +72,7 @@ LANGUAGE = (
     "cursor mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
     "errors shapes substitute",
-    "aggregates codegen engines jsonvalue lexer operators rows stratify",
+    "aggregates codegen delays engines jsonvalue lexer operators rows stratify",
     "actions building inputs mistakes valuetext",
     "io mutation parser rulebody",
     "commands draw lower modules places results",
@@ -100,7 +100,7 @@ UP = {
 }
 # The parts of the language that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = set(
-    "aggregates building codegen draw inputs lower program results rulebody session spark".split()  # noqa: SIM905
+    "aggregates building codegen delays draw inputs lower program results rulebody session spark".split()  # noqa: SIM905
 )
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
 

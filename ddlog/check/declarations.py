@@ -12,6 +12,7 @@ from ..names import Environment, definitions
 from ..source import Span
 from ..types import Function, Tuple, Type, TypeDef, User
 from ..unify import type_variables
+from .streams import check_declared as check_streams
 
 COMING: dict[type[Any], str] = {
     syntax.Import: "imports are",
@@ -34,6 +35,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         environment.relation(name, module.name)
     for declaration in module.all(RELATIONS):
         found += _relation(declaration)
+    found += check_streams(environment, module)
     found += _recursive_types(environment, module)
     return found
 
@@ -110,8 +112,6 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
 
 
 def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
-    if declaration.kind == "stream":
-        yield errors.unsupported.Unsupported(span=declaration.span, what="stream relations are")
     if declaration.by_ref:
         yield errors.unsupported.Unsupported(span=declaration.span, what="relations of references `&R` are")
     if declaration.key is not None and declaration.role != "input":

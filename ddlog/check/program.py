@@ -22,6 +22,7 @@ from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
 from .rule import check_rule, read_body
+from .streams import stream_recursions
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +73,7 @@ def _check_module(main: ModuleSyntax, diagnostics: list[Diagnostic]) -> core.Che
     declared = dict(environment.relations)
     strata, cycles = stratify(declared, rules)
     diagnostics += cycles
+    diagnostics += stream_recursions(declared, strata)
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
     diagnostics += _relation_warnings(declared, rules)
@@ -138,9 +140,12 @@ def _primary_key(
 
 def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rule]) -> list[Diagnostic]:
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
+    read |= {relation.past[0] for relation in relations.values() if relation.past}
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
+        if relation.role == "delayed":
+            continue
         if relation.role != "output" and name not in read:
             found.append(errors.names.UnusedRelation(span=relation.span, name=name))
         elif relation.role != "input" and name not in filled:
