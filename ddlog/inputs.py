@@ -353,7 +353,7 @@ class MultisetChanges:
 
 
 class StreamChanges:
-    """A stream: the elements of the transaction. A deletion takes back one that came before it, if any did."""
+    """A stream: the elements of the transaction. A deletion takes back one that came before it."""
 
     def __init__(self, relation: Relation, runtime: Runtime) -> None:
         self._relation, self._runtime = relation, runtime

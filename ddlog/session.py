@@ -544,7 +544,7 @@ class Session:
 
     def _declared(self, name: str) -> Relation:
         declared = self.program.relations.get(name)
-        if declared is None and "-" in name:
+        if declared is None and name.rpartition("-")[2].isdigit():
             raise DDlogError([errors.NotDelayed(name, tuple(self.program.names("delayed")))])
         if declared is None:
             raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])

@@ -91,7 +91,7 @@ class ReferenceRuntime:
                     inputs[name][row] = before + sign if self._multisets[name] else max(0, sign)
             inputs[name] = {row: weight for row, weight in inputs[name].items() if weight}
         state = evaluate(self._circuit, inputs)
-        before = {**self._state, **dict.fromkeys(self._streams, {})}
+        before = {**self._state, **{name: {} for name in self._streams}}
         deltas = {name: ReferenceDelta(before.get(name, {}), state[name]) for name in self._outputs}
         self._inputs, self._state = inputs, state
         return deltas
