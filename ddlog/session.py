@@ -353,7 +353,7 @@ class Session:
         rule, variables = check_query(self.program.checked, source)
         for clause in rule.body:
             if isinstance(clause, Atom):
-                self._readable(clause.relation)
+                self._check_asked(clause)
         circuit = lower_query(self.program.checked, rule, variables)
         self._start()
         with self._faults(source):
@@ -544,8 +544,6 @@ class Session:
 
     def _declared(self, name: str) -> Relation:
         declared = self.program.relations.get(name)
-        if declared is None and name.rpartition("-")[2].isdigit():
-            raise DDlogError([errors.NotDelayed(name, tuple(self.program.names("delayed")))])
         if declared is None:
             raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
         return declared
@@ -564,6 +562,13 @@ class Session:
             raise DDlogError([errors.NotKept(name)])
         self._start()
         return declared
+
+    def _check_asked(self, atom: Atom) -> None:
+        """Sees that what a query reads is kept."""
+        if atom.relation not in self.program.relations:
+            kept = tuple(self.program.names("delayed"))
+            raise DDlogError([errors.NotDelayed(atom.relation, kept, span=atom.span)])
+        self._readable(atom.relation)
 
     def _check_open(self) -> None:
         if self._closed:

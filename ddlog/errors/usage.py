@@ -70,7 +70,7 @@ class NotDelayed(Diagnostic):
     @property
     def hint(self) -> str:
         """What can be asked."""
-        return f"the program reads {_listed(self.kept)}"
+        return f"the rules read {_listed(self.kept)}" if self.kept else "no rule reads the past"
 
 
 @dataclass(frozen=True, slots=True)
