@@ -1,5 +1,5 @@
 """Small programs in files: what each prints for its command file, and that how changes are cut into commits
-makes no difference to the state that they lead to, if a program has no streams and reads nothing of the past."""
+makes no difference to the state that they lead to, if a program has no streams and no delays."""
 
 from __future__ import annotations
 

@@ -3,8 +3,10 @@ the transactions before it."""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,8 +15,11 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog import DDlogError, Session
+from ddlog.cli import main
 
 from .reference_runtime import ReferenceRuntime
+from .test_readme import ROOT
+from .test_readme import ddlog as ddlog_command
 
 thorough = settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
 
@@ -292,3 +297,104 @@ def test_a_stream_may_be_wanted_for_its_past_alone() -> None:
         assert not session.commit()
         assert session.commit() == {"Was": [((1,), 1)]}
         assert session.commit() == {"Was": [((1,), -1)]}
+
+
+def test_a_checkpoint_is_refused_where_time_matters(session: Session, tmp_path: Path) -> None:
+    from ddlog.spark.stream import epochs_of
+
+    with pytest.raises(DDlogError, match="in which transactions, on which Event, Price-1 depends"):
+        epochs_of(session, None, tmp_path)  # type: ignore[arg-type]
+    assert not list(tmp_path.iterdir())
+
+
+# ---- The command line
+
+EVENTS_JSON = """\
+{"insert": {"Event": {"kind": "tea", "n": 3}}}
+{"insert": {"Event": ["tea", 3]}}
+{"commit": true}
+{"commit": true}
+"""
+
+
+def test_the_document_shows_what_is_printed(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "time.md").read_text("utf-8")
+    blocks = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", text, re.M | re.S)
+    for _, file, contents in blocks:
+        if file:
+            (tmp_path / file).write_text(contents)
+    ((_, _, shown),) = (block for block in blocks if block[0] == "console")
+    command, _, output = shown.partition("\n")
+    assert ddlog_command(command.removeprefix("$ "), tmp_path) == output
+
+
+@pytest.mark.parametrize(
+    ("name", "updates"),
+    [
+        ("updates.dat", 'start; insert Event("tea", 3), insert Event("tea", 3); commit; start; commit;'),
+        ("updates.jsonl", EVENTS_JSON),
+        ("Event.csv", "+1,tea,3\n+1,tea,3\ncommit\ncommit\n"),
+    ],
+)
+def test_every_form_of_updates(
+    name: str, updates: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "small.dl").write_text(SMALL)
+    (tmp_path / name).write_text(updates)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "Event.csv").write_text("kind,n\nmilk,1\n")
+    (tmp_path / "facts" / "Price.csv").write_text("kind,each\nmilk,5\ntea,2\n")
+    words = ["run", tmp_path / "small.dl", "--input", tmp_path / "facts", "--updates", tmp_path / name]
+    assert main([str(word) for word in words]) == 0
+    assert capsys.readouterr().out == FIRST + CHANGES
+
+
+FIRST = """\
+Cost:
+Cost{.kind = "milk", .cost = 5}
+
+Last:
+Last{.kind = "milk"}
+
+"""
+CHANGES = """\
+Cost:
+Cost{.kind = "tea", .cost = 6}: +2
+Last:
+Last{.kind = "milk"}: -1
+Last{.kind = "tea"}: +1
+Last:
+Last{.kind = "tea"}: -1
+"""
+
+
+def test_files_of_changes_hold_the_elements(tmp_path: Path) -> None:
+    (tmp_path / "small.dl").write_text(SMALL)
+    (tmp_path / "u.dat").write_text(
+        'start; insert Price("tea", 2), insert Event("tea", 3); commit; start; commit;'
+    )
+    words = ["run", "small.dl", "--updates", "u.dat", "--output", "out"]
+    assert main([str(tmp_path / word) if "." in word or word == "out" else word for word in words]) == 0
+    assert (tmp_path / "out" / "Cost.csv").read_text() == "kind,cost\n"
+    assert (
+        tmp_path / "out" / "Cost.changes.csv"
+    ).read_text() == "change,kind,cost\n+1,tea,6\ncommit\ncommit\n"
+
+
+def test_dump_and_clear_in_a_command_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "small.dl").write_text(SMALL)
+    (tmp_path / "u.dat").write_text(
+        'start; insert Event("tea", 3); commit; dump; dump Event; start;\nclear Event;\n'
+    )
+    assert main(["run", str(tmp_path / "small.dl"), "--updates", str(tmp_path / "u.dat")]) == 1
+    printed = capsys.readouterr()
+    assert printed.out == 'Last:\nLast{.kind = "tea"}: +1\n' + 'Last:\nLast{.kind = "tea"}\n\n'
+    assert "u.dat:2:1: Event is a stream, which cannot be cleared" in printed.err
+
+
+def test_the_circuit_names_streams_and_delays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    (tmp_path / "small.dl").write_text(SMALL)
+    assert main(["circuit", str(tmp_path / "small.dl")]) == 0
+    printed = capsys.readouterr().out
+    for each in ("input stream Event (", "input Price-1 (", "output stream Cost ", "output Price "):
+        assert each in printed
