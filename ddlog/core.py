@@ -366,10 +366,14 @@ class GroupBy:
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """`Inspect e`: evaluated for its side effect; keeps every valuation."""
+    """`Inspect e`: evaluated for its side effect; keeps every valuation. The expression may read the
+    variables WEIGHT and TIMESTAMP, a DDWeight, and a DDEpoch or, in a recursive rule, a DDNestedTS."""
 
     value: Expr
     span: Span = field(compare=False, repr=False)
+
+
+WEIGHT, TIMESTAMP = "$weight", "$timestamp"
 
 
 Clause: TypeAlias = Atom | Let | Guard | Unnest | GroupBy | Inspect

@@ -48,9 +48,16 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """Evaluates the expression for its effect; keeps every row."""
+    """Evaluates the expression for its effect, on each row that all terms and other steps leave; keeps
+    every row. The expression may read CIRCUMSTANCES, which nothing binds."""
 
     value: RowExpr
+
+
+WEIGHT, EPOCH, ITERATION = "$weight", "$epoch", "$iteration"
+CIRCUMSTANCES = frozenset((WEIGHT, EPOCH, ITERATION))
+"""Of a row at a step: by how much its weight changes, the number of the epoch, and in a recursion that of the
+iteration; both from 0."""
 
 
 Step: TypeAlias = Let | Guard | Unnest | Inspect

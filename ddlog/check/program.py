@@ -7,6 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from .. import core, errors, syntax
@@ -21,6 +22,7 @@ from .context import Context, Scope
 from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
+from .inspection import recursion
 from .rule import check_rule, read_body
 from .streams import stream_recursions
 
@@ -84,9 +86,11 @@ def _rules(
     environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
+    is_recursive = recursion(environment, main)
     for declaration in main.all(OTHER):
         if isinstance(declaration, syntax.RuleDecl):
-            context = Context(environment, main.name, demand=instances.demand)
+            recursive = partial(is_recursive, declaration)
+            context = Context(environment, main.name, demand=instances.demand, recursive=recursive)
             rule = check_rule(context, declaration)
             diagnostics += context.diagnostics
             if rule is not None:

@@ -12,9 +12,10 @@ from ..source import Span
 from . import grouping
 from .atom import atom
 from .body import Body
-from .condition import condition, grouped, inspect
+from .condition import condition, grouped
 from .context import Context
 from .head import head
+from .inspection import inspect
 
 
 def check_rule(context: Context, rule: syntax.RuleDecl) -> core.Rule | None:

@@ -185,6 +185,7 @@ class InProcess:
         """Evaluates a circuit without recursion on the contents of this runtime's relations."""
         given = {n.relation: self._store(n.relation)[1] for n in circuit.nodes if isinstance(n, Input)}
         nested = _Query(incrementalize(circuit), values=self.values, given=given)
+        nested._evaluator.epoch = self._evaluator.epoch
         return nested.answer()
 
     # ------------------------------------------------------------- epochs
@@ -215,6 +216,7 @@ class InProcess:
         if not static:
             self._build_histories(changes)
         self._epochs += 1
+        self._evaluator.epoch = self._epochs - 1
         try:
             outputs = Epoch(self.circuit, self, max_iterations, progress, self._active(changes)).run()
             interrupt.check()

@@ -1,0 +1,67 @@
+"""`Inspect e`, which may read by how much the weight of a valuation changes, and when."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import cache
+
+from .. import core, syntax
+from ..modules import OTHER, ModuleSyntax
+from ..names import Environment
+from ..source import Span
+from ..stratify import strongly_connected
+from ..types import UNIT, Type
+from .body import Body
+from .context import Local
+from .expr import check
+
+
+def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
+    """`Inspect e`."""
+    scope = body.scope.inner()
+    for name, own, type_ in _circumstances(body, span):
+        scope.locals[name] = Local(own, type_, span, used=True)
+    value = check(body.context, expr, scope, UNIT)
+    body.add(lambda: core.Inspect(value.build(), span))
+
+
+def _circumstances(body: Body, span: Span) -> Iterator[tuple[str, str, Type]]:
+    """The names that only an Inspect has, what core calls them, and their types."""
+    context = body.context
+    time = "DDNestedTS" if context.recursive() else "DDEpoch"
+    for name, own, type_ in (
+        ("ddlog_weight", core.WEIGHT, "DDWeight"),
+        ("ddlog_timestamp", core.TIMESTAMP, time),
+    ):
+        if body.scope.find(name) is None:
+            written = syntax.NamedType(f"ddlog_std::{type_}", (), span)
+            yield name, own, context.environment.convert(written, context.module)
+
+
+def recursion(environment: Environment, module: ModuleSyntax) -> Callable[[syntax.RuleDecl], bool]:
+    """Tells which rules of a module are recursive, before there are strata."""
+
+    def name(atom: syntax.Atom) -> str:
+        relation = environment.relation(atom.relation, module.name)
+        return atom.relation if relation is None else relation.name
+
+    def read(rule: syntax.RuleDecl) -> set[str]:
+        return {name(each) for each in rule.body if isinstance(each, syntax.Atom) and each.delay is None}
+
+    @cache
+    def components() -> dict[str, int]:
+        successors: dict[str, dict[str, None]] = {}
+        for rule in module.all(OTHER):
+            if isinstance(rule, syntax.RuleDecl):
+                for head in map(name, rule.heads):
+                    successors.setdefault(head, {})
+                    for each in read(rule):
+                        successors.setdefault(each, {})[head] = None
+        found = strongly_connected(successors)
+        return {each: number for number, component in enumerate(found) for each in component}
+
+    def is_recursive(rule: syntax.RuleDecl) -> bool:
+        heads = {components()[name(head)] for head in rule.heads}
+        return not heads.isdisjoint(components()[each] for each in read(rule))
+
+    return is_recursive
