@@ -71,6 +71,7 @@ class Session:
         self.progress = progress
         self._runtime = runtime
         self._delays = Delays((program.relations[name] for name in kept), runtime)
+        self._untold = {name for name in kept if program.relations[name].role != "output"}
         self.typedefs = program.checked.typedefs
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
@@ -422,8 +423,7 @@ class Session:
             self._delays.remember(deltas)
             self._started = True
             self._static = static
-        relations = self.program.relations
-        return {name: delta for name, delta in deltas.items() if relations[name].role == "output"}
+        return {name: delta for name, delta in deltas.items() if name not in self._untold}
 
     @contextmanager
     def _faults(self, *sources: Source) -> Iterator[None]:

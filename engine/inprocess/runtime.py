@@ -66,6 +66,7 @@ class InProcess:
         }
         self._relations = outputs | dict(circuit.relations)
         self._inputs = {n.relation: (k, n) for k, n in enumerate(circuit.nodes) if isinstance(n, Input)}
+        self._ending = {name: at for name, (at, node) in self._inputs.items() if node.stream}
         self._stores: dict[int, Readable] = {}
         self._joiners: dict[int, Joiner] = {}
         self._groups: dict[int, Grouping] = {}
@@ -236,8 +237,9 @@ class InProcess:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]]
     ) -> Mapping[str, Sequence[tuple[Batch, int]]]:
         """The changes of an epoch with the ends of the streams: what they hold goes."""
-        held = {name: self._stores[at].batch() for name, (at, node) in self._inputs.items() if node.stream}
-        return {**changes, **{name: [(rows, -1), *changes.get(name, ())] for name, rows in held.items()}}
+        held = {name: self._stores[at].batch() for name, at in self._ending.items()}
+        ended = {name: [(rows, -1), *changes.get(name, ())] for name, rows in held.items()}
+        return {**changes, **ended} if ended else changes
 
     def _active(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> Sequence[int] | None:
         """The nodes that may change, in order; None: all, as in the first epoch."""

@@ -174,11 +174,11 @@ class SparkRuntime:
         """The changes for `commit` that change an input relation as a delta of this runtime: a small one from
         here, a large one where it lies."""
         assert isinstance(delta, FrameDelta)
-        if len(delta) <= self.options.small_rows:
+        columns = names(self.schema(relation))
+        if len(delta) <= self.options.small_rows or not columns:
             counted = list(zip(delta.rows, delta.weights, strict=True))
             few = ((sign, [row for row, w in counted for _ in range(w * sign)]) for sign in (-1, 1))
             return [(self.batch(relation, rows), sign) for sign, rows in few if rows]
-        columns = names(self.schema(relation))
         frame = delta.frame().toDF(*columns, "w")
         repeated = f"inline(array_repeat(struct({listed(columns)}), CAST(abs(w) AS INT)))"
         many = ((sign, frame.where(f"{sign} * w > 0").selectExpr(repeated)) for sign in (-1, 1))
@@ -335,7 +335,8 @@ class SparkRuntime:
         nodes = self.circuit.nodes
         held = {name: self._spines[at] for name, at in self._inputs.items() if _is_stream(nodes[at])}
         ended = {name: self._whole(spine) for name, spine in held.items() if spine.rows()}
-        return {**changes, **{name: [(gone, -1), *changes.get(name, ())] for name, gone in ended.items()}}
+        signed = {name: [(gone, -1), *changes.get(name, ())] for name, gone in ended.items()}
+        return {**changes, **signed} if signed else changes
 
     def _whole(self, spine: Spine) -> Table:
         """The contents of a spine as one table, a row perhaps more than once."""
