@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from .. import core, syntax
@@ -38,30 +38,39 @@ def _circumstances(body: Body, span: Span) -> Iterator[tuple[str, str, Type]]:
             yield name, own, context.environment.convert(written, context.module)
 
 
-def recursion(environment: Environment, module: ModuleSyntax) -> Callable[[syntax.RuleDecl], bool]:
-    """Tells which rules of a module are recursive, before there are strata."""
+def recursion(
+    environment: Environment, modules: Sequence[ModuleSyntax]
+) -> Callable[[ModuleSyntax, syntax.RuleDecl], bool]:
+    """Tells which rules of some modules are recursive, before there are strata."""
 
-    def name(atom: syntax.Atom) -> str:
-        relation = environment.relation(atom.relation, module.name)
-        return atom.relation if relation is None else relation.name
+    def heads(module: ModuleSyntax, rule: syntax.RuleDecl) -> set[str]:
+        return {_relation(environment, module, each) for each in rule.heads}
 
-    def read(rule: syntax.RuleDecl) -> set[str]:
-        return {name(each) for each in rule.body if isinstance(each, syntax.Atom) and each.delay is None}
+    def read(module: ModuleSyntax, rule: syntax.RuleDecl) -> set[str]:
+        now = (each for each in rule.body if isinstance(each, syntax.Atom) and each.delay is None)
+        return {_relation(environment, module, each) for each in now}
 
     @cache
     def components() -> dict[str, int]:
         successors: dict[str, dict[str, None]] = {}
-        for rule in module.all(OTHER):
-            if isinstance(rule, syntax.RuleDecl):
-                for head in map(name, rule.heads):
-                    successors.setdefault(head, {})
-                    for each in read(rule):
-                        successors.setdefault(each, {})[head] = None
+        for module in modules:
+            for rule in module.all(OTHER):
+                if isinstance(rule, syntax.RuleDecl):
+                    to = dict.fromkeys(heads(module, rule))
+                    for each in read(module, rule):
+                        successors.setdefault(each, {}).update(to)
+                    for each in to:
+                        successors.setdefault(each, {})
         found = strongly_connected(successors)
         return {each: number for number, component in enumerate(found) for each in component}
 
-    def is_recursive(rule: syntax.RuleDecl) -> bool:
-        heads = {components()[name(head)] for head in rule.heads}
-        return not heads.isdisjoint(components()[each] for each in read(rule))
+    def is_recursive(module: ModuleSyntax, rule: syntax.RuleDecl) -> bool:
+        own = {components()[each] for each in heads(module, rule)}
+        return not own.isdisjoint(components()[each] for each in read(module, rule))
 
     return is_recursive
+
+
+def _relation(environment: Environment, module: ModuleSyntax, atom: syntax.Atom) -> str:
+    relation = environment.relation(atom.relation, module.name)
+    return atom.relation if relation is None else relation.name

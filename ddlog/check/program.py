@@ -86,10 +86,10 @@ def _rules(
     environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
-    is_recursive = recursion(environment, main)
+    is_recursive = recursion(environment, [main])
     for declaration in main.all(OTHER):
         if isinstance(declaration, syntax.RuleDecl):
-            recursive = partial(is_recursive, declaration)
+            recursive = partial(is_recursive, main, declaration)
             context = Context(environment, main.name, demand=instances.demand, recursive=recursive)
             rule = check_rule(context, declaration)
             diagnostics += context.diagnostics
