@@ -331,7 +331,7 @@ class Actions:
     ) -> ast.Atom:
         return ast.Atom(
             name.value, self._uniform(args), None, self.span(start, end), self._at(name),
-            differentiated=prime is not None, delay=int(delay.value) if delay else 0,
+            differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
     def atom_of_element(
@@ -339,7 +339,7 @@ class Actions:
     ) -> ast.Atom:
         return ast.Atom(
             name.value, None, element, self.span(start, end), self._at(name),
-            differentiated=prime is not None, delay=int(delay.value) if delay else 0,
+            differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
     def bare_atom(self, start: int, end: int, name: Token) -> ast.Atom:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import values
 from .core import Atom, Relation
+from .delays import Delays
 from .diagnostics import DDlogError
 from .engine.interrupt import deferred
 from .engine.runtime import Batch, IterationLimit, Runtime
@@ -30,7 +31,7 @@ from .errors import usage as errors
 from .errors.spark import NeedsSpark
 from .indexes import IndexView
 from .inputs import Changes as PendingChanges
-from .inputs import KeyedChanges, MultisetChanges, SetChanges
+from .inputs import KeyedChanges, MultisetChanges, SetChanges, StreamChanges
 from .nearest import nearest
 from .program import Program
 from .results import Changes, RelationView, Result
@@ -70,6 +71,8 @@ class Session:
         self.max_iterations = max_iterations
         self.progress = progress
         self._runtime = runtime
+        self._delays = Delays((program.relations[name] for name in kept), runtime)
+        self._untold = {name for name in kept if program.relations[name].role != "output"}
         self.typedefs = program.checked.typedefs
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
@@ -368,7 +371,7 @@ class Session:
         rule, variables = check_query(self.program.checked, source)
         for clause in rule.body:
             if isinstance(clause, Atom):
-                self._readable(clause.relation)
+                self._check_asked(clause)
         circuit = lower_query(self.program.checked, rule, variables)
         self._start()
         with self._faults(source):
@@ -429,11 +432,15 @@ class Session:
     def _run(self, batches: Mapping[str, Any], static: bool) -> Any:
         with deferred(), self._faults():
             deltas = self._runtime.commit(
-                batches, static=static, max_iterations=self.max_iterations, progress=self.progress
+                {**batches, **self._delays.changes()},
+                static=static,
+                max_iterations=self.max_iterations,
+                progress=self.progress,
             )
+            self._delays.remember(deltas)
             self._started = True
             self._static = static
-        return deltas
+        return {name: delta for name, delta in deltas.items() if name not in self._untold}
 
     @contextmanager
     def _faults(self, *sources: Source) -> Iterator[None]:
@@ -473,6 +480,8 @@ class Session:
         return self._inputs[name]
 
     def _new_input(self, declared: Relation) -> PendingChanges:
+        if declared.kind == "stream":
+            return StreamChanges(declared, self._runtime)
         if self._spark is not None and declared.columns and (declared.key or declared.kind == "multiset"):
             return self._spark.changes(self.program, declared, self._show_key)
         if declared.kind == "multiset":
@@ -570,6 +579,13 @@ class Session:
             raise DDlogError([errors.NotKept(name)])
         self._start()
         return declared
+
+    def _check_asked(self, atom: Atom) -> None:
+        """Sees that what a query reads is kept."""
+        if atom.relation not in self.program.relations:
+            kept = tuple(sorted(name for name, each in self.program.relations.items() if each.past))
+            raise DDlogError([errors.NotDelayed(atom.relation, kept, span=atom.span)])
+        self._readable(atom.relation)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -79,7 +79,7 @@ LANGUAGE = (
     "core diagnostics excerpt syntax unify values",
     "attributes errors exposed forrules shapes substitute",
     "externs",
-    "aggregates codegen engines jsonvalue lexer operators rows stratify",
+    "aggregates codegen delays engines jsonvalue lexer operators rows stratify",
     "actions building commandkinds inputs mistakes valuetext",
     "io mutation parser rulebody",
     "commands draw lower modules places results",
@@ -108,8 +108,8 @@ UP = {
 }
 # The parts of the language that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = set(
-    "aggregates building codegen draw indexes inputs lower program results rulebody session spark".split()  # noqa: SIM905
-)
+    "aggregates building codegen delays draw indexes inputs lower program results rulebody".split()  # noqa: SIM905
+) | {"session", "spark"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
 
 

@@ -51,6 +51,29 @@ class NotAnInput(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NothingToClear(Diagnostic):
+    """`clear` of a stream."""
+
+    title: ClassVar[str] = "{name} is a stream, which cannot be cleared: its elements go by themselves"
+    suggestion: ClassVar[str] = "rollback forgets those of this transaction"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotDelayed(Diagnostic):
+    """A query of a past that no rule reads."""
+
+    title: ClassVar[str] = "{name} is not kept: of the past there is only what rules read"
+    name: str
+    kept: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """What can be asked."""
+        return f"the rules read {_listed(self.kept)}" if self.kept else "no rule reads the past"
+
+
+@dataclass(frozen=True, slots=True)
 class NotAnOutput(Diagnostic):
     """A subscription to a relation whose changes are not given out."""
 

@@ -17,6 +17,7 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
@@ -169,6 +170,21 @@ class SparkRuntime:
             few = table.rows <= self.options.driver_rows and bool(self._recursions)
             return self.tables.gathered(table, schema) if few else table
 
+    def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
+        """The changes for `commit` that change an input relation as a delta of this runtime: a small one from
+        here, a large one where it lies."""
+        assert isinstance(delta, FrameDelta)
+        columns = names(self.schema(relation))
+        if len(delta) <= self.options.small_rows or not columns:
+            counted = list(zip(delta.rows, delta.weights, strict=True))
+            few = ((sign, [row for row, w in counted for _ in range(w * sign)]) for sign in (-1, 1))
+            return [(self.batch(relation, rows), sign) for sign, rows in few if rows]
+        frame = delta.frame().toDF(*columns, "w")
+        repeated = f"inline(array_repeat(struct({listed(columns)}), CAST(abs(w) AS INT)))"
+        many = ((sign, frame.where(f"{sign} * w > 0").selectExpr(repeated)) for sign in (-1, 1))
+        made = [(self.batch_from_frame(relation, part), sign) for sign, part in many]
+        return [(table, sign) for table, sign in made if table.rows]
+
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""
         return [weight != 0 for weight in self.lookup(relation, rows)]
@@ -283,6 +299,7 @@ class SparkRuntime:
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job, a Ctrl-C or a fault leaves the state as it was."""
         with interrupt.deferred(), self.tables.configured():
+            changes = self._with_ends(changes)
             self._static, self._pending = static, changes
             self._limit, self._progress = max_iterations, progress
             self._begun.clear()
@@ -311,6 +328,23 @@ class SparkRuntime:
     def _states(self) -> list[Spine]:
         return [*self._spines.values(), *self._counts.values()]
 
+    def _with_ends(
+        self, changes: Mapping[str, Sequence[tuple[Table, int]]]
+    ) -> Mapping[str, Sequence[tuple[Table, int]]]:
+        """The changes of an epoch with the ends of the streams: what they hold goes."""
+        nodes = self.circuit.nodes
+        held = {name: self._spines[at] for name, at in self._inputs.items() if _is_stream(nodes[at])}
+        ended = {name: self._whole(spine) for name, spine in held.items() if spine.rows()}
+        signed = {name: [(gone, -1), *changes.get(name, ())] for name, gone in ended.items()}
+        return {**changes, **signed} if signed else changes
+
+    def _whole(self, spine: Spine) -> Table:
+        """The contents of a spine as one table, a row perhaps more than once."""
+        seen = spine.seen()
+        if all(table.small for table in seen):
+            return self.tables.concatenated(seen)
+        return self.tables.lazy(seen, spine.columns)
+
     def _active(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> Sequence[int] | None:
         """The nodes that may change, in order; None: all, as in the first epoch."""
         if self._epochs == 1:
@@ -327,6 +361,11 @@ class SparkRuntime:
         """What a commit gives of an output."""
         at = self._outputs[output]
         schema = self.circuit.nodes[at].schema
+        if _is_stream(self.circuit.nodes[at]):
+            spine = self._spines[shown(self.circuit, at)]
+            small = all(table.small for table in spine.seen())
+            net = consolidated(spine.columns, spine.contents())
+            return self._shown_delta(schema, self.tables.settled(net, schema, small=small))
         if change is None or not change.table.rows:
             return self._shown_delta(schema, self.tables.nothing(schema))
         table = change.table
@@ -510,6 +549,10 @@ class SparkRuntime:
             self._spines[at].add(change.table)
         elif len(self._read_by[at]) > 1:
             change.settle()
+
+
+def _is_stream(node: Node) -> bool:
+    return isinstance(node, Input | Output) and node.stream
 
 
 def _renamed(frame: DataFrame, schema: Schema, weight: str | None) -> DataFrame:

@@ -17,6 +17,7 @@ from ddlog.updates import update_commands
 
 from ..programs_oracle import ORACLES, PROGRAMS
 from ..random_programs import programs, transactions
+from ..test_corpus import CORPUS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -55,6 +56,25 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         assert transcript(program, there, name) == transcript(program, here, name)
         for relation in program.names("output"):
             assert there.size(relation) == here.size(relation)
+
+
+@pytest.mark.parametrize("options", [ON_DRIVER, ALL_LARGE], ids=["driver", "large"])
+@pytest.mark.parametrize("name", ["accumulation", "delays", "stream_forms", "streams"])
+def test_streams_and_delays_change_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
+    program = ddlog.compile(CORPUS / f"{name}.dl")
+
+    def printed(session: Session) -> list[str]:
+        lines: list[str] = []
+        commands = update_commands(
+            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None
+        )
+        Interpreter(
+            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
+        ).run(commands)
+        return lines
+
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        assert printed(there) == printed(here)
 
 
 def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any) -> None:
