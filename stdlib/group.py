@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..types import Float, Type
+from ..types import Float, Opaque, Tuple, Type
 from ..values import NAN, Fault, Group, wrap
 from .rounding import nearest_double, nearest_single
-from .typed import Signature, typed
+from .typed import Signature, demand_number, typed
 
 
 def count(g: Group) -> int:
@@ -19,21 +19,25 @@ def count(g: Group) -> int:
 
 @typed
 def sum(g: Group, *, signature: Signature) -> Any:
-    return total(g[1], signature.result)
+    return total(g[1], signature.result, "sum")
 
 
 @typed
 def sum_second(g: Group, *, signature: Signature) -> Any:
-    return total([value for _, value in g[1]], signature.result)
+    return total([value for _, value in g[1]], signature.result, "sum_second")
 
 
 @typed
 def avg(g: Group, *, signature: Signature) -> float:
+    demand_number(_element(signature), "avg")
     return mean(g[1])
 
 
 @typed
 def avg_second(g: Group, *, signature: Signature) -> float:
+    pair = _element(signature)
+    assert isinstance(pair, Tuple)
+    demand_number(pair.items[1], "avg_second")
     return mean([value for _, value in g[1]])
 
 
@@ -45,8 +49,21 @@ def max_second(g: Group) -> Any:
     return max(value for _, value in g[1])
 
 
-def total(values: Iterable[Any], type: Type) -> Any:
-    """The sum of numbers, as a value of their type."""
+@typed
+def sum_of(g: Group, f: Callable[[Any], Any], *, signature: Signature) -> Any:
+    return total(map(f, g[1]), signature.result, "sum_of")
+
+
+def _element(signature: Signature) -> Type:
+    """The type of the values of the group that is the first argument."""
+    group = signature.parameters[0]
+    assert isinstance(group, Opaque)
+    return group.args[1]
+
+
+def total(values: Iterable[Any], type: Type, function: str) -> Any:
+    """The sum of numbers, as a value of their type. Raises Fault, naming the function, for other types."""
+    demand_number(type, function)
     if isinstance(type, Float):
         return float_sum(values, type.width)
     return wrap(_exact(values), type)

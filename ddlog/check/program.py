@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -66,6 +66,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
                 _primary_key(environment, module, declaration, instances, diagnostics)
         rules += _rules(environment, module, instances, diagnostics)
     instances.complete()
+    rules += _library_rules(environment, modules, instances, diagnostics)
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
     declared = instances.erased(dict(environment.relations))
@@ -74,7 +75,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     diagnostics += cycles
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
-    diagnostics += _relation_warnings(declared, rules)
+    diagnostics += _relation_warnings(declared, rules, _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
     externs = environment.externs
     return Elaborated(typedefs, functions, declared, tuple(rules), strata, environment, externs=externs)
@@ -104,6 +105,28 @@ def _rules(
                 environment.relations.update((made.name, made) for made, _ in context.auxiliary)
                 rules += [*(each for _, each in context.auxiliary), rule]
     return rules
+
+
+def _library_rules(
+    environment: Environment, modules: Modules, instances: Instances, diagnostics: list[Diagnostic]
+) -> list[core.Rule]:
+    """The rules of those modules of the library of which the program uses a relation."""
+    rules: list[core.Rule] = []
+    waiting = _library_relations(modules)
+    while used := waiting.keys() & environment.relations.keys():
+        owners = {waiting[name].name: waiting[name] for name in sorted(used)}
+        waiting = {name: module for name, module in waiting.items() if module.name not in owners}
+        for module in owners.values():
+            rules += _rules(environment, module, instances, diagnostics)
+            instances.complete()
+    return rules
+
+
+def _library_relations(modules: Modules) -> dict[str, ModuleSyntax]:
+    """The relations that modules of the library declare, each with its module."""
+    own = {module.name for module in modules.own}
+    theirs = [module for module in modules.all.values() if module.name not in own]
+    return {module.qualified(name): module for module in theirs for name in module.names(RELATIONS)}
 
 
 def _primary_key(
@@ -149,11 +172,15 @@ def _primary_key(
     environment.relations[relation.name] = dataclasses.replace(relation, key=function)
 
 
-def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rule]) -> list[Diagnostic]:
+def _relation_warnings(
+    relations: dict[str, core.Relation], rules: list[core.Rule], of_library: Container[str]
+) -> list[Diagnostic]:
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
+        if name in of_library:
+            continue
         if relation.role != "output" and name not in read:
             found.append(errors.names.UnusedRelation(span=relation.span, name=name))
         elif relation.role != "input" and name not in filled:

@@ -15,6 +15,7 @@ from ..core import Expr, Pattern
 from ..types import Constructor, Function, Opaque, Tuple, Type, User
 from ..values import NAN, local_name
 from .analysis import assigned, bound_in, folded, free_variables, is_path, parts
+from .filling import Filling, filled
 from .operators import bits, cast, operation
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
@@ -35,6 +36,9 @@ class Names(Protocol):
     def parameters(self, key: str) -> tuple[core.Parameter, ...]:
         """The parameters of a function."""
 
+    def filling(self, key: str) -> Filling | None:
+        """How a function adds to the collection that is its first argument, if that is all it does."""
+
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""
 
@@ -54,9 +58,11 @@ class FunctionWriter:
         self.indent = 1
         self.variables: dict[str, str] = {}
         self.depths: dict[int, int] = {}
+        self.builders: dict[str, str] = {}
+        self.result_names = tuple(mutable)
         self.assigned = set(assigned(body, names.parameters))
         self.parameters = [self.variable(name) for name in parameters]
-        self.mutable = [self.variable(name) for name in mutable]
+        self.mutable = [self.variable(name) for name in self.result_names]
         self.into(body, RETURN)
 
     def source(self, name: str) -> str:
@@ -306,6 +312,11 @@ class FunctionWriter:
                 self.into(value, RETURN)
             case core.Try():
                 self.put(self.attempt(expr), target)
+            case core.Call(function, (core.Var(name), *args)) if name in self.builders:
+                how = self.names.filling(function)
+                assert how is not None
+                self.emit(how.add.format(self.builders[name], *self.operands(args)))
+                self.put("()", target)
             case core.Call(function, args) if not self.simple(expr):
                 mutable = [each.mutable for each in self.names.parameters(function)]
                 self.put(self.call(self.names.function(function), mutable, args), target)
@@ -399,8 +410,21 @@ class FunctionWriter:
                 raise AssertionError(f"{type(place).__name__} is no place")
 
     def loop(self, pattern: Pattern, collection: Expr, body: Expr) -> None:
-        """Emits a `for` statement. The elements of a group come with their weight, 1."""
+        """Emits a `for` statement, and around it what collections that it fills need."""
         elements = self.text(collection)
+        fillings = {
+            name: how
+            for name, how in filled(body, self.names.filling, self.result_names).items()
+            if name not in self.builders
+        }
+        for name, how in fillings.items():
+            self.builders[name] = self.saved(f"{how.builder}({self.variable(name)})")
+        self.iterate(pattern, collection, elements, body)
+        for name, how in fillings.items():
+            self.emit(f"{self.variable(name)} = {how.result}({self.builders.pop(name)})")
+
+    def iterate(self, pattern: Pattern, collection: Expr, elements: str, body: Expr) -> None:
+        """Emits a `for` statement. The elements of a group come with their weight, 1."""
         item, weight = pattern, None
         if isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group":
             elements += "[1]"

@@ -14,6 +14,9 @@ from ..types import Constructor, Type, User
 from ..values import (
     NAN,
     Fault,
+    Map,
+    Set,
+    Vec,
     canonical_float,
     int_to_double,
     int_to_single,
@@ -25,6 +28,7 @@ from ..values import (
 from . import support
 from .analysis import parts
 from .externs import bound_extern
+from .filling import FILLING, Filling
 from .function import FunctionWriter
 
 RECURSION_DEPTH = 10_000
@@ -44,6 +48,9 @@ _SUPPORT: dict[str, Any] = {
     "_single_divide": support.single_divide,
     "_float_remainder": support.float_remainder,
     "_replaced": support.replaced,
+    "_Vec": Vec,
+    "_Set": Set,
+    "_Map": Map,
     "_field": support.field,
     "_field_index": support.field_index,
 }
@@ -128,6 +135,17 @@ class Functions:
     def parameters(self, key: str) -> tuple[Parameter, ...]:
         """The parameters of a function."""
         return self.functions[key].parameters
+
+    def filling(self, key: str) -> Filling | None:
+        """How a function adds to the collection that is its first argument, if that is all it does."""
+        declared = self.functions[key]
+        while declared.body is not None:
+            body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
+            given = [each.name if isinstance(each, core.Var) else "" for each in parts(body)]
+            if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
+                return None
+            declared = self.functions[body.function]
+        return FILLING.get((declared.module, declared.name))
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""
