@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from . import core, errors, syntax
+from .attributes import json_fields, original
 from .diagnostics import Diagnostic, Note
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
@@ -250,6 +251,7 @@ class Environment:
             columns,
             None,
             declaration.name_span,
+            original(declaration),
         )
 
     # ----------------------------------------------------------------- types
@@ -280,6 +282,7 @@ class Environment:
                     owner.qualified(each),
                     i,
                     tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
+                    json_fields(fields),
                 )
                 for i, (each, fields) in enumerate(shapes)
             ),

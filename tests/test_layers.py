@@ -77,7 +77,7 @@ ENGINE = (
 LANGUAGE = (
     "cursor mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
-    "errors shapes substitute",
+    "attributes errors forrules shapes substitute",
     "externs",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
     "actions building inputs mistakes valuetext",
