@@ -16,7 +16,7 @@ from ddlog.session import Session
 from ddlog.updates import update_commands
 
 from ..programs_oracle import ORACLES, PROGRAMS
-from ..random_programs import programs, transactions
+from ..random_programs import programs, timed_programs, timed_transactions, transactions
 from ..test_corpus import CORPUS
 
 if TYPE_CHECKING:
@@ -108,6 +108,17 @@ def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession
     @seed(len(repr(options)))
     @sampled
     @given(programs(), transactions())
+    def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
+        follow(text, stream, options, spark)
+
+    check()
+
+
+@pytest.mark.parametrize("options", [ON_CLUSTER, ALL_LARGE], ids=["cluster", "large"])
+def test_random_programs_of_time_change_alike(options: SparkOptions, spark: SparkSession) -> None:
+    @seed(len(repr(options)))
+    @sampled
+    @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark)
 
