@@ -144,8 +144,10 @@ class SparkRuntime:
 
     def schema(self, relation: str) -> Schema:
         """The columns of a relation."""
-        at = self._inputs.get(relation, self._relations.get(relation, -1))
-        return self.circuit.nodes[at].schema
+        return self.circuit.nodes[self._at(relation)].schema
+
+    def _at(self, relation: str) -> NodeId:
+        return self._inputs[relation] if relation in self._inputs else self._relations[relation]
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Table:
         """Rows as a batch for `commit`."""
@@ -163,11 +165,22 @@ class SparkRuntime:
             columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
             renamed = self.tables.named(frame.selectExpr(*columns, "1L AS w"))
             try:
-                table = self.tables.stored(f"SELECT * FROM {renamed}")
+                return self._taken(relation, f"SELECT * FROM {renamed}")
             finally:
                 self.tables.forget(renamed)
-            few = table.rows <= self.options.driver_rows and bool(self._recursions)
-            return self.tables.gathered(table, schema) if few else table
+
+    def _taken(self, relation: str, query: str) -> Table:
+        """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
+        not too much, and stays off the cluster if nothing else reads it."""
+        at, schema, most = self._at(relation), self.schema(relation), self.options.driver_rows
+        readers = self._read_by[at]
+        driven = [k for k in readers if k in self._recursions and self._recursions[k].on_driver]
+        if driven == readers and driven and not self.size(relation):
+            rows = self.tables.few(query, schema, most)
+            if rows is not None:
+                return self.tables.local(rows)
+        table = self.tables.stored(query)
+        return self.tables.gathered(table, schema) if driven and table.rows <= most else table
 
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""

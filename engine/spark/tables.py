@@ -6,6 +6,7 @@ What is small is kept on the driver as an Arrow table, and travels to Spark as a
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -41,6 +42,10 @@ _NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
 WEIGHT = pa.field("w", pa.int64(), nullable=False)
 TIME = pa.field("t", pa.int32(), nullable=False)
 DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
+_IN_PARTITION = (1 << 33) - 1  # the bits of monotonically_increasing_id that count within a partition
+_ROW_BYTES = 32  # of text or columns, as a bound for guesses
+_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
+_UNITS = {unit: 1 << (10 * power) for power, unit in enumerate(("B", "KiB", "MiB", "GiB"))}
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,6 +290,23 @@ class Tables:
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
+
+    def few(self, sql: str, schema: Schema, most: int) -> pa.Table | None:
+        """The rows of a query, on the driver, if Spark expects few and they are no more than `most`; by one
+        job, of which no partition gives more."""
+        expected = self._expected_bytes(sql)
+        if expected is None or expected > most * _ROW_BYTES:
+            return None
+        interrupt.check()
+        limited = f"SELECT * FROM ({sql}) WHERE (monotonically_increasing_id() & {_IN_PARTITION}) <= {most}"
+        rows = self.fetch(limited, schema)
+        return rows if rows.num_rows <= most else None
+
+    def _expected_bytes(self, sql: str) -> float | None:
+        """The size that Spark's optimizer guesses of a query's rows, if it says one."""
+        (plan,) = self.spark.sql(f"EXPLAIN COST {sql}").collect()
+        found = _SIZE.search(plan[0])
+        return float(found[1]) * _UNITS[found[2]] if found else None
 
     def fetch(self, sql: str, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
         """The rows of a query, on the driver."""
