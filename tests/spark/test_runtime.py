@@ -146,3 +146,35 @@ def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
         assert max(views) <= 12
         assert session.size("Path") == 210
     assert not views_of_ours(spark) - others
+
+
+TOGETHER = """
+input relation Edge(x: s32, y: s32)
+output relation Reach(x: s32)
+Reach(0).
+Reach(y) :- Reach(x), Edge(x, y), Reach(z), z <= 0.
+"""
+
+
+def guessed_size(spark: SparkSession, view: str) -> str:
+    """The size that Spark's optimizer guesses of a view, as it prints it."""
+    (plan,) = spark.sql(f"EXPLAIN COST SELECT * FROM {view}").collect()
+    found = re.search(r"sizeInBytes=([^,)]+)", plan[0])
+    assert found is not None, plan[0]
+    return found.group(1)
+
+
+def test_guessed_sizes_stay_within_bounds(spark: SparkSession) -> None:
+    """With two recursive terms in a rule the digits of the guess would double 28 times, and planning end
+    never."""
+    program = ddlog.compile(TOGETHER)
+    options = SparkOptions(driver_rows=0, small_rows=0)
+    with program.session(spark=spark, spark_options=options) as session:
+        session.insert("Edge", *((k, k + 1) for k in range(28)))
+        session.commit()
+        assert session.size("Reach") == 29
+        sizes = [guessed_size(spark, view) for view in views_of_ours(spark)]
+        exponents = [int(size.partition("E+")[2].split()[0]) for size in sizes if "E+" in size]
+        assert max(exponents, default=0) < 5000, sizes
+        session.delete("Edge", (26, 27))
+        assert session.commit().rows("Reach") == [((27,), -1), ((28,), -1)]
