@@ -46,7 +46,7 @@ _IN_PARTITION = (1 << 33) - 1  # the bits of monotonically_increasing_id that co
 _ROW_BYTES = 32  # of text or columns, as a bound for guesses
 _SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
 _FIGURES = ("count(*)", "min(w)", "sum(w)")
-_UNITS = {unit: 1 << (10 * power) for power, unit in enumerate(["B", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"])}
+_UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(f"{c}i" for c in "KMGTPE")])}
 
 
 @dataclass(frozen=True, slots=True)
