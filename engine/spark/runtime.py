@@ -39,7 +39,7 @@ from .placement import Recursion
 from .recursion import Imported
 from .rows import FrameDelta, FrameRows
 from .spine import Spine
-from .sqltext import consolidated, equal, listed, names, quoted, union
+from .sqltext import consolidated, equal, grouping, listed, names, quoted, union
 from .tables import Options, Table, Tables
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class SparkRuntime:
 
     def _prepare(self) -> None:
         nodes = self.circuit.nodes
+        self._kept_static = self._kept(static=True)
         for at in self._kept():
             node = nodes[at]
             if self._within is not None and isinstance(node, Input):
@@ -120,8 +121,9 @@ class SparkRuntime:
                         self.options.driver_rows,
                     )
 
-    def _kept(self) -> set[NodeId]:
-        """The nodes whose integrals some operator or reader needs."""
+    def _kept(self, static: bool = False) -> set[NodeId]:
+        """The nodes whose integrals some operator or reader needs; `static`: in an epoch that is the only
+        one."""
         kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
@@ -129,7 +131,7 @@ class SparkRuntime:
                     kept.add(at)
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
-                case DeltaGroup():
+                case DeltaGroup() if not static:
                     kept.update((node.source, at))
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
@@ -145,8 +147,10 @@ class SparkRuntime:
 
     def schema(self, relation: str) -> Schema:
         """The columns of a relation."""
-        at = self._inputs.get(relation, self._relations.get(relation, -1))
-        return self.circuit.nodes[at].schema
+        return self.circuit.nodes[self._at(relation)].schema
+
+    def _at(self, relation: str) -> NodeId:
+        return self._inputs[relation] if relation in self._inputs else self._relations[relation]
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Table:
         """Rows as a batch for `commit`."""
@@ -156,19 +160,37 @@ class SparkRuntime:
         """Columns as a batch for `commit`."""
         return self.tables.of_columns(self.schema(relation), columns)
 
-    def batch_from_frame(self, relation: str, frame: DataFrame) -> Table:
+    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Table:
         """The rows of a frame, with the relation's columns in order, as a batch for `commit`; they are
-        computed now."""
+        computed now. `once`: if the relation is a set, each row once will do."""
         schema = self.schema(relation)
         with raising(self.expressions), self.tables.configured():
             columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
             renamed = self.tables.named(frame.selectExpr(*columns, "1L AS w"))
             try:
-                table = self.tables.stored(f"SELECT * FROM {renamed}")
+                return self._taken(relation, f"SELECT * FROM {renamed}", once)
             finally:
                 self.tables.forget(renamed)
-            few = table.rows <= self.options.driver_rows and bool(self._recursions)
-            return self.tables.gathered(table, schema) if few else table
+
+    def _taken(self, relation: str, query: str, once: bool) -> Table:
+        """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
+        not too much, and stays off the cluster if nothing else reads it."""
+        at, schema, most = self._at(relation), self.schema(relation), self.options.driver_rows
+        readers = self._read_by[at]
+        driven = [k for k in readers if k in self._recursions and self._recursions[k].on_driver]
+        if driven == readers and driven and not self.size(relation):
+            rows = self.tables.few(query, schema, most)
+            if rows is not None:
+                return self.tables.local(rows)
+        node = self.circuit.nodes[at]
+        if once and isinstance(node, Input) and not node.multiset:
+            columns = names(schema)
+            distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM ({query}) {grouping(columns)}"
+            table = self.tables.stored(distinct, lies=columns)
+            table.once = True
+        else:
+            table = self.tables.stored(query)
+        return self.tables.gathered(table, schema) if driven and table.rows <= most else table
 
     def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
         """The changes for `commit` that change an input relation as a delta of this runtime: a small one from
@@ -429,6 +451,8 @@ class SparkRuntime:
         if not given:
             return None
         first = not spine.rows() and not node.multiset and len(given) == 1 and given[0][1] > 0
+        if first and given[0][0].once:
+            return of_table(self.tables, node.schema, given[0][0])
         if first and given[0][0].local is not None:
             once = distinct_rows(given[0][0].local)
             if once is not None:
@@ -523,11 +547,13 @@ class SparkRuntime:
 
     def group(self, at: NodeId, node: DeltaGroup, change: Change | None) -> Change | None:
         """The change of the groups."""
-        if change is None or not change.table.rows:
+        if change is None:
             return None
         text, members, groups = self._groups[at], self._spines[node.source], self._spines[at]
         if self._within is not None or not (groups.rows(False) or members.rows(False)):
             return self._change(at, text.first(change), change.small)
+        if not change.table.rows:
+            return None
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
@@ -545,7 +571,8 @@ class SparkRuntime:
         """Takes a change into the node's integral; what several nodes read is computed once."""
         if change is None:
             return
-        if at in self._spines and not (self._within and isinstance(self.circuit.nodes[at], Input)):
+        kept = self._kept_static if self._static else self._spines
+        if at in kept and not (self._within and isinstance(self.circuit.nodes[at], Input)):
             self._spines[at].add(change.table)
         elif len(self._read_by[at]) > 1:
             change.settle()
