@@ -8,7 +8,8 @@ from fractions import Fraction
 from typing import Any
 
 from ..types import Float, Opaque, Tuple, Type
-from ..values import NAN, Fault, Group, single, wrap
+from ..values import NAN, Fault, Group, wrap
+from .rounding import nearest_double, nearest_single
 from .typed import Signature, demand_number, typed
 
 
@@ -75,11 +76,11 @@ def float_sum(values: Iterable[float], width: int = 64) -> float:
     if special:
         return special[0] if all(value == special[0] for value in special) else NAN
     if width == 32:
-        return _single_of(_exact(map(Fraction, kept)))
+        return nearest_single(_exact(map(Fraction, kept)))
     try:
         return math.fsum(kept) + 0.0
     except OverflowError:
-        return _double_of(_exact(map(Fraction, kept)))
+        return nearest_double(_exact(map(Fraction, kept)))
 
 
 def mean(values: Sequence[Any]) -> float:
@@ -88,7 +89,7 @@ def mean(values: Sequence[Any]) -> float:
         raise Fault("there is no average of nothing")
     if any(isinstance(value, float) and (value is NAN or math.isinf(value)) for value in values):
         return float_sum(values)
-    return _double_of(_exact(map(Fraction, values)) / len(values))
+    return nearest_double(_exact(map(Fraction, values)) / len(values))
 
 
 def _exact(values: Iterable[Any]) -> Any:
@@ -96,21 +97,3 @@ def _exact(values: Iterable[Any]) -> Any:
     for value in values:
         result += value
     return result
-
-
-def _double_of(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _single_of(value: Fraction) -> float:
-    """The nearest single, rounded once: half way cases are told apart by an odd last bit of a double."""
-    nearest = _double_of(value)
-    if math.isinf(nearest) or Fraction(nearest) == value:
-        return single(nearest)
-    mantissa, _ = math.frexp(nearest)
-    if int(mantissa * (1 << 53)) % 2 == 0:
-        nearest = math.nextafter(nearest, math.inf if value > Fraction(nearest) else -math.inf)
-    return single(nearest)

@@ -15,7 +15,6 @@ from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..unify import type_variables
 
 COMING: dict[type[Any], str] = {
-    syntax.ForDecl: "`for` statements as rules are",
     syntax.IndexDecl: "indexes are",
 }
 
@@ -66,6 +65,11 @@ def _type(environment: Environment, module: ModuleSyntax, declaration: object) -
 
 
 def _unused(declaration: syntax.AliasDecl | syntax.TypeDecl, used: set[str]) -> Iterator[Diagnostic]:
+    for i, name in enumerate(declaration.parameters):
+        if name in declaration.parameters[:i]:
+            yield errors.types.RepeatedParameter(
+                span=declaration.name_span, name=declaration.name, parameter=name
+            )
     unused = [name for name in declaration.parameters if name not in used]
     if unused and "?error" not in used:
         shown = ", ".join(f"'{name}" for name in unused)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Container, Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import core, errors, syntax
 from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
+from ..forrules import for_rules
 from ..imports import Modules, load_program
 from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
 from ..names import Environment
@@ -18,11 +19,12 @@ from ..parser import parse_query
 from ..source import Source
 from ..stratify import stratify
 from ..types import UNIT
+from .attributes import check_array_keys, check_attributes
 from .context import Context, Scope
 from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
-from .rule import check_rule, read_body
+from .rule import check_rules, read_body
 from .transformer import check_applications, expanded
 
 
@@ -64,6 +66,8 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         for declaration in module.all(RELATIONS):
             if declaration.key is not None:
                 _primary_key(environment, module, declaration, instances, diagnostics)
+        diagnostics += check_attributes(module)
+        diagnostics += check_array_keys(environment, module, instances)
         rules += _rules(environment, module, instances, diagnostics)
     instances.complete()
     rules += _library_rules(environment, modules, instances, diagnostics)
@@ -97,13 +101,15 @@ def _rules(
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
     for declaration in [each for other in main.all(OTHER) for each in expanded(environment, main, other)]:
-        if isinstance(declaration, syntax.RuleDecl):
-            context = Context(environment, main.name, demand=instances.demand)
-            rule = check_rule(context, declaration)
+        written = _written(declaration)
+        contexts = [Context(environment, main.name, demand=instances.demand) for _ in written]
+        made = check_rules(contexts, written)
+        for context in contexts:
             diagnostics += context.diagnostics
-            if rule is not None:
-                environment.relations.update((made.name, made) for made, _ in context.auxiliary)
-                rules += [*(each for _, each in context.auxiliary), rule]
+            if made:
+                environment.relations.update((each.name, each) for each, _ in context.auxiliary)
+                rules += [rule for _, rule in context.auxiliary]
+        rules += made
     return rules
 
 
@@ -127,6 +133,17 @@ def _library_relations(modules: Modules) -> dict[str, ModuleSyntax]:
     own = {module.name for module in modules.own}
     theirs = [module for module in modules.all.values() if module.name not in own]
     return {module.qualified(name): module for module in theirs for name in module.names(RELATIONS)}
+
+
+def _written(declaration: object) -> Sequence[syntax.RuleDecl]:
+    """The rules that a declaration stands for."""
+    match declaration:
+        case syntax.RuleDecl():
+            return (declaration,)
+        case syntax.ForDecl():
+            return tuple(for_rules(declaration))
+        case _:
+            return ()
 
 
 def _primary_key(
