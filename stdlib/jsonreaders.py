@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
-from .jsonlayout import SETS, is_named, layout, unwrapped, variant
+from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
 from .jsonscalars import Reader, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
 from .jsontext import Ambiguous, Refused, decode, end_of, place
 from .options import NONE, some
@@ -54,7 +54,7 @@ class Readers:
             case Tuple(()):
                 return expecting(None.__class__, "unit", ())
             case Tuple(items):
-                return self._fixed(str(type), items, tuple)
+                return self._fixed(str(type), [self.reader(of) for of in items], tuple)
             case User():
                 return self._user(type)
             case Opaque(name, args):
@@ -84,9 +84,7 @@ class Readers:
 
         return read
 
-    def _fixed(self, what: str, types: Iterable[Type], build: Callable[[Iterable[Any]], Any]) -> Reader:
-        items = [self.reader(of) for of in types]
-
+    def _fixed(self, what: str, items: Sequence[Reader], build: Callable[[Iterable[Any]], Any]) -> Reader:
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, list):
                 raise mismatch(data, what)
@@ -127,12 +125,12 @@ class Readers:
     def _fields(self, type: User, constructor: Constructor, what: str) -> Reader:
         """The fields as an object, or as an array."""
         typedef = self.typedefs[type.name]
-        fields = [(each, self.reader(each.type)) for each in layout(constructor)]
+        fields = [(each, self._field(each)) for each in layout(constructor)]
 
         def build(values: Iterable[Any]) -> Any:
             return make(typedef, constructor, values)
 
-        positional = self._fixed(what, [of for _, of in constructor.fields], build)
+        positional = self._fixed(what, [item for _, item in fields], build)
 
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, dict):
@@ -148,6 +146,22 @@ class Readers:
                 else:
                     raise Refused(f"missing field `{field.key}`")
             return build(values)
+
+        return read
+
+    def _field(self, field: FieldLayout) -> Reader:
+        """The reader of a field; a map may be the array of its values."""
+        plain = self.reader(field.type)
+        if field.key_of is None:
+            return plain
+        assert isinstance(field.type, Opaque)
+        values = self._array(field.type.args[1], Vec)
+        key_of = field.key_of.function or field.key_of
+
+        def read(data: Any, depth: int) -> Any:
+            if not isinstance(data, list):
+                return plain(data, depth)
+            return Map((key_of(value), value) for value in values(data, depth))
 
         return read
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
 from ..types import BigInt, Bit, Bool, Signed, String, Type
-from ..values import int_to_double, int_to_single, integer_range, single
+from ..values import canonical_float, int_to_double, int_to_single, integer_range, single
 from .jsontext import DEPTH, Refused, decode, number_text
 from .jsonvalues import to_value
 
@@ -69,12 +70,17 @@ def integer(type: BigInt | Bit | Signed) -> Reader:
 
 def floating(width: int) -> Reader:
     """Reads numbers, rounded once."""
-    exact, rounded = (int_to_double, float) if width == 64 else (int_to_single, single)
+    exact, rounded = (int_to_double, canonical_float) if width == 64 else (int_to_single, single)
 
     def read(data: Any, depth: int) -> float:
         if isinstance(data, bool) or not isinstance(data, int | float):
             raise mismatch(data, "float" if width == 32 else "double")
-        return exact(data) if isinstance(data, int) else rounded(data)
+        if isinstance(data, float):
+            return rounded(data)
+        found = exact(data)
+        if math.isinf(found):
+            raise Refused("number out of range")
+        return found
 
     return read
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import NAN, TypeDefs, constructors_of, decimal, local_name
-from .jsonlayout import SETS, is_named, layout, unwrapped, variant
+from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
 from .jsontext import Refused, Single, encode
 from .jsonvalues import from_value
 
@@ -80,8 +80,16 @@ class Writers:
         return write
 
     def _fields(self, constructor: Constructor) -> Writer:
-        fields = [(each.key, self.writer(each.type)) for each in layout(constructor)]
+        fields = [(each.key, self._field(each)) for each in layout(constructor)]
         return lambda values: {key: write(v) for (key, write), v in zip(fields, values, strict=True)}
+
+    def _field(self, field: FieldLayout) -> Writer:
+        """The writer of a field; a map may be the array of its values."""
+        if field.key_of is None:
+            return self.writer(field.type)
+        assert isinstance(field.type, Opaque)
+        write = self.writer(field.type.args[1])
+        return lambda value: [write(held) for _, held in value]
 
 
 _INFINITE = (float("inf"), float("-inf"))
