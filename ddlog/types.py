@@ -151,10 +151,6 @@ class KeyOf:
         self.name, self.key = name, ""
         self.function: Callable[[Any], Any] | None = None
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        """What it computes stays behind; code that needs it in another process takes the function along."""
-        return KeyOf, (self.name,)
-
     def __call__(self, value: Any) -> Any:
         assert self.function is not None, "the program is not compiled"
         return self.function(value)
