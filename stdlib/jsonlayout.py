@@ -32,8 +32,8 @@ def layout(constructor: Constructor) -> tuple[FieldLayout, ...]:
 
 
 def variant(constructor: Constructor) -> str:
-    """The name of a union's constructor."""
-    return local_name(constructor.name)
+    """The name of a constructor."""
+    return constructor.variant or local_name(constructor.name)
 
 
 def is_named(type: Type, name: str) -> bool:

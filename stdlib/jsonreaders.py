@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
@@ -167,31 +167,15 @@ class Readers:
 
     def _union(self, type: User, constructors: tuple[Constructor, ...]) -> Reader:
         typedef = self.typedefs[type.name]
-        known = ", ".join(f"`{variant(each)}`" for each in constructors)
-        units = {variant(each): make(typedef, each, ()) for each in constructors if not each.fields}
+        what = f"enum {local_name(type.name)}"
         readers = {
             variant(each): self._fields(type, each, f"struct variant {variant(each)}")
             for each in constructors
-            if each.fields
         }
-
-        def read(data: Any, depth: int) -> Any:
-            name, content = data, None
-            if isinstance(data, dict) and len(data) == 1:
-                ((name, content),) = data.items()
-            if not isinstance(name, str):
-                raise mismatch(data, f"enum {local_name(type.name)}")
-            if name in readers:
-                if name is data:
-                    raise Refused(f"invalid type: unit variant, expected struct variant {name}")
-                return _inside(readers[name], content, name, deeper(depth))
-            if name not in units:
-                raise Refused(f"unknown variant `{name}`, expected one of {known}")
-            if content is not None:
-                raise mismatch(content, f"unit variant {name}")
-            return units[name]
-
-        return read
+        units = {variant(each): make(typedef, each, ()) for each in constructors if not each.fields}
+        if typedef.tag is None:
+            return _by_name(what, readers, units)
+        return _tagged(what, typedef.tag, readers) if typedef.tag else _untagged(what, readers, units)
 
     def _wrapper(self, type: User, constructor: Constructor) -> Reader:
         """A string that holds the JSON of its only field."""
@@ -204,6 +188,66 @@ class Readers:
             return make(self.typedefs[type.name], constructor, (read_text(data, item),))
 
         return read
+
+
+def _by_name(what: str, readers: Mapping[str, Reader], units: Mapping[str, Any]) -> Reader:
+    """A union as `{"Constructor": {fields}}`, or as the name of a constructor without fields."""
+
+    def read(data: Any, depth: int) -> Any:
+        name, content = data, None
+        if isinstance(data, dict) and len(data) == 1:
+            ((name, content),) = data.items()
+        if not isinstance(name, str):
+            raise mismatch(data, what)
+        if name not in readers:
+            raise _unknown(name, readers)
+        if name not in units:
+            if name is data:
+                raise Refused(f"invalid type: unit variant, expected struct variant {name}")
+            return _inside(readers[name], content, name, deeper(depth))
+        if content is not None:
+            raise mismatch(content, f"unit variant {name}")
+        return units[name]
+
+    return read
+
+
+def _tagged(what: str, tag: str, readers: Mapping[str, Reader]) -> Reader:
+    """A union as the object of its fields, one more of which names the constructor."""
+
+    def read(data: Any, depth: int) -> Any:
+        if not isinstance(data, dict):
+            raise mismatch(data, what)
+        if tag not in data:
+            raise Refused(f"missing field `{tag}`")
+        name = data[tag]
+        if not isinstance(name, str) or name not in readers:
+            raise _unknown(name, readers) if isinstance(name, str) else mismatch(name, "a variant of " + what)
+        return readers[name](data, depth)
+
+    return read
+
+
+def _untagged(what: str, readers: Mapping[str, Reader], units: Mapping[str, Any]) -> Reader:
+    """A union as the fields of its first constructor that has such; null for one without fields."""
+
+    def read(data: Any, depth: int) -> Any:
+        for name, each in readers.items():
+            try:
+                if name not in units:
+                    return each(data, depth)
+                if data is None:
+                    return units[name]
+            except Refused:
+                continue
+        raise Refused(f"data did not match any variant of untagged {what}")
+
+    return read
+
+
+def _unknown(name: str, known: Iterable[str]) -> Refused:
+    expected = ", ".join(f"`{each}`" for each in known)
+    return Refused(f"unknown variant `{name}`, expected one of {expected}")
 
 
 def _inside(read: Reader, data: Any, step: str | int, depth: int) -> Any:

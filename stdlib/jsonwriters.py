@@ -68,16 +68,29 @@ class Writers:
         if type.name == "json::JsonWrapper":
             inner = self.writer(type.args[0])
             return lambda value: encode(inner(value[0]))
+        return self._constructors(constructors, self.typedefs[type.name].tag)
+
+    def _constructors(self, constructors: tuple[Constructor, ...], tag: str | None) -> Writer:
+        """A struct, or a union with the name of its constructor around the fields, among them or nowhere."""
         writers = [self._fields(each) for each in constructors]
-        if len(writers) == 1:
-            return writers[0]
         names = [variant(each) for each in constructors]
 
-        def write(value: Any) -> Any:
+        def tagged(value: Any) -> Any:
+            n, fields = (value[0], value[1:]) if len(writers) > 1 else (0, value)
+            return {tag: names[n]} | writers[n](fields)
+
+        def untagged(value: Any) -> Any:
+            return writers[value[0]](value[1:]) if value[1:] else None
+
+        def named(value: Any) -> Any:
             name, fields = names[value[0]], value[1:]
             return {name: writers[value[0]](fields)} if fields else name
 
-        return write
+        if tag:
+            return tagged
+        if len(writers) == 1:
+            return writers[0]
+        return named if tag is None else untagged
 
     def _fields(self, constructor: Constructor) -> Writer:
         fields = [(each.key, self._field(each)) for each in layout(constructor)]
