@@ -191,7 +191,12 @@ def test_indexes_are_completed() -> None:
 
 
 def test_indexes_and_internal_relations(tmp_path: Path) -> None:
-    indexes = 'index From(a: string) on Path(a, _)\nindex ToC(a: string) on Path(a, "c")\nrelation Ends(b: string)\n'
+    more = """
+        index From(a: string) on Path(a, _)
+        index ToC(a: string) on Path(a, "c")
+        relation Ends(b: string)
+        Ends(b) :- Path(_, b).
+    """
     (tmp_path / "paths.dl").write_text(PATHS + more)
     text = (
         'start; insert Edge("a", "b"), insert Edge("b", "c"); commit dump_changes;\n'
