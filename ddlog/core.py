@@ -302,7 +302,7 @@ class Function:
     """One instance of a function. `key` is unique, e.g. `ddlog_std::map_get<string, bigint>`.
 
     `body` is None for an extern function, implemented in Python by `module`'s function `name`
-    (`name` unqualified).
+    (`name` unqualified). `effects` says that an attribute gives it side effects.
     """
 
     key: str
@@ -312,6 +312,7 @@ class Function:
     result: Type
     body: Expr | None
     span: Span = field(compare=False, repr=False)
+    effects: bool = False
 
 
 # ---------------------------------------------------------------------- rules
@@ -331,6 +332,7 @@ class Relation:
     element. When it is a struct of one constructor, that is `constructor` and the columns are its
     fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
+    `original` is the name that the relation has where it comes from, if an attribute gives it.
     """
 
     name: str
@@ -341,6 +343,7 @@ class Relation:
     columns: tuple[Column, ...]
     key: Function | None
     span: Span = field(compare=False, repr=False)
+    original: str = ""
 
     @property
     def hidden(self) -> bool:

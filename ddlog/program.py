@@ -79,6 +79,7 @@ class Program:
         self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
     ) -> None:
         self.source, self.checked, self.warnings = source, checked, warnings
+        self._compile_array_keys()
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -200,6 +201,21 @@ class Program:
 
         assert relation.key is not None and relation.key.body is not None
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
+
+    def _compile_array_keys(self) -> None:
+        forms = [
+            form
+            for typedef in self.checked.typedefs.values()
+            for constructor in typedef.constructors
+            for form in constructor.json
+        ]
+        keys = [form.key for form in forms if form.key is not None]
+        if keys:
+            from .codegen.scalar import compile_function_table
+
+            functions = compile_function_table(self.checked)
+            for key in keys:
+                key.function = functions[key.key]
 
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:

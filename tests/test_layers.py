@@ -13,7 +13,10 @@ import pytest
 import ddlog
 
 HOME = Path(ddlog.__file__).parent
-HEAVY = ("lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "rich")
+HEAVY = (
+    "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "re2",
+    "rich",
+)  # fmt: skip
 
 
 def module_files() -> dict[str, Path]:
@@ -74,7 +77,7 @@ ENGINE = (
 LANGUAGE = (
     "cursor digits mishap nearest progress refused source tables types",
     "core diagnostics excerpt syntax unify values",
-    "errors exposed shapes substitute",
+    "attributes errors exposed forrules shapes substitute",
     "externs",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
     "actions building commandkinds inputs mistakes valuetext",
