@@ -148,8 +148,8 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("start; delete_key Bag 1;", "Bag has no primary key"),
         ('start; insert_or_update Edge("a", "b");', "u.dat:3:8: Edge has no primary key"),
         ("profile timely on;", "u.dat:3:1: `profile timely` has nothing to measure"),
-        ("query_index Path(1);", "u.dat:3:13: there is no index Path"),
-        ("dump PathFrom;", "u.dat:3:6: there is no relation PathFrom"),
+        ("query_index Path(1);", "u.dat:3:13: Path is a relation, not an index"),
+        ("dump PathFrom;", "u.dat:3:6: PathFrom is an index, not a relation"),
         ("help;", "u.dat:3:1: there is no command `help`"),
     ],
 )

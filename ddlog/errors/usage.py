@@ -222,6 +222,24 @@ class UnknownIndex(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NotARelation(Diagnostic):
+    """An index where a relation should be."""
+
+    title: ClassVar[str] = "{name} is an index, not a relation"
+    suggestion: ClassVar[str] = "it is asked with `query_index {name}(…);`, in Python `session.index(…)[key]`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnIndex(Diagnostic):
+    """A relation where an index should be."""
+
+    title: ClassVar[str] = "{name} is a relation, not an index"
+    suggestion: ClassVar[str] = "`dump {name};` prints it, and `index I(x: T) on {name}(…)` declares an index"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class WrongIndexKey(Diagnostic):
     """A key with too few or too many values."""
 
