@@ -22,6 +22,8 @@ output relation Path(a: string, b: string)
 output relation Name(n: string)
 output multiset Twice(x: u32)
 relation Between(a: string)
+relation Unneeded(a: string)
+Unneeded(a) :- Edge(a, a).
 Path(a, b) :- Edge(a, b).
 Path(a, c) :- Path(a, b), Edge(b, c).
 Between(b) :- Edge(_, b), Edge(b, _).
@@ -150,6 +152,7 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("profile timely on;", "u.dat:3:1: `profile timely` has nothing to measure"),
         ("query_index Path(1);", "u.dat:3:13: Path is a relation, not an index"),
         ("dump PathFrom;", "u.dat:3:6: PathFrom is an index, not a relation"),
+        ("dump Unneeded;", "u.dat:3:1: Unneeded is not kept by this session\n    dump Unneeded;"),
         ("help;", "u.dat:3:1: there is no command `help`"),
     ],
 )

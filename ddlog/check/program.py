@@ -121,25 +121,6 @@ def _rules(
     return rules
 
 
-def _indexes(
-    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
-) -> tuple[dict[str, core.Index], list[core.Rule]]:
-    """The indexes of the module by name, and the rules of the hidden relations that they need."""
-    indexes: dict[str, core.Index] = {}
-    rules: list[core.Rule] = []
-    declarations = [each for each in main.all(OTHER) if isinstance(each, syntax.IndexDecl)]
-    diagnostics += repeated_indexes(declarations)
-    for declaration in declarations:
-        context = Context(environment, main.name, demand=instances.demand)
-        made = check_index(context, declaration, main.qualified(declaration.name))
-        diagnostics += context.diagnostics
-        if made is not None:
-            index, rule = made
-            indexes[index.name] = index
-            rules += [] if rule is None else [rule]
-    return indexes, rules
-
-
 def _written(declaration: object) -> Sequence[syntax.RuleDecl]:
     """The rules that a declaration stands for."""
     match declaration:
@@ -171,6 +152,25 @@ def _library_relations(modules: Modules) -> dict[str, ModuleSyntax]:
     own = {module.name for module in modules.own}
     theirs = [module for module in modules.all.values() if module.name not in own]
     return {module.qualified(name): module for module in theirs for name in module.names(RELATIONS)}
+
+
+def _indexes(
+    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
+) -> tuple[dict[str, core.Index], list[core.Rule]]:
+    """The indexes of the module by name, and the rules of the hidden relations that they need."""
+    indexes: dict[str, core.Index] = {}
+    rules: list[core.Rule] = []
+    declarations = [each for each in main.all(OTHER) if isinstance(each, syntax.IndexDecl)]
+    diagnostics += repeated_indexes(declarations)
+    for declaration in declarations:
+        context = Context(environment, main.name, demand=instances.demand)
+        made = check_index(context, declaration, main.qualified(declaration.name))
+        diagnostics += context.diagnostics
+        if made is not None:
+            index, rule = made
+            indexes[index.name] = index
+            rules += [] if rule is None else [rule]
+    return indexes, rules
 
 
 def _primary_key(

@@ -69,7 +69,9 @@ class NotKept(Diagnostic):
     """A relation that this session does not compute."""
 
     title: ClassVar[str] = "{name} is not kept by this session"
-    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    suggestion: ClassVar[str] = (
+        'open the session with relations="all"; `ddlog run` keeps output relations and what --relation names'
+    )
     name: str
 
 
