@@ -250,6 +250,7 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
         (["--no-delta"], "--no-delta is about the commits of update files: it needs --updates"),
         (["--no-store"], "--no-store is about the commits of update files: it needs --updates"),
         (["--no-init-snapshot"], "--no-init-snapshot is about the commits of update files"),
+        (["--sizes", "--no-init-snapshot", "--updates", "p.dl"], "--sizes are those before the updates"),
         (["-w", "2"], "--workers 2: the in-process engine has one worker; give --engine spark too"),
     ],
 )
