@@ -32,11 +32,11 @@ from .errors.spark import NeedsSpark
 from .indexes import IndexView
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges, StreamChanges
-from .nearest import nearest
 from .program import Program
 from .results import Changes, RelationView, Result
 from .rows import Row, row_of
 from .source import Source, Span
+from .unknown import unknown_index, unknown_relation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -325,8 +325,7 @@ class Session:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`. Raises DDlogError."""
         index = self.program.indexes.get(name)
         if index is None:
-            known = tuple(sorted(self.program.indexes))
-            raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
+            raise DDlogError([unknown_index(name, self.program.indexes, self.program.relations)])
         self._check_open()
         if not self.keeps(index.source):
             raise DDlogError([errors.NotKept(f"the index {name}")])
@@ -562,7 +561,7 @@ class Session:
     def _declared(self, name: str) -> Relation:
         declared = self.program.relations.get(name)
         if declared is None:
-            raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
+            raise DDlogError([unknown_relation(name, self.program.relations, self.program.indexes)])
         return declared
 
     def _input(self, name: str) -> Relation:

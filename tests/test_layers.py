@@ -78,7 +78,7 @@ LANGUAGE = (
     "cursor digits mishap nearest progress refused source tables types",
     "core diagnostics excerpt syntax unify values",
     "attributes errors exposed forrules shapes substitute",
-    "externs",
+    "externs unknown",
     "aggregates codegen delays engines jsonvalue lexer operators rows stratify",
     "actions building commandkinds inputs mistakes valuetext",
     "io mutation parser rulebody",

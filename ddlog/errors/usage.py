@@ -92,7 +92,9 @@ class NotKept(Diagnostic):
     """A relation that this session does not compute."""
 
     title: ClassVar[str] = "{name} is not kept by this session"
-    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    suggestion: ClassVar[str] = (
+        'open the session with relations="all"; `ddlog run` keeps output relations and what --relation names'
+    )
     name: str
 
 
@@ -242,6 +244,24 @@ class UnknownIndex(Diagnostic):
     def hint(self) -> str:
         """The index that was perhaps meant, or all of them."""
         return f"did you mean `{self.near}`?" if self.near else f"the indexes are {_listed(self.indexes)}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotARelation(Diagnostic):
+    """An index where a relation should be."""
+
+    title: ClassVar[str] = "{name} is an index, not a relation"
+    suggestion: ClassVar[str] = "it is asked with `query_index {name}(…);`, in Python `session.index(…)[key]`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnIndex(Diagnostic):
+    """A relation where an index should be."""
+
+    title: ClassVar[str] = "{name} is a relation, not an index"
+    suggestion: ClassVar[str] = "`dump {name};` prints it, and `index I(x: T) on {name}(…)` declares an index"
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
