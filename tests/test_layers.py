@@ -73,7 +73,7 @@ LANGUAGE = (
     "core diagnostics excerpt syntax unify values",
     "errors shapes substitute",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
-    "actions building inputs mistakes valuetext",
+    "actions building inputs mistakes souffle valuetext",
     "io mutation parser rulebody",
     "commands draw lower modules places results",
     "changefiles names",

@@ -1,11 +1,12 @@
 """Aggregates: a relation for each, from the variables that it shares with its rule to its value.
 
-    n = count : { Edge(x, _) }    becomes    DegreeCount(x, n) :- Edge(x, y), var n = y.group_by(x).count() ...
+    n = count : { Edge(x, _) }    becomes    DegreeCount(x, n) :- Edge(x, y), var n = y.group_by(x).count()
+    ...
 
-There is no row where the body never holds. A count or a sum is then 0, which the rule that uses it says in a second
-way (`rules.Choice`). A group is a set of values: so that equal values of different rows count apart, what tells the
-rows apart, all local variables of the body, stands beside the value. A body that does not bind the shared variables is
-given them by a further relation, which holds what the rest of the rule binds them to.
+There is no row where the body never holds. A count or a sum is then 0, which the rule that uses it says in a
+second way (`rules.Choice`). A group is a set of values: so that equal values of different rows count apart,
+what tells the rows apart, all local variables of the body, stands beside the value. A body that does not bind
+the shared variables is given them by a further relation, which holds what the rest of the rule binds them to.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def _define(name: str, summary: Summary, rule: Body) -> None:
         return
     united = _united(name, summary, local, rule)
     columns = tuple(ast.Var(summary.span, each) for each in (*summary.outer, *local))
-    _group(name, summary, (ast.Atom(summary.span, united, columns),), local, rule)
+    _group(name, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
 
 
 def _local_variables(summary: Summary) -> list[str]:
@@ -179,4 +180,3 @@ def _casts(summary: Summary, rule: Body) -> str:
         case "mean", _:
             return "" if types.word == 64 else " as float"
     return ""
-

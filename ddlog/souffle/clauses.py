@@ -1,7 +1,7 @@
 """Rules in the form from which they are translated: heads, and a conjunction of plain literals.
 
-A rule with alternatives has become several. Aggregates and ranges stand alone, as literals that define a variable;
-variables that are local to an aggregate have names that nothing outside has (`x#2`).
+A rule with alternatives has become several. Aggregates and ranges stand alone, as literals that define a
+variable; variables that are local to an aggregate have names that nothing outside has (`x#2`).
 """
 
 from __future__ import annotations
@@ -53,7 +53,8 @@ class Clause:
 
 
 def variables(node: Any) -> Iterator[ast.Var]:
-    """The variables of an expression or a literal with their places, those inside a summary's bodies left out."""
+    """The variables of an expression or a literal with their places, those inside a summary's bodies left
+    out."""
     match node:
         case ast.Var():
             yield node

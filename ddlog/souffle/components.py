@@ -1,7 +1,7 @@
 """Components: each `.init` becomes the declarations and rules of its component, under names of its own.
 
-The instance `x` of a component with a relation `R` has the relation `x.R`. A component has what its bases have,
-with their parameters replaced; a relation that it overrides has only its own rules.
+The instance `x` of a component with a relation `R` has the relation `x.R`. A component has what its bases
+have, with their parameters replaced; a relation that it overrides has only its own rules.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnos
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where names are looked up: the prefix of the instance, its own names with their full ones, the scope around
-    it, and the components that are declared in it, with the scope that each is declared in."""
+    """Where names are looked up: the prefix of the instance, its own names with their full ones, the scope
+    around it, and the components that are declared in it, with the scope that each is declared in."""
 
     prefix: str
     names: dict[str, str]
@@ -118,7 +118,9 @@ class _Instantiation:
         """What an instance has: that of its bases, without what is overridden, and its own."""
         parameters, args = component.type.args, use.args
         if len(parameters) != len(args):
-            self._wrong(use, f"it takes {len(parameters)} type arguments, found {len(args)}", component.type.span)
+            self._wrong(
+                use, f"it takes {len(parameters)} type arguments, found {len(args)}", component.type.span
+            )
             return []
         given = dict(zip(parameters, args, strict=True))
         own = [renamed(item, _substitution(given)) for item in component.items]
@@ -135,9 +137,7 @@ class _Instantiation:
         self._check_overriding(own, inherited, overridden)
         return [*_without_rules(inherited, overridden), *own]
 
-    def _check_overriding(
-        self, own: list[ast.Item], inherited: list[ast.Item], overridden: set[str]
-    ) -> None:
+    def _check_overriding(self, own: list[ast.Item], inherited: list[ast.Item], overridden: set[str]) -> None:
         open_to_it = {
             item.name
             for item in inherited

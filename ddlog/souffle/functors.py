@@ -1,7 +1,7 @@
 """The functors of Soufflé: their types, and how each is written here.
 
-`{0}` stands for an argument, `{number}`, `{bits}` and `{float}` for types here. A functor that needs more than
-an expression uses a function, which the program then declares.
+`{0}` stands for an argument, `{number}`, `{bits}` and `{float}` for types here. A functor that needs more
+than an expression uses a function, which the program then declares.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """The kinds of the arguments and of the result, and the text. `""` is any kind, `same` one numeric kind for
-    all. `tight` says that the arguments are operands of a postfix operator or of a tighter one."""
+    """The kinds of the arguments and of the result, and the text. `""` is any kind, `same` one numeric kind
+    for all. `tight` says that the arguments are operands of a postfix operator or of a tighter one."""
 
     args: tuple[str, ...]
     result: str
@@ -84,13 +84,13 @@ function unsigned_of(s: string): {bits} {{
 }}""",
     "power": """\
 function power(base: {number}, exponent: {number}): {number} {{
-    if (exponent >= 0) pow32(base, exponent as bit<{word}> as bit<32>)
+    if (exponent >= 0) pow32(base, exponent as {distance})
     else if (base == 1 or base == -1) (if (exponent % 2 == 0) 1 else base)
     else 0
 }}""",
     "power unsigned": """\
 function power(base: {bits}, exponent: {bits}): {bits} {{
-    pow32(base, exponent as bit<32>)
+    pow32(base, exponent as {distance})
 }}""",
 }
 for _name, _test in (
@@ -115,6 +115,7 @@ def words(word: int) -> dict[str, str]:
         "bits": f"bit<{word}>",
         "float": "double" if word == 64 else "float",
         "wide": "signed<64>",
+        "distance": "bit<32>" if word == 32 else "bit<64> as bit<32>",
         "word": str(word),
     }
 

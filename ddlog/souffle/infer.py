@@ -1,7 +1,8 @@
 """The kinds of the variables and expressions of a clause.
 
-Each variable and each expression has a kind (see `types`), which columns, fields, functors and constants determine.
-Equal kinds are joined until nothing changes; an integer of which nothing else is known is a `number`.
+Each variable and each expression has a kind (see `types`), which columns, fields, functors and constants
+determine. Equal kinds are joined until nothing changes; an integer of which nothing else is known is a
+`number`.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
-"""Names of this language for those of a Soufflé program: relations, types and constructors begin with a capital
-letter, variables and columns with a small one, and no two things get the same name."""
+"""Names of this language for those of a Soufflé program: relations, types and constructors begin with a
+capital letter, variables and columns with a small one, and no two things get the same name."""
 
 from __future__ import annotations
 

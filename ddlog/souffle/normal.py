@@ -1,8 +1,9 @@
 """Rules to clauses: alternatives apart, negations on single terms, aggregates and ranges as literals.
 
-First the body becomes a disjunction of conjunctions. Then, in each, what defines a value by more than a computation
-is taken out of the expression that holds it: `A(count : { B(_) })` is `n = count : { B(_) }, A(n)`. A variable of an
-aggregate that the clause also has outside the aggregate is the same one; any other is local to it.
+First the body becomes a disjunction of conjunctions. Then, in each, what defines a value by more than a
+computation is taken out of the expression that holds it: `A(count : { B(_) })` is `n = count : { B(_) },
+A(n)`. A variable of an aggregate that the clause also has outside the aggregate is the same one; any other is
+local to it.
 """
 
 from __future__ import annotations
@@ -24,9 +25,7 @@ _MOST = 1000  # alternatives of one rule
 _OF_WITNESSES = ("count", "sum", "mean")
 
 
-def clauses(
-    rule: ast.Rule, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]
-) -> list[Clause]:
+def clauses(rule: ast.Rule, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> list[Clause]:
     """The clauses of a rule. `columns` names those of each relation; what is wrong goes to `found`."""
     run = _Normalizer(columns, found)
     bodies = run.alternatives(rule.body) if rule.body is not None else [()]
@@ -130,8 +129,8 @@ class _Normalizer:
     # ------------------------------------------------------------ aggregates
 
     def _summary(self, var: str, aggregate: ast.Aggregate, outside: frozenset[str], result: str) -> Summary:
-        """The literal of an aggregate. `result` is the variable that it defines where nothing else of the body
-        has that name: inside, the name is then another variable."""
+        """The literal of an aggregate. `result` is the variable that it defines where nothing else of the
+        body has that name: inside, the name is then another variable."""
         target, bodies = aggregate.target, self.alternatives(aggregate.body)
         visible = outside - {result}
         inside = _plain_names(aggregate.body)

@@ -13,8 +13,8 @@ from .expressions import Writer
 
 @dataclass
 class Patterns:
-    """Writes the patterns of one rule. `bound` are the variables that have values so far; `uses` says how often
-    each occurs in the rule. What a pattern cannot say itself is left as equalities in `deferred`."""
+    """Writes the patterns of one rule. `bound` are the variables that have values so far; `uses` says how
+    often each occurs in the rule. What a pattern cannot say itself is left as equalities in `deferred`."""
 
     writer: Writer
     uses: Counter[str]

@@ -12,7 +12,9 @@ WIDTH = 100
 
 def remark_line(remark: Remark) -> str:
     """A remark with its place: `file:line: text`."""
-    return remark.text if remark.span is None else f"{remark.span.source.name}:{remark.span.line}: {remark.text}"
+    return (
+        remark.text if remark.span is None else f"{remark.span.source.name}:{remark.span.line}: {remark.text}"
+    )
 
 
 def program_text(

@@ -11,8 +11,8 @@ _SIMPLE = re.compile(r"(\.\*)?((?:[^.*+?()\[\]{}|^$\\]|\\[^\w\s])*?)(\.\*)?")
 
 
 def simple_match(pattern: ast.Expr, text: str) -> str | None:
-    """The condition that the whole of a text, given as an expression here, is matched; None where only an engine
-    can say."""
+    """The condition that the whole of a text, given as an expression here, is matched; None where only an
+    engine can say."""
     if not isinstance(pattern, ast.Text):
         return None
     parts = _SIMPLE.fullmatch(pattern.value)

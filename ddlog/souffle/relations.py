@@ -25,8 +25,8 @@ class Remark:
 
 @dataclass
 class Declared:
-    """A relation with all that is said of it. `name` is its name here; `input_name` that of the relation that holds
-    its facts, where these are apart from what rules derive."""
+    """A relation with all that is said of it. `name` is its name here; `input_name` that of the relation that
+    holds its facts, where these are apart from what rules derive."""
 
     relation: ast.Relation
     directives: list[ast.Directive] = field(default_factory=list)
@@ -93,7 +93,10 @@ class Relations:
                 self.found.append(errors.CannotTranslate(what=what, why=why, span=qualifier.span))
             if qualifier.word == "eqrel" and len(relation.attributes) != 2:
                 wrong = errors.WrongNumber(
-                    what="an `eqrel`", expected="2 columns", given=len(relation.attributes), span=relation.span
+                    what="an `eqrel`",
+                    expected="2 columns",
+                    given=len(relation.attributes),
+                    span=relation.span,
                 )
                 self.found.append(wrong)
 
@@ -164,7 +167,9 @@ class Relations:
                     text = f"the size of {each.name} is printed by `--sizes --relation {each.name}`"
                     yield Remark(text, directive.span)
         if each.has("input") and not any(d.what == "input" for d in each.directives):
-            yield from self._of_input(each, ast.Directive(each.relation.span, "input", each.relation.name, ()))
+            yield from self._of_input(
+                each, ast.Directive(each.relation.span, "input", each.relation.name, ())
+            )
 
     def _of_input(self, each: Declared, directive: ast.Directive) -> Iterator[Remark]:
         parameters, span = dict(directive.parameters), directive.span

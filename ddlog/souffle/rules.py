@@ -1,8 +1,8 @@
 """Clauses as rules of this language.
 
-The clauses of a rule here are read from left to right, so the literals are put into an order in which every variable
-has a value before it is used: always the first literal of the rest that can stand next. Terms can always: what they
-are given that is not known yet becomes an equality behind them.
+The clauses of a rule here are read from left to right, so the literals are put into an order in which every
+variable has a value before it is used: always the first literal of the rest that can stand next. Terms can
+always: what they are given that is not known yet becomes an equality behind them.
 """
 
 from __future__ import annotations
@@ -104,9 +104,11 @@ class Body:
 
     # ------------------------------------------------------------------ order
 
-    def arrange(self, literals: Sequence[Literal], outer: Sequence[str] = (), supply: Supply | None = None) -> bool:
-        """Writes the literals. The variables `outer` must have a value in the end: where the literals give them
-        none, `supply` does. False after an error."""
+    def arrange(
+        self, literals: Sequence[Literal], outer: Sequence[str] = (), supply: Supply | None = None
+    ) -> bool:
+        """Writes the literals. The variables `outer` must have a value in the end: where the literals give
+        them none, `supply` does. False after an error."""
         self.supply = supply
         waiting: list[Literal] = list(literals)
         given = set(map(id, literals))
@@ -309,8 +311,6 @@ def write_clause(
     body = Body(output, kinds, names[0], occurrences(tuple(heads), tuple(literals)))
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
-    shown = tuple(
-        f"{name}({body.writer.values(head.args)})" for name, head in zip(names, heads, strict=True)
-    )
+    shown = tuple(f"{name}({body.writer.values(head.args)})" for name, head in zip(names, heads, strict=True))
     for texts in bodies(body.parts):
         output.rules.append(OutRule(names, shown, texts, tuple(body.reads)))

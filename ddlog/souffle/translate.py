@@ -1,9 +1,9 @@
 """Soufflé programs to programs of this language.
 
-Text, preprocessed (`preprocess`), becomes a tree (`parser`), without components (`components`). Types and relations
-get names here (`types`, `relations`); rules become clauses (`normal`), whose variables get kinds (`infer`) and whose
-literals an order (`rules`, `aggregates`). Whatever has another meaning here, or none, is an error, not a wrong program;
-what changes no result, or is said elsewhere, is a remark.
+Text, preprocessed (`preprocess`), becomes a tree (`parser`), without components (`components`). Types and
+relations get names here (`types`, `relations`); rules become clauses (`normal`), whose variables get kinds
+(`infer`) and whose literals an order (`rules`, `aggregates`). Whatever has another meaning here, or none, is
+an error, not a wrong program; what changes no result, or is said elsewhere, is a remark.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 from ..diagnostics import DDlogError, Diagnostic, in_order
 from ..errors import souffle as errors
-from ..source import Source
+from ..source import Source, Span
 from ..stratify import strongly_connected
 from . import syntax as ast
 from .aggregates import relation_of
-from .clauses import Clause, Literal, Negated, Summary
+from .clauses import Clause, Negated, Summary
 from .components import instantiate
 from .functors import function_text
 from .infer import Kinds
@@ -39,7 +39,8 @@ class Translation:
 
 
 def translate(source: Source, word: int = 32) -> Translation:
-    """The program as one of this language, for numbers of 32 or 64 bits. Raises DDlogError with all errors."""
+    """The program as one of this language, for numbers of 32 or 64 bits. Raises DDlogError with all
+    errors."""
     items, found = parse(source)
     _stop_at(found)
     plain, found = instantiate(items)
@@ -61,7 +62,7 @@ class _Translator:
         self.space = global_names()
         self.output = Output(
             self.types,
-            lambda name: self.relations.declared[name].name,
+            self._relation_name,
             self.space.fresh,
             relation_of,
             self.found,
@@ -82,6 +83,10 @@ class _Translator:
         self._check_strata(rules)
         _stop_at(self.found)
         return self._printed(rules)
+
+    def _relation_name(self, name: str) -> str:
+        """The name here; one that the translation itself has given has a `%` before it."""
+        return name[1:] if name.startswith("%") else self.relations.declared[name].name
 
     def _clauses(self) -> list[Clause]:
         columns = self.relations.columns()
@@ -128,11 +133,13 @@ class _Translator:
                     inner.setdefault(read, name)
         groups = strongly_connected(successors)
         number = {name: i for i, group in enumerate(groups) for name in group}
-        for read, name in inner.items():
+        reported: dict[Span, Diagnostic] = {}
+        for read, name in sorted(inner.items(), key=lambda item: item[0].how):
             if read.how != "positive" and number[read.relation] == number[name]:
                 what = "negation" if read.how == "negated" else "aggregate"
                 cycle = ", ".join(sorted(groups[number[name]]))
-                self.found.append(errors.Unstratified(what=what, cycle=cycle, span=read.span))
+                reported.setdefault(read.span, errors.Unstratified(what=what, cycle=cycle, span=read.span))
+        self.found += reported.values()
 
 
 def _nils(node: object) -> list[ast.Nil]:
@@ -154,6 +161,3 @@ def _nils(node: object) -> list[ast.Nil]:
         case ast.Cast(_, value, _):
             return _nils(value)
     return []
-
-
-__all__ = ["Literal", "Translation", "translate"]

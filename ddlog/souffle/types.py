@@ -1,7 +1,7 @@
 """The types of a Soufflé program: what each name stands for, and its declaration here.
 
-A *kind* is what a type is made of in the end: `number`, `unsigned`, `float`, `symbol`, or the name of a record
-type or an algebraic type. Subtypes and unions have the kind of their bases.
+A *kind* is what a type is made of in the end: `number`, `unsigned`, `float`, `symbol`, or the name of a
+record type or an algebraic type. Subtypes and unions have the kind of their bases.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ PRIMITIVE = ("number", "unsigned", "float", "symbol")
 class Types:
     """The declared types of a program.
 
-    `optional` are the record types of which the program has a `nil`; `constructors` the names here of records and
-    branches, `declared` those of types.
+    `optional` are the record types of which the program has a `nil`; `constructors` the names here of records
+    and branches, `declared` those of types.
     """
 
     def __init__(self, items: Iterable[ast.Item], word: int) -> None:
