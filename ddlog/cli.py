@@ -1,5 +1,5 @@
-"""The command line: `ddlog run`, `repl`, `check`, `circuit`, `import-souffle`. Thin: it says what there is and
-calls it."""
+"""The command line: `ddlog run`, `repl`, `check`, `circuit`, `import-souffle`. Thin: it says what there
+is and calls it."""
 
 from __future__ import annotations
 

@@ -40,12 +40,17 @@ def _declare(name: str, columns_of: Sequence[str], rule: Body) -> None:
 
 def _define(name: str, summary: Summary, rule: Body) -> None:
     local = _local_variables(summary)
-    if len(summary.bodies) == 1:
+    if len(summary.bodies) == 1 and not any(map(_may_be_nothing, summary.bodies[0])):
         _group(name, summary, summary.bodies[0], local, rule)
         return
     united = _united(name, summary, local, rule)
     columns = tuple(ast.Var(summary.span, each) for each in (*summary.outer, *local))
     _group(name, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
+
+
+def _may_be_nothing(literal: Literal) -> bool:
+    """Whether the literal takes two rules: one for rows, and one for none."""
+    return isinstance(literal, Summary) and literal.function in ("count", "sum")
 
 
 def _local_variables(summary: Summary) -> list[str]:
@@ -54,12 +59,12 @@ def _local_variables(summary: Summary) -> list[str]:
     for body in summary.bodies:
         for literal in body:
             own = literal.var if isinstance(literal, Summary) else None
-            names |= dict.fromkeys(own and [own] or [var.name for var in variables(literal)])
+            names |= dict.fromkeys([own] if own else [var.name for var in variables(literal)])
     return [name for name in names if name not in summary.outer]
 
 
 def _united(name: str, summary: Summary, local: Sequence[str], rule: Body) -> str:
-    """A relation of all rows of a body with alternatives."""
+    """A relation of all rows of a body that takes several rules."""
     output = rule.output
     united = output.fresh(name + "Rows")
     columns = (*summary.outer, *local)

@@ -153,10 +153,10 @@ class Writer:
             casts = ([known["bits"]] if kind == "number" else []) + (
                 ["bit<32>"] if self.types.word == 64 else []
             )
-            distance = " as ".join((self.value(right, POSTFIX), *casts))
+            distance = " as ".join((self._operand(right), *casts))
             distance = f"({distance})" if casts else distance
         if sign == "bshru" and kind == "number":
-            shifted = f"{self.value(left, POSTFIX)} as {known['bits']}"
+            shifted = f"{self._operand(left)} as {known['bits']}"
             return f"(({shifted}) >> {distance}) as {known['number']}", POSTFIX - 1
         return f"{self.value(left, SHIFT)} {SHIFTS.get(sign, '>>')} {distance}", SHIFT
 
@@ -186,7 +186,7 @@ class Writer:
         if name == "to_string":
             return f"to_string({self.typed(args[0])})", POSTFIX
         functor = FUNCTORS[name]
-        shown = (self.value(arg, POSTFIX if functor.tight else 0) for arg in args)
+        shown = (self._operand(arg) if functor.tight else self.value(arg) for arg in args)
         level = POSTFIX - 1 if " as " in functor.text else POSTFIX
         return functor.text.format(*shown, **words(self.types.word)), level
 

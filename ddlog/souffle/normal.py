@@ -83,7 +83,7 @@ class _Normalizer:
 
         literals: list[Literal] = []
         for term in body:
-            literals += self._literal(term, body, heads, outside, take, taken)
+            literals += self._literal(term, body, outside, take)
             literals += taken
             taken.clear()
         plain = _rebuilt(heads, take)
@@ -93,10 +93,8 @@ class _Normalizer:
         self,
         term: ast.Term,
         body: Sequence[ast.Term],
-        heads: tuple[ast.Atom, ...],
         outside: frozenset[str],
         take: Callable[[ast.Expr], ast.Expr],
-        taken: list[Literal],
     ) -> list[Literal]:
         match term:
             case ast.Compare(_, "=", ast.Var() as var, ast.Aggregate() as aggregate):
@@ -138,7 +136,7 @@ class _Normalizer:
             self.found.append(errors.TargetOutside(name=name, span=aggregate.span))
         if aggregate.function in _OF_WITNESSES:
             bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
-        names = _all_names((target, *bodies))
+        names = names_of((target, *bodies))
         local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
         renamed_bodies = [_rename(body, local) for body in bodies]
         around = visible | frozenset(local.values())
@@ -153,19 +151,22 @@ class _Normalizer:
     def _named(self, atom: ast.Atom, several: bool) -> ast.Atom:
         hints = self.columns.get(atom.name, ())
 
-        def name(expr: ast.Expr, hint: str) -> ast.Expr:
-            if not isinstance(expr, ast.Wildcard):
-                return expr
-            if several:
-                what, why = "`_` in an aggregate over alternatives", "give the column a name"
-                self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
-            return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
+        def naming(hint: str) -> Callable[[ast.Expr], ast.Expr]:
+            return lambda expr: self._variable_for(expr, hint, several)
 
         args = tuple(
-            _rebuilt(arg, lambda e, hint=hint: name(e, hint))
+            _rebuilt(arg, naming(hint))
             for arg, hint in itertools.zip_longest(atom.args, hints[: len(atom.args)], fillvalue="any")
         )
         return replace(atom, args=args)
+
+    def _variable_for(self, expr: ast.Expr, hint: str, several: bool) -> ast.Expr:
+        if not isinstance(expr, ast.Wildcard):
+            return expr
+        if several:
+            what, why = "`_` in an aggregate over alternatives", "give the column a name"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
+        return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
 
 
 def _plain_names(node: Any) -> frozenset[str]:
@@ -181,10 +182,6 @@ def _plain_names(node: Any) -> frozenset[str]:
             parts = (getattr(node, each.name) for each in fields(node) if each.name != "span")
             return frozenset().union(*map(_plain_names, parts))
     return frozenset()
-
-
-def _all_names(node: Any) -> set[str]:
-    return names_of(node)
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> Any:

@@ -135,7 +135,7 @@ class _Parser:
 def _wanted(fitting: set[str]) -> str:
     if fitting >= _EXPRESSION:
         return "a value" if "!" not in fitting else "a term"
-    closing = [text for text in (")", "]", "}", ",", ":", "=", ":-", ".") if text in fitting]
+    closing: list[str] = [text for text in (")", "]", "}", ",", ":", "=", ":-", ".") if text in fitting]
     shown = closing or sorted(fitting - {"$END"})
     return " or ".join(dict.fromkeys(_KINDS.get(text, f"`{text}`") for text in shown[:5]))
 

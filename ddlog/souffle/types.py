@@ -6,6 +6,7 @@ record type or an algebraic type. Subtypes and unions have the kind of their bas
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from ..diagnostics import Diagnostic
@@ -154,9 +155,10 @@ class Types:
             for base in alias.bases:
                 self.check(base, alias.span)
             self._check_bases(alias)
-        for owner in (*self.records.values(), *(branch for branch, _ in self.branches.values())):
-            for field in owner.fields:
-                self.check(field.type, field.span)
+        lists = [record.fields for record in self.records.values()]
+        lists += [branch.fields for branch, _ in self.branches.values()]
+        for field in itertools.chain(*lists):
+            self.check(field.type, field.span)
 
     def _check_bases(self, alias: ast.AliasType) -> None:
         seen, name = {alias.name}, alias.bases[0]
