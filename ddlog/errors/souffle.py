@@ -95,7 +95,7 @@ class UnknownShape(Diagnostic):
 class ConstantTooLarge(Diagnostic):
     """An integer that its type does not hold."""
 
-    title: ClassVar[str] = "the constant {value} does not fit a {kind} of {word} bits"
+    title: ClassVar[str] = "the constant {value} does not fit the type `{kind}` of {word} bits"
     suggestion: ClassVar[str] = "a program for 64 bits is imported with `--word 64`"
     value: int
     kind: str
@@ -139,6 +139,23 @@ class UnclosedComment(Diagnostic):
 
     title: ClassVar[str] = "this comment never ends"
     label: ClassVar[str] = "opened here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnclosedText(Diagnostic):
+    """A string without end."""
+
+    title: ClassVar[str] = "this string does not end on its line"
+    label: ClassVar[str] = "opened here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingToOverride(Diagnostic):
+    """An `.override` of a relation that no base leaves open to it."""
+
+    title: ClassVar[str] = "there is no relation `{name}` to override"
+    suggestion: ClassVar[str] = "a relation that can be is declared `overridable` in a base"
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..diagnostics import Diagnostic, Note
+from ..diagnostics import Diagnostic, Note, counted
 from ..errors import souffle as errors
 from ..nearest import nearest
 from ..source import Span
@@ -71,6 +71,8 @@ class _Instantiation:
             self._declare(item, scope)
         for item in listed:
             match item:
+                case ast.Override(span, name) if depth == 0:
+                    self.found.append(errors.NothingToOverride(name=name, span=span))
                 case ast.Component() | ast.Override():
                     pass
                 case ast.Init():
@@ -119,7 +121,9 @@ class _Instantiation:
         parameters, args = component.type.args, use.args
         if len(parameters) != len(args):
             self._wrong(
-                use, f"it takes {len(parameters)} type arguments, found {len(args)}", component.type.span
+                use,
+                f"it takes {counted(len(parameters), 'type argument')}, found {len(args)}",
+                component.type.span,
             )
             return []
         given = dict(zip(parameters, args, strict=True))
@@ -145,9 +149,7 @@ class _Instantiation:
         }
         for item in own:
             if isinstance(item, ast.Override) and item.name not in open_to_it:
-                what = "overridable relation of a base"
-                near = nearest(item.name, open_to_it)
-                self.found.append(errors.Unknown(what=what, name=item.name, near=near, span=item.span))
+                self.found.append(errors.NothingToOverride(name=item.name, span=item.span))
 
     def _wrong(self, type: ast.ComponentType, problem: str, declared: Span | None = None) -> None:
         notes = (Note("declared here", declared),) if declared else ()

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, counted
 from ..errors import souffle as errors
 from ..nearest import nearest
 from ..source import Span
@@ -143,7 +143,7 @@ class Kinds:
     def _count(self, what: str, wanted: int, args: Sequence[ast.Expr], span: Span) -> bool:
         if len(args) == wanted:
             return True
-        expected = f"{wanted} value" if wanted == 1 else f"{wanted} values"
+        expected = counted(wanted, "value")
         self.found.append(errors.WrongNumber(what=what, expected=expected, given=len(args), span=span))
         return False
 

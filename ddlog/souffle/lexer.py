@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..errors.syntax import BadCharacter, BadEscape, UnclosedString
+from ..errors.syntax import BadCharacter, BadEscape
 from ..lexer import Places
 from ..nearest import nearest
 from ..source import Source, Span
@@ -89,7 +89,7 @@ def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token,
     text = places.source.text
     match = _STRING.match(text, start + 1)
     if match is None:
-        found.append(UnclosedString('"', span=places.span(start, start + 1)))
+        found.append(errors.UnclosedText(span=places.span(start, start + 1)))
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
         return Token("STRING", "", places.span(start, end)), end

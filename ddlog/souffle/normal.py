@@ -139,7 +139,9 @@ class _Normalizer:
         names = names_of((target, *bodies))
         local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
         renamed_bodies = [_rename(body, local) for body in bodies]
-        around = visible | frozenset(local.values())
+        # What only an inner aggregate has is no variable of this one's body.
+        own = _plain_names((target, *bodies))
+        around = visible | {short for name, short in local.items() if name in own}
         literals = tuple(self._conjunction((), body, around)[1] for body in renamed_bodies)
         outer = tuple(sorted(names & visible))
         return Summary(aggregate.span, var, aggregate.function, _rename(target, local), literals, outer)

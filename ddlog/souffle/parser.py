@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ..diagnostics import Diagnostic, in_order
-from ..errors.syntax import Unexpected
+from ..errors.syntax import MissingPeriod, Unexpected
 from ..nearest import nearest
 from ..source import Source, Span
 from . import syntax as ast
@@ -20,6 +20,10 @@ if TYPE_CHECKING:
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
+DIRECTIVES = (
+    *(".type", ".symbol_type", ".number_type", ".decl", ".input", ".output", ".printsize", ".limitsize"),
+    *(".pragma", ".functor", ".lattice", ".comp", ".init", ".override"),
+)
 _KINDS = {
     "IDENT": "a name",
     "QUALIFIED": "a name",
@@ -78,6 +82,8 @@ class _Parser:
         self.texts = {terminal: text for text, terminal in words.items()}
         self.period, self.declaration = words["."], words[".decl"]
         self.tokens, self.found = tokens, found
+        # What follows from an error below the grammar is not reported.
+        self.bad_lines = {(e.span.source.name, e.span.line) for e in found if e.span is not None}
 
     def run(self) -> Any:
         """The tree, or None after an error."""
@@ -89,8 +95,10 @@ class _Parser:
                 self.automaton.feed_token(self._lark_token(at))
                 at += 1
             except UnexpectedToken:
-                self._unexpected(at)
-                at = self._resume(at)
+                ended = self._lacks_period(at)
+                if not ended:
+                    self._unexpected(at)
+                at = self._resume(at, ended)
         try:
             return self.automaton.feed_eof()
         except UnexpectedToken:
@@ -103,7 +111,24 @@ class _Parser:
         kind = self.tokens[at].kind
         return LarkToken(kind, str(at), at, 1, 1, 1, 1, at + 1)
 
+    def _lacks_period(self, at: int) -> bool:
+        """Reports that a rule has no end, when the next one seems to begin with the token on a new line."""
+        token, before = self.tokens[at], self.tokens[at - 1].span
+        begins = token.kind in ("IDENT", "QUALIFIED") or token.value in DIRECTIVES
+        if not begins or token.span.line == before.end_line or self.period not in self.automaton.accepts():
+            return False
+        if self._is_bad(self.tokens[at - 1]):
+            return True
+        end = Span(before.source, before.end_line, before.end_column, before.end_line, before.end_column)
+        self.found.append(MissingPeriod(span=end))
+        return True
+
+    def _is_bad(self, token: Token) -> bool:
+        return (token.span.source.name, token.span.line) in self.bad_lines
+
     def _unexpected(self, at: int) -> None:
+        if any(self._is_bad(token) for token in self.tokens[max(0, at - 1) : at + 1]):
+            return
         fitting = {self.texts.get(kind, kind) for kind in self.automaton.accepts()}
         if at == len(self.tokens):
             last = self.tokens[-1].span
@@ -116,18 +141,18 @@ class _Parser:
             help = f"did you mean `{near}`?" if near and token.kind == "IDENT" else ""
         self.found.append(Unexpected(found, _wanted(fitting), span=span, help=help))
 
-    def _resume(self, at: int) -> int:
-        """Forgets the open phrase; the number of the token with which the next one seems to begin."""
+    def _resume(self, at: int, begins: bool) -> int:
+        """Forgets the open phrase; the number of the token with which the next one seems to begin, which is
+        `at` when that `begins` one."""
         state = self.automaton.parser_state
         moves = state.parse_conf.parse_table.states
         while len(state.state_stack) > 1 and self.declaration not in moves[state.state_stack[-1]]:
             state.state_stack.pop()
             state.value_stack.pop()
         for i in range(at, len(self.tokens)):
-            if i > at and self.tokens[i - 1].kind == self.period:
+            if begins or (i > at and self.tokens[i - 1].kind == self.period):
                 return i
-            text = self.texts.get(self.tokens[i].kind, "")
-            if text.startswith(".") and text != ".":
+            if self.texts.get(self.tokens[i].kind) in DIRECTIVES:
                 return i
         return len(self.tokens)
 

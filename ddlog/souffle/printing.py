@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Sequence
 
 from .relations import Remark
 from .rules import OutRelation, OutRule
-
-WIDTH = 100
+from .types import WIDTH
 
 
 def remark_line(remark: Remark) -> str:
@@ -35,8 +35,20 @@ def _heading(source: str, remarks: Sequence[Remark]) -> str:
     lines = [f"// Translated from {source}."]
     if remarks:
         lines += ["//", "// Not said here, or said differently:"]
-        lines += [f"// - {remark_line(remark)}" for remark in remarks]
+        lines += [_comment(remark_line(remark)) for remark in remarks]
     return "\n".join(lines)
+
+
+def _comment(text: str) -> str:
+    """A point of a list in a comment."""
+    return textwrap.fill(
+        text,
+        WIDTH,
+        initial_indent="// - ",
+        subsequent_indent="//   ",
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _relation(relation: OutRelation) -> str:

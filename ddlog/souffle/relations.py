@@ -148,6 +148,9 @@ class Relations:
         if changed:
             listed = ", ".join(f"{old} is {new}" for old, new in changed)
             yield Remark(f"names of relations begin with a capital letter: {listed}")
+        others = ", ".join(f"{old} is {new}" for old, new in self.types.renamed())
+        if others:
+            yield Remark(f"types and branches with other names: {others}")
         for each in self.declared.values():
             for qualifier in each.relation.qualifiers:
                 if qualifier.word not in _SILENT:
@@ -187,8 +190,8 @@ class Relations:
             if key not in ("filename", "name", "delimiter") and (key, value) not in _PARAMETERS_OF_FILES:
                 yield Remark(f"{key}={value} of the input {name} is left out", span)
         if any(self.types.kind(a.type) not in PRIMITIVE for a in each.relation.attributes):
-            form = "`Name{value, value}`, and a record that may be nil as `[]` or `[Name{...}]`"
-            yield Remark(f"records in the facts of {name} are written as {form}", span)
+            form = '`[1, "a"]`, with quotes and with `null` for nil, branches as `Name{1, "a"}`'
+            yield Remark(f"records in the facts of {name} are read as {form}", span)
 
 
 def _of_delimiter(name: str, file: str, delimiter: str, span: Span) -> Iterator[Remark]:

@@ -17,6 +17,7 @@ from ..stratify import strongly_connected
 from . import syntax as ast
 from .names import Names, assigned, small
 
+WIDTH = 100
 PRIMITIVE = ("number", "unsigned", "float", "symbol")
 
 
@@ -77,6 +78,11 @@ class Types:
             f"${name}": short for name, short in assigned(self.branches, space, upper=True).items()
         }
 
+    def renamed(self) -> Iterator[tuple[str, str]]:
+        """The names of types and branches that are others here."""
+        names = self.declared | {key[1:]: name for key, name in self.constructors.items() if key[0] == "$"}
+        return ((old, new) for old, new in names.items() if old != new)
+
     def text(self, name: str) -> str:
         """The type here, as a column or a field has it."""
         if name in self.aliases:
@@ -113,7 +119,8 @@ class Types:
         for name, union in self.unions.items():
             clashing = _clashing(union, self)
             shown = [self._branch_text(branch, clashing) for branch in union.branches]
-            yield f"typedef {self.declared[name]} = {' | '.join(shown)}"
+            whole = f"typedef {self.declared[name]} = {' | '.join(shown)}"
+            yield whole if len(whole) <= WIDTH else whole.replace(" | ", "\n    | ")
 
     def _alias_text(self, name: str) -> str:
         bases = self.aliases[name].bases
