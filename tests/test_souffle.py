@@ -20,7 +20,6 @@ import ddlog
 from ddlog.cli import main
 from ddlog.diagnostics import DDlogError
 from ddlog.engine import runtime
-from ddlog.errors.unsupported import Unsupported
 from ddlog.program import Program
 from ddlog.session import Session
 from ddlog.souffle.names import capital
@@ -31,8 +30,6 @@ from .reference_runtime import ReferenceRuntime
 
 HERE = Path(__file__).parent / "souffle"
 FOLDERS = sorted(path.parent for path in HERE.glob("*/program.dl"))
-RECURSIVE_TYPES = [HERE / "expressions", HERE / "lists"]
-RUNNING = [folder for folder in FOLDERS if folder not in RECURSIVE_TYPES]
 GOLDEN = [folder for folder in FOLDERS if (folder / "translated.dl").exists()]
 FAIL = sorted((HERE / "fail").glob("*.dl"))
 
@@ -75,25 +72,16 @@ def check_outputs(folder: Path) -> None:
     assert outputs == {name: sorted(file.read_text().splitlines()) for name, file in wanted.items()}
 
 
-@pytest.mark.parametrize("folder", RUNNING, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_outputs(folder: Path) -> None:
     check_outputs(folder)
 
 
-@pytest.mark.parametrize("folder", RUNNING, ids=lambda folder: folder.name)
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_evaluation_from_scratch_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same with the reference evaluation in place of the engine."""
     monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
     check_outputs(folder)
-
-
-@pytest.mark.parametrize("folder", RECURSIVE_TYPES, ids=lambda folder: folder.name)
-def test_recursive_types(folder: Path) -> None:
-    """Values that contain values of their own type hold references: only these may be lacking here."""
-    try:
-        check_outputs(folder)
-    except DDlogError as error:
-        assert all(isinstance(each, Unsupported) for each in error.diagnostics), str(error)
 
 
 @pytest.mark.parametrize("folder", GOLDEN, ids=lambda folder: folder.name)

@@ -45,22 +45,27 @@ class Patterns:
                 return new + self.writer.naming.name(name)
             case ast.Nil() | ast.Number() | ast.Text() if not new:
                 return self.writer.value(expr)
-            case ast.Record() | ast.Branch() if self._is_plain(expr) and not self.is_ground(expr):
-                return self.taken_apart(expr, new)
+            case ast.Record() | ast.Branch() if not self.is_ground(expr):
+                if not new or not self._is_reference(expr):
+                    return self.taken_apart(expr, new)
         if not new and self.is_ground(expr):
             return self.writer.value(expr)
         return new + self._later(expr)
 
-    def _is_plain(self, expr: ast.Record | ast.Branch) -> bool:
-        return self.writer.kinds.of(expr) not in self.writer.types.recursive
+    def _is_reference(self, expr: ast.Record | ast.Branch) -> bool:
+        return self.writer.kinds.of(expr) in self.writer.types.recursive
 
     def taken_apart(self, expr: ast.Record | ast.Branch, new: str) -> str:
-        """The pattern of a record or a branch that stands in no reference."""
+        """The pattern of a record or a branch; only in terms may it stand in a reference."""
         kind, types = self.writer.kinds.of(expr), self.writer.types
         constructor = self.writer.constructor(expr)
         parts = ", ".join(self._pattern(item, new) for item in expr.items)
         text = f"{constructor}{{{parts}}}"
-        return f"Some{{{text}}}" if kind in types.optional and kind not in types.recursive else text
+        if kind not in types.recursive:
+            return f"Some{{{text}}}" if kind in types.optional else text
+        if new:
+            return text
+        return f"Some{{&{text}}}" if kind in types.optional else f"&{text}"
 
     def _later(self, expr: ast.Expr) -> str:
         """A new variable in the place of an expression, which it must be equal to."""
