@@ -120,7 +120,7 @@ def test_notes() -> None:
         "notes.dl:14: `--output DIR --format csv` writes V to DIR/V.csv; left out: filename=v.tsv",
         "notes.dl:15: the size of V is printed by `--sizes --relation V`",
         'notes.dl:1: .pragma "legacy" has no meaning here and is left out',
-        "notes.dl:2: the functor @f is declared but not used, and left out",
+        "notes.dl:2: the functor @f is not used, and left out",
         "notes.dl:17: the plan is left out: joins are ordered at run time",
     ]
     heading = re.sub(r"\n//  +", " ", done.text.partition("\n\n")[0])
@@ -270,3 +270,25 @@ def test_command_errors(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> N
     assert main(["import-souffle", str(tmp_path / "none.dl")]) == 1
     assert "cannot be read" in capsys.readouterr().err
     assert main(["import-souffle", str(source), "-o", str(tmp_path / "no" / "out.dl")]) == 1
+
+
+def test_functors_are_python_functions(tmp_path: Path) -> None:
+    """A functor of the program is an extern function, which a module beside the program defines."""
+    text = """
+    .functor Twice(x: number): number
+    .functor glue(symbol, symbol): symbol
+    .functor unused(): number
+    .decl r(x: number, s: symbol)
+    .output r
+    r(@Twice(x) + 1, @glue("a", "b")) :- x = 3.
+    """
+    done = translated(text, name="p.dl")
+    assert done.remarks[1:] == (
+        "p.dl:2: @Twice is the function twice of a Python module that has the name of the program",
+        "p.dl:3: @glue is the function glue of a Python module that has the name of the program",
+        "p.dl:4: the functor @unused is not used, and left out",
+    )
+    (tmp_path / "p.dl").write_text(done.text)
+    (tmp_path / "p.py").write_text("def twice(x):\n    return 2 * x\n\ndef glue(a, b):\n    return a + b\n")
+    with ddlog.compile(tmp_path / "p.dl").session() as session:
+        assert [tuple(row) for row in session["R"]] == [(7, "ab")]

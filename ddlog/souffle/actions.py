@@ -84,11 +84,14 @@ class Actions:
     def pragma(self, span: Span, key: Token, value: Token | None) -> ast.Ignored:
         return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
 
-    def functor(self, span: Span, name: Token, *rest: Any) -> ast.Ignored:
-        return ast.Ignored(span, f"the functor @{name.value} is declared but not used, and left out")
+    def functor(self, span: Span, name: Token, args: Any, result: Token, stateful: str | None) -> ast.Functor:
+        if stateful is not None:
+            what, why = "a stateful functor", "its values depend on the order of evaluation"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
+        return ast.Functor(span, name.value, args or (), result.value)
 
-    def functor_args(self, span: Span, *args: Any) -> None:
-        return None
+    def functor_args(self, span: Span, *args: Token | ast.Attribute) -> tuple[str, ...]:
+        return tuple(arg.type if isinstance(arg, ast.Attribute) else arg.value for arg in args)
 
     def lattice(self, span: Span, name: Token) -> ast.Ignored:
         self.found.append(errors.CannotTranslate(what="a lattice", span=span))
@@ -252,7 +255,7 @@ class Actions:
         return token.value
 
     lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = caret = minus = sign
-    complement = summary = extremum = comparison = sign
+    stateful = complement = summary = extremum = comparison = sign
     directive_word = parameter_word = parameter_value = sign
 
     def binary(self, span: Span, left: Any, sign: str, right: Any) -> ast.Op:

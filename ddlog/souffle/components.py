@@ -179,6 +179,7 @@ _NAMES: dict[type, tuple[str, ...]] = {
     ast.Relation: ("name",),
     ast.Directive: ("relation",),
     ast.ComponentType: ("name", "args"),
+    ast.Functor: ("args", "result"),
 }
 
 

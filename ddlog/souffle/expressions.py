@@ -80,6 +80,9 @@ class Writer:
                 return self._binary(expr, left, right)
             case ast.Call():
                 return self._call(expr)
+            case ast.UserCall(_, name, args):
+                self.functions[f"@{name}"] = None
+                return f"{self.types.functor_names[name]}({self.values(args)})", POSTFIX
             case ast.Cast(_, value, _):
                 return self._cast(expr, value)
         return self._untranslated(expr), POSTFIX
@@ -229,9 +232,6 @@ class Writer:
                 self.found.append(errors.UnnamedValue(span=expr.span))
             case ast.Counter():
                 what, why = "a counter", "its values depend on the order of evaluation"
-                self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
-            case ast.UserCall(_, name):
-                what, why = f"the functor `@{name}`", "it is written in another language"
                 self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
             case _:
                 self.found.append(errors.CannotTranslate(what="an aggregate here", span=expr.span))

@@ -108,6 +108,9 @@ for _kind, _type in (("", "{number}"), (" unsigned", "{bits}")):
     )
 
 
+FUNCTION_NAMES = {name.partition(" ")[0] for name in FUNCTIONS}
+
+
 def words(word: int) -> dict[str, str]:
     """The types here that texts of functors name."""
     return {

@@ -177,6 +177,13 @@ class Kinds:
                 self._set(key, self.types.kind(type), span)
             case ast.Call():
                 self._call(expr)
+            case ast.UserCall(span, name, args) if name in self.types.functors:
+                functor = self.types.functors[name]
+                self._set(key, self.types.kind(functor.result), span)
+                self._fields(f"`@{name}`", args, functor.args, span)
+            case ast.UserCall(span, name):
+                near = nearest(f"@{name}", [f"@{each}" for each in self.types.functors])
+                self.found.append(errors.Unknown(what="functor", name=f"@{name}", near=near, span=span))
 
     def _branch(self, expr: ast.Branch) -> None:
         if expr.name not in self.types.branches:

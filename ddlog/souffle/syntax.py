@@ -292,11 +292,20 @@ class Override(Node):
 
 
 @dataclass(frozen=True, slots=True)
+class Functor(Node):
+    """`.functor name(types): result`"""
+
+    name: str
+    args: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
 class Ignored(Node):
-    """Something that changes no result: a pragma, the declaration of a functor."""
+    """Something that changes no result: a pragma."""
 
     what: str
 
 
 TypeDecl: TypeAlias = AliasType | RecordType | BranchType
-Item: TypeAlias = TypeDecl | Relation | Directive | Rule | Component | Init | Override | Ignored
+Item: TypeAlias = TypeDecl | Relation | Directive | Rule | Component | Init | Override | Functor | Ignored

@@ -8,7 +8,7 @@ an error, not a wrong program; what changes no result, or is said elsewhere, is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from ..diagnostics import DDlogError, Diagnostic, in_order
@@ -74,11 +74,12 @@ class _Translator:
         self.found += self.types.found
         _stop_at(self.found)
         typed = [(clause, self._kinds(clause)) for clause in self._clauses()]
-        _stop_at(self.found)
+        typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
         for clause, kinds in typed:
             write_clause(clause.heads, clause.body, kinds, self.output)
+        _stop_at(self.found)
         rules = [*self.relations.rules(), *self.output.rules]
         self._check_strata(rules)
         _stop_at(self.found)
@@ -109,14 +110,27 @@ class _Translator:
 
     def _printed(self, rules: Sequence[OutRule]) -> Translation:
         remarks = [*self.relations.remarks(), *self._further_remarks()]
-        functions = [function_text(name, self.types.word) for name in self.output.functions]
+        functions = list(map(self._function, self.output.functions))
         relations = [*self.relations.declarations(), *self.output.relations]
         typedefs = list(self.types.typedefs())
         text = program_text(self.source.name, remarks, typedefs, functions, relations, rules)
         return Translation(text, tuple(map(remark_line, remarks)))
 
+    def _function(self, name: str) -> str:
+        """The declaration of a function that the program uses; `@` marks the functors of its own."""
+        return self.types.functor_text(name[1:]) if name[0] == "@" else function_text(name, self.types.word)
+
+    def _functor_remarks(self) -> Iterator[Remark]:
+        for name, functor in self.types.functors.items():
+            text = f"the functor @{name} is not used, and left out"
+            if f"@{name}" in self.output.functions:
+                short = self.types.functor_names[name]
+                text = f"@{name} is the function {short} of a Python module that has the name of the program"
+            yield Remark(text, functor.span)
+
     def _further_remarks(self) -> list[Remark]:
         remarks = [Remark(item.what, item.span) for item in self.items if isinstance(item, ast.Ignored)]
+        remarks += self._functor_remarks()
         plans = (item.plan for item in self.items if isinstance(item, ast.Rule) and item.plan is not None)
         remarks += [Remark("the plan is left out: joins are ordered at run time", span) for span in plans]
         return remarks
@@ -149,6 +163,8 @@ def _nils(node: object) -> list[ast.Nil]:
         case tuple():
             return [nil for each in node for nil in _nils(each)]
         case ast.Atom(_, _, parts) | ast.Call(_, _, parts) | ast.Test(_, _, parts):
+            return _nils(parts)
+        case ast.UserCall(_, _, parts):
             return _nils(parts)
         case ast.Record(_, parts) | ast.Branch(_, _, parts):
             return _nils(parts)

@@ -15,6 +15,7 @@ from ..nearest import nearest
 from ..source import Span
 from ..stratify import strongly_connected
 from . import syntax as ast
+from .functors import FUNCTION_NAMES
 from .names import Names, assigned, small
 
 WIDTH = 100
@@ -35,12 +36,16 @@ class Types:
         self.records: dict[str, ast.RecordType] = {}
         self.unions: dict[str, ast.BranchType] = {}
         self.branches: dict[str, tuple[ast.BranchDecl, str]] = {}
+        self.functors: dict[str, ast.Functor] = {}
         for item in items:
             if isinstance(item, ast.AliasType | ast.RecordType | ast.BranchType):
                 self._declare(item)
+            elif isinstance(item, ast.Functor):
+                self.functors[item.name] = item
         self._check_references()
         self.recursive = self._recursive()
         self.optional = {name for name in self.records if name in self.recursive}
+        self.functor_names = assigned(self.functors, Names(FUNCTION_NAMES), upper=False)
         self.declared: dict[str, str] = {}
         self.constructors: dict[str, str] = {}
 
@@ -122,6 +127,12 @@ class Types:
             whole = f"typedef {self.declared[name]} = {' | '.join(shown)}"
             yield whole if len(whole) <= WIDTH else whole.replace(" | ", "\n    | ")
 
+    def functor_text(self, name: str) -> str:
+        """The declaration here of a functor of the program."""
+        functor = self.functors[name]
+        args = ", ".join(f"x{i}: {self.text(type)}" for i, type in enumerate(functor.args, 1))
+        return f"extern function {self.functor_names[name]}({args}): {self.text(functor.result)}"
+
     def _alias_text(self, name: str) -> str:
         bases = self.aliases[name].bases
         return self.text(bases[0]) if len(bases) == 1 else self.kind_text(self.kind(name))
@@ -166,6 +177,9 @@ class Types:
         lists += [branch.fields for branch, _ in self.branches.values()]
         for field in itertools.chain(*lists):
             self.check(field.type, field.span)
+        for functor in self.functors.values():
+            for type in (*functor.args, functor.result):
+                self.check(type, functor.span)
 
     def _check_bases(self, alias: ast.AliasType) -> None:
         seen, name = {alias.name}, alias.bases[0]
