@@ -90,9 +90,15 @@ class _Translator:
         return name[1:] if name.startswith("%") else self.relations.declared[name].name
 
     def _clauses(self) -> list[Clause]:
-        columns = self.relations.columns()
-        rules = (item for item in self.items if isinstance(item, ast.Rule))
-        return [clause for rule in rules for clause in clauses(rule, columns, self.found)]
+        """The clauses of all rules in which nothing is wrong so far."""
+        columns, result = self.relations.columns(), []
+        for rule in self.items:
+            if isinstance(rule, ast.Rule):
+                found: list[Diagnostic] = []
+                made = clauses(rule, columns, found)
+                self.found += found
+                result += [] if found else made
+        return result
 
     def _kinds(self, clause: Clause) -> Kinds:
         kinds = Kinds(clause, self.relations.column_types(), self.types)
