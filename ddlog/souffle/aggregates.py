@@ -11,6 +11,7 @@ the shared variables is given them by a further relation, which holds what the r
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from ..errors import souffle as errors
@@ -19,16 +20,33 @@ from .clauses import Literal, Summary, names_of, variables
 from .expressions import Naming
 from .rules import Body, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
 
+_NUMBER = re.compile(r"#(?:in)?[0-9]+")
+
 
 def relation_of(summary: Summary, rule: Body) -> str:
-    """The relation of an aggregate of a rule: its shared variables, then its value."""
+    """The relation of an aggregate of a rule: its shared variables, then its value. Aggregates that say the
+    same have one, unless the rule gives it the values of its variables."""
     output = rule.output
-    if id(summary) not in output.summaries:
-        name = output.fresh(rule.title + summary.function.capitalize())
-        output.summaries[id(summary)] = (name, summary)
-        _declare(name, (*summary.outer, summary.var), rule)
-        _define(name, summary, rule)
-    return output.summaries[id(summary)][0]
+    identity = _identity(summary, rule)
+    known = output.summaries.get(id(summary)) or output.shared.get(identity)
+    if known is not None:
+        return known
+    name = output.fresh(rule.title + summary.function.capitalize())
+    _declare(name, (*summary.outer, summary.var), rule)
+    domains = len(output.domains)
+    _define(name, summary, rule)
+    output.summaries[id(summary)] = name
+    if len(output.domains) == domains:
+        output.shared[identity] = name
+    return name
+
+
+def _identity(summary: Summary, rule: Body) -> str:
+    """A text that aggregates have in common when they say the same; local variables are numbered in it."""
+    kinds = [rule.kinds.of_variable(name) for name in (*summary.outer, summary.var)]
+    text = repr((summary.function, summary.target, summary.bodies, summary.outer, kinds))
+    numbers: dict[str, str] = {}
+    return _NUMBER.sub(lambda found: numbers.setdefault(found.group(), f"#{len(numbers)}"), text)
 
 
 def _declare(name: str, columns_of: Sequence[str], rule: Body) -> None:
@@ -105,6 +123,7 @@ def _supply(title: str, rule: Body, body: Body, summary: Summary) -> Supply:
     def supply(names: Sequence[str]) -> str:
         output = rule.output
         domain = output.fresh(title + "Domain")
+        output.domains.append(domain)
         _declare(domain, names, rule)
         uses = occurrences(literals)
         uses.update(names)

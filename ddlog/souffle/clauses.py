@@ -6,12 +6,15 @@ variable; variables that are local to an aggregate have names that nothing outsi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
 from ..source import Span
 from . import syntax as ast
+
+# The aggregates that count every way in which their body holds, and so every column of it.
+OF_WITNESSES = ("count", "sum", "mean")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,3 +79,19 @@ def variables(node: Any) -> Iterator[ast.Var]:
 def names_of(node: Any) -> set[str]:
     """The names of `variables`."""
     return {var.name for var in variables(node)}
+
+
+def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
+    """The node with every expression in it changed, the inner ones first."""
+    if isinstance(node, tuple):
+        return tuple(rebuilt(each, change, into_aggregates) for each in node)
+    if not is_dataclass(node) or isinstance(node, Span):
+        return node
+    if isinstance(node, ast.Aggregate) and not into_aggregates:
+        return change(node)
+    changes = {
+        each.name: rebuilt(getattr(node, each.name), change, into_aggregates)
+        for each in fields(node)
+        if each.name not in ("span", "plan")
+    }
+    return change(replace(node, **changes))  # type: ignore[type-var]

@@ -17,12 +17,10 @@ from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
 from ..source import Span
 from . import syntax as ast
-from .clauses import Clause, Literal, Negated, Range, Summary, names_of
+from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 _MOST = 1000  # alternatives of one rule
-# The aggregates that count every way in which their body holds, and so every column of it.
-_OF_WITNESSES = ("count", "sum", "mean")
 
 
 def clauses(rule: ast.Rule, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> list[Clause]:
@@ -86,7 +84,7 @@ class _Normalizer:
             literals += self._literal(term, body, outside, take)
             literals += taken
             taken.clear()
-        plain = _rebuilt(heads, take)
+        plain = rebuilt(heads, take)
         return plain, (*literals, *taken)
 
     def _literal(
@@ -102,11 +100,11 @@ class _Normalizer:
             case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
                 pass
             case ast.Compare(span, "=", ast.Var(_, name), ast.Call(_, "range", args)):
-                return [Range(span, name, _rebuilt(args, take))]
+                return [Range(span, name, rebuilt(args, take))]
             case ast.Not(span, inner):
-                return [Negated(span, _rebuilt(inner, take))]
+                return [Negated(span, rebuilt(inner, take))]
             case _:
-                return [_rebuilt(term, take)]
+                return [rebuilt(term, take)]
         others = _plain_names(tuple(each for each in body if each is not term))
         only_result = var.name not in others
         return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
@@ -120,7 +118,7 @@ class _Normalizer:
                 return ast.Var(span, name)
             case ast.Call(span, "range", args):
                 name = f"%i#{next(self.number)}"
-                taken.append(Range(span, name, _rebuilt(args, lambda e: self._take(e, outside, taken))))
+                taken.append(Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken))))
                 return ast.Var(span, name)
         return expr
 
@@ -134,7 +132,7 @@ class _Normalizer:
         inside = _plain_names(aggregate.body)
         for name in sorted(_plain_names(target) & inside & visible):
             self.found.append(errors.TargetOutside(name=name, span=aggregate.span))
-        if aggregate.function in _OF_WITNESSES:
+        if aggregate.function in OF_WITNESSES:
             bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
         names = names_of((target, *bodies))
         local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
@@ -157,7 +155,7 @@ class _Normalizer:
             return lambda expr: self._variable_for(expr, hint, several)
 
         args = tuple(
-            _rebuilt(arg, naming(hint))
+            rebuilt(arg, naming(hint))
             for arg, hint in itertools.zip_longest(atom.args, hints[: len(atom.args)], fillvalue="any")
         )
         return replace(atom, args=args)
@@ -190,20 +188,4 @@ def _rename(node: Any, names: Mapping[str, str]) -> Any:
     def rename(expr: ast.Expr) -> ast.Expr:
         return replace(expr, name=names.get(expr.name, expr.name)) if isinstance(expr, ast.Var) else expr
 
-    return _rebuilt(node, rename, into_aggregates=True)
-
-
-def _rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
-    """The node with every expression in it changed, the inner ones first."""
-    if isinstance(node, tuple):
-        return tuple(_rebuilt(each, change, into_aggregates) for each in node)
-    if not is_dataclass(node) or isinstance(node, Span):
-        return node
-    if isinstance(node, ast.Aggregate) and not into_aggregates:
-        return change(node)
-    changes = {
-        each.name: _rebuilt(getattr(node, each.name), change, into_aggregates)
-        for each in fields(node)
-        if each.name not in ("span", "plan")
-    }
-    return change(replace(node, **changes))  # type: ignore[type-var]
+    return rebuilt(node, rename, into_aggregates=True)

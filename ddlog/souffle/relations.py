@@ -26,11 +26,13 @@ class Remark:
 @dataclass
 class Declared:
     """A relation with all that is said of it. `name` is its name here; `input_name` that of the relation that
-    holds its facts, where these are apart from what rules derive."""
+    holds its facts, where these are apart from what rules derive. One that `is_carried` into the rules that
+    use it is no relation here."""
 
     relation: ast.Relation
     directives: list[ast.Directive] = field(default_factory=list)
     derived: bool = False
+    is_carried: bool = False
     name: str = ""
     input_name: str = ""
 
@@ -66,7 +68,7 @@ class Relations:
         for name, short in assigned(self.declared, space, upper=True).items():
             self.declared[name].name = short
         for each in self.declared.values():
-            if each.has("input") and (each.derived or each.has("output") or each.has("eqrel")):
+            if each.has("input") and (each.derived or any(map(each.has, ("output", "printsize", "eqrel")))):
                 each.input_name = space.fresh(each.name + "Input")
 
     def columns(self) -> dict[str, list[str]]:
@@ -119,6 +121,8 @@ class Relations:
     def declarations(self) -> Iterator[OutRelation]:
         """The declarations here."""
         for each in self.declared.values():
+            if each.is_carried:
+                continue
             attributes = each.relation.attributes
             types = [self.types.text(attribute.type) for attribute in attributes]
             columns = tuple(zip(column_names(attributes), types, strict=True))
@@ -144,7 +148,8 @@ class Relations:
 
     def remarks(self) -> Iterator[Remark]:
         """What of declarations and directives is said differently, or not at all."""
-        changed = [(name, each.name) for name, each in self.declared.items() if each.name != name]
+        kept = {name: each for name, each in self.declared.items() if not each.is_carried}
+        changed = [(name, each.name) for name, each in kept.items() if each.name != name]
         if changed:
             listed = ", ".join(f"{old} is {new}" for old, new in changed)
             yield Remark(f"names of relations begin with a capital letter: {listed}")
@@ -154,8 +159,9 @@ class Relations:
         for each in self.declared.values():
             for qualifier in each.relation.qualifiers:
                 if qualifier.word not in _SILENT:
-                    name = each.relation.name
-                    text = f"`{qualifier.word}` of {name} has no meaning here and is left out"
+                    text = f"`{qualifier.word}` of {each.relation.name} has no meaning here and is left out"
+                    if each.is_carried and qualifier.word == "inline":
+                        text = f"{each.relation.name} is carried into the rules that use it"
                     yield Remark(text, qualifier.span)
             yield from self._of_directives(each)
 

@@ -73,8 +73,11 @@ class Output:
     relations: list[OutRelation] = field(default_factory=list)
     rules: list[OutRule] = field(default_factory=list)
     functions: dict[str, None] = field(default_factory=dict)
-    # The relation of each aggregate that has one already.
-    summaries: dict[int, tuple[str, Summary]] = field(default_factory=dict)
+    # The relation of each aggregate that has one already: by its identity, and by what it says.
+    summaries: dict[int, str] = field(default_factory=dict)
+    shared: dict[str, str] = field(default_factory=dict)
+    # The relations that give aggregates the values of their variables.
+    domains: list[str] = field(default_factory=list)
 
 
 # Gives a term that binds the variables, for a body that does not bind them itself.

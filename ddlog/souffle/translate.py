@@ -1,9 +1,10 @@
 """Soufflé programs to programs of this language.
 
 Text, preprocessed (`preprocess`), becomes a tree (`parser`), without components (`components`). Types and
-relations get names here (`types`, `relations`); rules become clauses (`normal`), whose variables get kinds
-(`infer`) and whose literals an order (`rules`, `aggregates`). Whatever has another meaning here, or none, is
-an error, not a wrong program; what changes no result, or is said elsewhere, is a remark.
+relations get names here (`types`, `relations`). Rules become clauses (`normal`), without those of relations
+that cannot be computed (`inline`); their variables get kinds (`infer`), their literals an order (`rules`,
+`aggregates`). Whatever has another meaning here, or none, is an error, not a wrong program; what changes no
+result, or is said elsewhere, is a remark.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from .clauses import Clause, Negated, Summary
 from .components import instantiate
 from .functors import function_text
 from .infer import Kinds
+from .inline import carry_inline
 from .names import global_names
 from .normal import clauses
 from .parser import parse
@@ -73,7 +75,8 @@ class _Translator:
         self.types.name_all(self.space)
         self.found += self.types.found
         _stop_at(self.found)
-        typed = [(clause, self._kinds(clause)) for clause in self._clauses()]
+        plain = self._without_open(self._clauses())
+        typed = [(clause, self._kinds(clause)) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
@@ -99,6 +102,15 @@ class _Translator:
                 self.found += found
                 result += [] if found else made
         return result
+
+    def _without_open(self, plain: list[Clause]) -> list[Clause]:
+        """The clauses, with the inline relations that cannot be computed carried into those that use them."""
+        declared = self.relations.declared
+        inline = {name for name, each in declared.items() if each.has("inline")}
+        carried, opened = carry_inline(plain, inline, self.found)
+        for name in opened:
+            declared[name].is_carried = True
+        return carried
 
     def _kinds(self, clause: Clause) -> Kinds:
         kinds = Kinds(clause, self.relations.column_types(), self.types)
