@@ -9,7 +9,7 @@ result, or is said elsewhere, is a remark.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..diagnostics import DDlogError, Diagnostic, in_order
@@ -75,8 +75,8 @@ class _Translator:
         self.types.name_all(self.space)
         self.found += self.types.found
         _stop_at(self.found)
-        plain = self._without_open(self._clauses())
-        typed = [(clause, self._kinds(clause)) for clause in plain]
+        plain, columns = self._without_open(self._clauses()), self.relations.column_types()
+        typed = [(clause, self._kinds(clause, columns)) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
@@ -112,8 +112,8 @@ class _Translator:
             declared[name].is_carried = True
         return carried
 
-    def _kinds(self, clause: Clause) -> Kinds:
-        kinds = Kinds(clause, self.relations.column_types(), self.types)
+    def _kinds(self, clause: Clause, columns: Mapping[str, Sequence[str]]) -> Kinds:
+        kinds = Kinds(clause, columns, self.types)
         self.found += kinds.found
         return kinds
 
