@@ -166,7 +166,7 @@ def _parser() -> argparse.ArgumentParser:
 
 def _import_souffle_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     help = "translate a Soufflé program into one of this language"
-    parser = commands.add_parser("import-souffle", help=help, description=help.capitalize() + ".")
+    parser = commands.add_parser("import-souffle", help=help, description=f"T{help[1:]}.")
     parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
     parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
                         help="where the translation goes (default: standard output)")  # fmt: skip

@@ -292,3 +292,19 @@ def test_functors_are_python_functions(tmp_path: Path) -> None:
     (tmp_path / "p.py").write_text("def twice(x):\n    return 2 * x\n\ndef glue(a, b):\n    return a + b\n")
     with ddlog.compile(tmp_path / "p.dl").session() as session:
         assert [tuple(row) for row in session["R"]] == [(7, "ab")]
+
+
+def test_records_in_facts_may_be_nil(tmp_path: Path) -> None:
+    text = """
+    .type Point = [x: number, name: symbol]
+    .type Segment = [a: Point, b: Point]
+    .decl r(s: Segment)
+    .input r
+    .decl ends(x: number)
+    .output ends
+    ends(x) :- r([_, [x, "end"]]).
+    """
+    (tmp_path / "r.facts").write_text('null\n[[1, "a"], [2, "end"]]\n[null, [3, "end"]]\n[[4, "a"], null]\n')
+    with ddlog.compile(translated(text).text).session() as session:
+        session.load([f"R={tmp_path / 'r.facts'}"])
+        assert sorted(row[0] for row in session["Ends"]) == [2, 3]

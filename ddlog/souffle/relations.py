@@ -71,6 +71,12 @@ class Relations:
             if each.has("input") and (each.derived or any(map(each.has, ("output", "printsize", "eqrel")))):
                 each.input_name = space.fresh(each.name + "Input")
 
+    def allow_nil_in_facts(self) -> None:
+        """Makes the record types of inputs optional."""
+        for each in self.declared.values():
+            for attribute in each.relation.attributes if each.has("input") else ():
+                self.types.allow_nil(self.types.kind(attribute.type))
+
     def columns(self) -> dict[str, list[str]]:
         """The names of the columns of each relation."""
         return {name: [a.name for a in each.relation.attributes] for name, each in self.declared.items()}

@@ -78,6 +78,7 @@ class _Translator:
         plain, columns = self._without_open(self._clauses()), self.relations.column_types()
         typed = [(clause, self._kinds(clause, columns)) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
+        self.relations.allow_nil_in_facts()
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
         for clause, kinds in typed:

@@ -25,8 +25,8 @@ PRIMITIVE = ("number", "unsigned", "float", "symbol")
 class Types:
     """The declared types of a program.
 
-    `optional` are the record types of which the program has a `nil`; `constructors` the names here of records
-    and branches, `declared` those of types.
+    `optional` are the record types of which rules or facts may have a `nil`; `constructors` the names here of
+    records and branches, `declared` those of types.
     """
 
     def __init__(self, items: Iterable[ast.Item], word: int) -> None:
@@ -71,6 +71,13 @@ class Types:
         if not self.exists(name):
             known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
             self.found.append(errors.Unknown(what="type", name=name, near=nearest(name, known), span=span))
+
+    def allow_nil(self, kind: str) -> None:
+        """Makes a record type optional, and those of the parts of its values."""
+        if kind in self.records and kind not in self.optional:
+            self.optional.add(kind)
+            for field in self.fields(kind):
+                self.allow_nil(self.kind(field.type))
 
     # --------------------------------------------------------------- output
 
