@@ -40,6 +40,7 @@ def row_expr(expr: Expr, functions: Functions, name: str) -> RowExpr:
         array_function(expr, inputs, functions),
         sql_function(expr, inputs, functions),
         tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),
+        functions.effects(expr),
     )
 
 
