@@ -9,7 +9,7 @@ from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
 from . import syntax as ast
 from .clauses import names_of
-from .functors import CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, SHIFTS, WITHOUT, words
+from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, SHIFTS, WITHOUT, words
 from .infer import NUMERIC, Kinds
 from .names import Names, small
 from .types import Types
@@ -24,7 +24,7 @@ class Naming:
     """The names here of the variables of one rule."""
 
     names: dict[str, str] = field(default_factory=dict)
-    space: Names = field(default_factory=Names)
+    space: Names = field(default_factory=lambda: Names(CALLED))
 
     def name(self, variable: str) -> str:
         """The name of a variable; what is behind a `#` only told it from others of its name."""
@@ -135,6 +135,10 @@ class Writer:
 
     def _binary(self, expr: ast.Op, left: ast.Expr, right: ast.Expr) -> tuple[str, int]:
         kind, sign = self._numeric(expr), expr.sign
+        if kind == "float" and sign == "^":
+            self.functions["import fp"] = None
+            suffix = words(self.types.word)["suffix"]
+            return f"powf_{suffix}({self.values((left, right))})", POSTFIX
         if kind == "float" and sign not in ("+", "-", "*", "/"):
             what, why = f"`{sign}` of floating-point numbers", "the library has no such function"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
@@ -197,10 +201,7 @@ class Writer:
         kind = self.kinds.of(call.args[0]) if call.args else ""
         text = CONVERSIONS.get((call.name, kind))
         if text is None:
-            why = "there is no conversion of floating-point numbers to integers"
-            if kind == "symbol":
-                why = "the library has no such conversion"
-            reason = WITHOUT[call.name][2] if call.name in WITHOUT else why
+            reason = WITHOUT[call.name][2] if call.name in WITHOUT else "the library has no such conversion"
             self.found.append(
                 errors.CannotTranslate(what=f"`{call.name}` of a {kind}", why=reason, span=call.span)
             )
@@ -208,6 +209,10 @@ class Writer:
         if text.endswith("({0})"):
             self.functions[text.partition("(")[0]] = None
             return text.format(self.value(call.args[0])), POSTFIX
+        if "int_from" in text:
+            self.functions["import fp"] = None
+            shown = text.format(self.value(call.args[0]), **words(self.types.word))
+            return shown, POSTFIX - 1
         if text == "{0}":
             return self._value(call.args[0])
         shown = text.format(self._operand(call.args[0]), **words(self.types.word))

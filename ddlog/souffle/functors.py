@@ -40,17 +40,27 @@ CONVERSIONS = {
     ("to_unsigned", "unsigned"): "{0}",
     ("to_unsigned", "number"): "{0} as {bits}",
     ("to_unsigned", "symbol"): "unsigned_of({0})",
+    ("to_number", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number}",
+    ("to_unsigned", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number} as {bits}",
     ("to_float", "float"): "{0}",
     ("to_float", "number"): "{0} as {float}",
     ("to_float", "unsigned"): "{0} as {float}",
 }
-CONVERTED = {"to_number": "number", "to_unsigned": "unsigned", "to_float": "float"}
+CONVERSIONS |= {
+    ("ftoi", "float"): CONVERSIONS["to_number", "float"],
+    ("ftou", "float"): CONVERSIONS["to_unsigned", "float"],
+}
+CONVERTED = {
+    "to_number": "number",
+    "to_unsigned": "unsigned",
+    "to_float": "float",
+    "ftoi": "number",
+    "ftou": "unsigned",
+}
 
 # What has a type and no counterpart, and why.
 WITHOUT = {
     "ord": (("symbol",), "number", "it is the place of a string in Soufflé's table of strings"),
-    "ftoi": (("float",), "number", "there is no conversion of floating-point numbers to integers"),
-    "ftou": (("float",), "unsigned", "there is no conversion of floating-point numbers to integers"),
 }
 
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "band": "&", "bor": "|", "bxor": "^"}
@@ -109,6 +119,13 @@ for _kind, _type in (("", "{number}"), (" unsigned", "{bits}")):
 
 
 FUNCTION_NAMES = {name.partition(" ")[0] for name in FUNCTIONS}
+# The functions that rules call: a variable of such a name would hide them.
+CALLED = FUNCTION_NAMES | set(
+    """
+    len max min to_string deref ref_new range_vec string_contains string_starts_with string_ends_with
+    regex regex_match unwrap_or_default int_from_f int_from_d powf_f powf_d
+    """.split()  # noqa: SIM905
+)
 
 
 def words(word: int) -> dict[str, str]:
@@ -118,6 +135,7 @@ def words(word: int) -> dict[str, str]:
         "bits": f"bit<{word}>",
         "float": "double" if word == 64 else "float",
         "wide": "signed<64>",
+        "suffix": "d" if word == 64 else "f",
         "distance": "bit<32>" if word == 32 else "bit<64> as bit<32>",
         "word": str(word),
     }

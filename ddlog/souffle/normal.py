@@ -20,6 +20,8 @@ from . import syntax as ast
 from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+# What the variables for the results of aggregates are called.
+_RESULTS = {"count": "n", "sum": "total", "min": "least", "max": "most", "mean": "average"}
 _MOST = 1000  # alternatives of one rule
 
 
@@ -113,7 +115,7 @@ class _Normalizer:
         """What stands for an expression where it stood."""
         match expr:
             case ast.Aggregate(span, function):
-                name = f"%{function}#{next(self.number)}"
+                name = f"%{_RESULTS[function]}#{next(self.number)}"
                 taken.append(self._summary(name, expr, outside, ""))
                 return ast.Var(span, name)
             case ast.Call(span, "range", args):

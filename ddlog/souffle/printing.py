@@ -20,13 +20,15 @@ def remark_line(remark: Remark) -> str:
 def program_text(
     source: str,
     remarks: Sequence[Remark],
+    imports: Sequence[str],
     typedefs: Sequence[str],
     functions: Sequence[str],
     relations: Sequence[OutRelation],
     rules: Sequence[OutRule],
 ) -> str:
     """The whole program."""
-    sections = [_heading(source, remarks), "\n".join(typedefs), "\n\n".join(functions)]
+    sections = [_heading(source, remarks), "\n".join(sorted(imports)), "\n".join(typedefs)]
+    sections.append("\n\n".join(functions))
     sections += ["\n".join(map(_relation, relations)), *_groups(rules)]
     return "\n\n".join(section for section in sections if section) + "\n"
 

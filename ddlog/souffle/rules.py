@@ -17,7 +17,7 @@ from ..errors import souffle as errors
 from ..source import Span
 from . import syntax as ast
 from .clauses import Literal, Negated, Range, Summary, names_of, variables
-from .expressions import COMPARISON, Naming, Writer
+from .expressions import COMPARISON, CONCAT, POSTFIX, Naming, Writer, quoted
 from .infer import NUMERIC, Kinds
 from .patterns import Patterns
 from .regex import simple_match
@@ -244,14 +244,18 @@ class Body:
     def _test(self, test: ast.Test) -> tuple[str, int]:
         first, second = test.args
         if test.name == "contains":
-            return f"string_contains({self.writer.value(second)}, {self.writer.value(first)})", 100
-        text = simple_match(first, self.writer.value(second))
+            return f"string_contains({self.writer.value(second)}, {self.writer.value(first)})", POSTFIX
+        text = simple_match(first, self.writer.value(second, COMPARISON + 1))
         if text is None:
-            what, why = "this `match`", "the library has no regular expressions"
-            help = 'what translates is constant text, with `.*` before or behind it: ".*text.*"'
-            self.output.found.append(errors.CannotTranslate(what=what, why=why, span=test.span, help=help))
-            return "true", 100
-        return text, COMPARISON if "==" in text else 100
+            self.output.functions["import regex"] = None
+            return f"regex_match(regex({self._whole(first)}), {self.writer.value(second)})", POSTFIX
+        return text, COMPARISON if " == " in text else POSTFIX
+
+    def _whole(self, pattern: ast.Expr) -> str:
+        """The regular expression that only the whole of a text matches."""
+        if isinstance(pattern, ast.Text):
+            return quoted(f"^(?:{pattern.value})$")
+        return f'"^(?:" ++ {self.writer.value(pattern, CONCAT + 1)} ++ ")$"'
 
     def _range(self, each: Range) -> None:
         kind, args = self.kinds.of_variable(each.var), each.args

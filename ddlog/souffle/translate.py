@@ -129,10 +129,11 @@ class _Translator:
 
     def _printed(self, rules: Sequence[OutRule]) -> Translation:
         remarks = [*self.relations.remarks(), *self._further_remarks()]
-        functions = list(map(self._function, self.output.functions))
+        imports = [name for name in self.output.functions if name.startswith("import ")]
+        functions = [self._function(name) for name in self.output.functions if name not in imports]
         relations = [*self.relations.declarations(), *self.output.relations]
         typedefs = list(self.types.typedefs())
-        text = program_text(self.source.name, remarks, typedefs, functions, relations, rules)
+        text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
         return Translation(text, tuple(map(remark_line, remarks)))
 
     def _function(self, name: str) -> str:
