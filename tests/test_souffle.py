@@ -200,12 +200,14 @@ def expected(edges: set[tuple[int, int]]) -> tuple[list[tuple[int, ...]], list[t
         path = more
     degree = Counter(x for x, _ in edges)
     reached = Counter(x for x, _ in path)
-    out = []
+    out: list[tuple[int, ...]] = []
+    least: list[tuple[int, ...]] = []
     for x in range(5):
         total = sum(y * w for a, y in edges if a == x for b, w in edges if b == y)
         later = sum((x, y) not in path for y in range(x + 1, 5))
         out.append((x, degree[x], total, reached[x], later))
-    least = [(x, min(degree[y] for a, y in path if a == x)) for x in range(5) if reached[x]]
+        if reached[x]:
+            least.append((x, min(degree[y] for a, y in path if a == x)))
     return out, least
 
 
