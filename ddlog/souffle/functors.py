@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Functor:
-    """The kinds of the arguments and of the result, and the text. `""` is any kind, `same` one numeric kind
-    for all. `tight` says that the arguments are operands of a postfix operator or of a tighter one."""
+    """The kinds of the arguments and of the result, and the text; `""` is any kind. `tight` says that the
+    arguments are operands of a postfix operator."""
 
     args: tuple[str, ...]
     result: str
