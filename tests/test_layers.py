@@ -80,7 +80,7 @@ LANGUAGE = (
     "attributes errors exposed forrules shapes substitute",
     "externs unknown",
     "aggregates codegen delays engines jsonvalue lexer operators rows stratify",
-    "actions building commandkinds inputs mistakes valuetext",
+    "actions building commandkinds inputs mistakes souffle valuetext",
     "io mutation parser rulebody",
     "commands draw lower modules places results",
     "changefiles imports indexes names",
