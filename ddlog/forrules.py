@@ -60,7 +60,9 @@ def _iteration(pattern: syntax.Expr, atom: syntax.Atom) -> Iterator[syntax.Claus
             yield atom
         case syntax.Name(name, _) | syntax.VarDecl(name, _):
             yield replace(atom, binder=name, span=pattern.span.to(atom.span))
-        case syntax.Struct() | syntax.TupleExpr() if atom.element is None and not atom.args:
+        case syntax.Struct() | syntax.TupleExpr() | syntax.Unary("&") if (
+            atom.element is None and not atom.args
+        ):
             yield replace(atom, args=None, element=pattern)
         case _:
             whole = _hidden("for", pattern.span)
@@ -88,7 +90,7 @@ def _matched(pattern: syntax.Expr, value: syntax.Name) -> Iterator[syntax.Clause
     match pattern:
         case syntax.Wildcard():
             return
-        case syntax.BoolLit() | syntax.IntLit() | syntax.StringLit() | syntax.Interned():
+        case syntax.BoolLit() | syntax.IntLit() | syntax.StringLit():
             yield syntax.Condition(syntax.Binary("==", value, pattern, span), span)
         case _:
             yield _defined(_declared(pattern), value, span)

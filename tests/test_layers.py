@@ -72,7 +72,7 @@ ENGINE = (
     "spark",  # it runs on the in-process engine what is small
 )
 LANGUAGE = (
-    "cursor mishap nearest progress source tables types",
+    "cursor foreign mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
     "attributes errors forrules shapes substitute",
     "externs",
