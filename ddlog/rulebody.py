@@ -65,7 +65,7 @@ class Body:
                 for each in conjuncts(self.resolved(condition)):
                     self.condition(each)
             case core.Inspect(value):
-                self.steps.append(Inspect(self.compile(value, "")))
+                self.steps.append(Inspect(replace(self.compile(value, ""), effect=True)))
             case core.Unnest(name, value):
                 self.steps.append(Unnest(name, self.elements(name, value)))
 

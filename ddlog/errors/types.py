@@ -361,7 +361,9 @@ class RecursiveType(Diagnostic):
     """A type that would be infinitely large."""
 
     title: ClassVar[str] = "type `{name}` contains itself: {cycle}"
-    suggestion: ClassVar[str] = "a type may contain itself only inside a Vec, a Set or a Map"
+    suggestion: ClassVar[str] = (
+        "a type may contain itself only inside a Ref, an Intern, a Vec, a Set or a Map"
+    )
     name: str
     cycle: str
 
