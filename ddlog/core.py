@@ -345,6 +345,28 @@ class Relation:
     span: Span = field(compare=False, repr=False)
     original: str = ""
 
+    @property
+    def hidden(self) -> bool:
+        """Whether the checker made it, for a negated pattern or an index: nobody can name it."""
+        return "$" in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A declared index: what looks rows of `relation` up by the values of `variables`.
+
+    The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
+    columns from `start` on are those of the relation. `positions` are the columns that hold each variable.
+    """
+
+    name: str
+    variables: tuple[Column, ...]
+    relation: str
+    source: str
+    positions: tuple[tuple[int, ...], ...]
+    start: int
+    span: Span = field(compare=False, repr=False)
+
 
 @dataclass(frozen=True, slots=True)
 class Atom:
@@ -449,4 +471,5 @@ class CheckedProgram:
     relations: dict[str, Relation]
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
+    indexes: dict[str, Index] = field(default_factory=dict)
     externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)

@@ -9,11 +9,13 @@ of its values.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import values
+from .digits import to_int
 from .shapes import Shape, collection_of, is_option, shape_of
 from .types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, TypeDef, User
 from .values import local_name
@@ -21,6 +23,25 @@ from .values import local_name
 TypeDefs = Mapping[str, TypeDef]
 _ABSENT = object()
 _SPECIAL_FLOATS = ("NaN", "inf", "-inf")
+
+
+def decode_json(text: str) -> Any:
+    """The JSON of a text, with integers of any length. Raises ValueError."""
+    try:
+        return json.loads(text, parse_int=to_int, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose names must be different."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
+        )
+    return made
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:

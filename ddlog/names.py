@@ -44,6 +44,7 @@ BUILT_IN: dict[str, Type] = {
     "double": Float(64),
 }
 ERASED_TYPES = frozenset({REF, INTERN, "intern::IObj", "hashset::HashSet", "tinyset::Set64"})
+DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
 
@@ -316,10 +317,13 @@ class Environment:
                 return self._named(type_, module, variables)
 
     def _named(self, type_: syntax.NamedType, module: str, variables: frozenset[str] | None) -> Type:
-        if type_.name in BUILT_IN:
+        built_in = BUILT_IN.get(type_.name)
+        found = None
+        if built_in is None or type_.name in DECLARABLE:
+            found = self.find(TYPES, type_.name, module)
+        if found is None and built_in is not None:
             self._count_arguments(type_, 0)
-            return BUILT_IN[type_.name]
-        found = self.find(TYPES, type_.name, module)
+            return built_in
         if found is None:
             self.diagnostics.append(self._unknown_type(type_, module))
             return ERROR

@@ -7,10 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import values
-from .core import CheckedProgram, Relation
+from .core import CheckedProgram, Index, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
 from .errors import usage as errors
+from .errors.names import UnusedRelation
+from .exposed import exposed
 from .nearest import nearest
 from .rows import Row
 from .source import Source
@@ -84,9 +86,21 @@ class Program:
         """The declared relations by name."""
         return self.checked.relations
 
+    @property
+    def indexes(self) -> Mapping[str, Index]:
+        """The declared indexes by name."""
+        return self.checked.indexes
+
+    def with_internal_outputs(self) -> Program:
+        """The program with its internal relations as output relations, and with DDlog's relation of the one
+        fact on which rules without a positive term rest."""
+        shown = exposed(self.checked, self.source)
+        warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
+        return Program(self.source, shown, tuple(warnings))
+
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""
-        return sorted(relation.name for relation in self.relations.values() if relation.role == role)
+        return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
     def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""

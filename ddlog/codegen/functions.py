@@ -159,7 +159,7 @@ class Functions:
             if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
                 return None
             declared = self.functions[body.function]
-        return FILLING.get(declared.name) if declared.module == "ddlog_std" else None
+        return FILLING.get((declared.module, declared.name))
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""
