@@ -32,6 +32,10 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
     alone and with its neighbours; `before` is the token before, and `fitting` what would fit."""
     if before in _HEADINGS and "(" in fitting:
         return f"what `{before}` looks at stands in parentheses: `{before} (...)`"
+    if before == "in" and "UPPER" in fitting and "INTEGER" not in fitting:
+        return (
+            "`in` is followed by a relation; the elements of a collection are `var x = FlatMap(collection)`"
+        )
     if before == "#" and "[" in fitting:
         return _SPELLINGS["#"]
     if token == "->" and {":", "{"} <= set(fitting):

@@ -14,6 +14,7 @@ from .tables import Tables
 # A phrase, and what can begin it: when all of that is possible the phrase is named instead.
 _PHRASES = (
     ("a declaration or a rule", {"typedef", "function", "UPPER"}),
+    ("a statement", {"skip", "for", "match"}),
     ("a clause", {"Inspect", "LOWER", "INTEGER"}),
     ("an expression", {"LOWER", "INTEGER", "UPPER", "QUOTED"}),
     ("a type", {"bit", "LOWER", "TYPEVAR"}),
