@@ -9,7 +9,7 @@ from typing import Any
 
 from . import core, errors, syntax
 from .attributes import json_fields, json_tag, json_variant, original
-from .diagnostics import Diagnostic, Note
+from .diagnostics import Diagnostic, Note, counted
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
@@ -351,7 +351,10 @@ class Environment:
         if len(type_.args) != wanted:
             self.diagnostics.append(
                 errors.types.WrongTypeArguments(
-                    span=type_.span, name=type_.name, wanted=wanted, given=len(type_.args)
+                    span=type_.span,
+                    name=type_.name,
+                    wanted=counted(wanted, "type argument"),
+                    given=len(type_.args),
                 )
             )
         return len(type_.args) == wanted

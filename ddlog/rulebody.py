@@ -68,7 +68,8 @@ class Body:
                 for each in conjuncts(self.resolved(condition)):
                     self.condition(each)
             case core.Inspect(value):
-                self.steps.append(Inspect(self.compile(self.in_circumstances(value), "")))
+                compiled = self.compile(self.in_circumstances(value), "")
+                self.steps.append(Inspect(replace(compiled, effect=True)))
             case core.Unnest(name, value):
                 self.steps.append(Unnest(name, self.elements(name, value)))
 

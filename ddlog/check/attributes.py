@@ -11,7 +11,7 @@ from typing import Any
 from .. import errors, syntax
 from ..attributes import json_field, serde_settings
 from ..diagnostics import Diagnostic
-from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
+from ..modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
 from ..names import Environment
 from ..nearest import nearest
 from ..types import JsonField, Opaque, Type, TypeDef
@@ -59,7 +59,7 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
         yield from _attributes(declaration, "a function", _FUNCTION)
         for each in declaration.parameters:
             yield from _attributes(each, "an argument", _ARGUMENT)
-    for declaration in module.all(OTHER):
+    for declaration in (*module.all(TRANSFORMERS), *module.all(OTHER)):
         if not isinstance(declaration, syntax.Import):
             yield from _attributes(declaration, _OTHERS[type(declaration)], {})
 

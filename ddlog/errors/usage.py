@@ -316,11 +316,16 @@ class SessionClosed(Diagnostic):
 class FaultInRule(Diagnostic):
     """User code failed as it ran."""
 
-    title: ClassVar[str] = "{where}{problem}, in the rule `{rule}`{valuation}"
+    title: ClassVar[str] = "{where}{problem}, in the rule `{shown}`{valuation}"
     problem: str
     rule: str
     place: str
     row: str
+
+    @property
+    def shown(self) -> str:
+        """The rule on one line."""
+        return " ".join(self.rule.split())
 
     @property
     def where(self) -> str:

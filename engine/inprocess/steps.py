@@ -86,7 +86,9 @@ class Evaluator:
         return left, flat[np.repeat(starts[inverse], sizes[inverse]) + within]
 
     def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
-        """The distinct input rows and the position among them of each row, where that saves calls."""
+        """The distinct input rows and the position among them of each row, where calls may be saved."""
+        if expr.effect:
+            return arrays, None
         if not arrays:
             return [], np.zeros(length, np.int64)
         if length < _REPEATS:
