@@ -31,8 +31,9 @@ class Places:
 
     def span(self, start: int, end: int) -> Span:
         lines = self._lines
-        first = bisect_right(lines, start)
-        last = first if end <= start else bisect_right(lines, end - 1, first - 1)
+        first = last = bisect_right(lines, start)
+        if first < len(lines) and lines[first] < end:
+            last = bisect_right(lines, end - 1, first)
         return Span(self.source, first, start - lines[first - 1] + 1, last, end - lines[last - 1] + 1)
 
 
