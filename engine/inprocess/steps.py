@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ..interrupt import immediate
-from ..schema import Array, Column, NotVectorised, RowExpr, RowFault
+from ..schema import Array, Column, NotVectorised, RowExpr, RowFault, ready
 from .interner import Values
 from .table import RowTable
 
@@ -82,7 +82,7 @@ class Evaluator:
     ) -> list[Any]:
         decode = self.values.decode_column
         columns = [decode(variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)]
-        function = expr.scalar
+        function = ready(expr.scalar)
         results: list[Any] = []
         append = results.append
         rows = zip(*columns, strict=True) if columns else [()] * length
