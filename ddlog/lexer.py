@@ -141,7 +141,12 @@ class _Lexer:
                     terminal = self._name(word)
                 tokens.append(Token(terminal, word, at, end))
             elif kind == "SIGN":
-                end = self._sign(found.group(), at, words)
+                sign = found.group()
+                terminal = words.get(sign)
+                if terminal is None or self.open:
+                    end = self._sign(sign, at, words)
+                else:
+                    tokens.append(Token(terminal, sign, at, end))
             elif kind in plain:
                 tokens.append(Token(plain[kind], found.group(), at, end))
             elif kind != "SPACE":

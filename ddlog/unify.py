@@ -9,7 +9,20 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from enum import Enum
 
-from .types import BigInt, Bit, Float, Function, Opaque, Signed, Tuple, Type, TypeVar, User
+from .types import (
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeVar,
+    User,
+)
 
 
 class Literal(Enum):
@@ -28,6 +41,9 @@ class Literal(Enum):
 ERROR = TypeVar("?error")  # what an error has left of a declared type: agrees with every type
 
 
+_PLAIN = frozenset({Bool, BigInt, Bit, Signed, Float, String})  # types without parts
+
+
 def is_unknown(type_: Type) -> bool:
     """Whether the type is a unification variable."""
     return isinstance(type_, TypeVar) and type_.name.startswith("?")
@@ -35,6 +51,8 @@ def is_unknown(type_: Type) -> bool:
 
 def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
     """The type with every type variable replaced by what `leaf` makes of it."""
+    if type(type_) in _PLAIN:
+        return type_
     match type_:
         case TypeVar():
             return leaf(type_)
@@ -168,12 +186,12 @@ class Substitution:
 
     def _unify(self, left: Type, right: Type) -> bool:
         left, right = self.shallow(left), self.shallow(right)
-        if left == right or ERROR in (left, right):
+        if left == right:
             return True
         if isinstance(left, TypeVar) and is_unknown(left):
-            return self._bind(left, right)
+            return ERROR in (left, right) or self._bind(left, right)
         if isinstance(right, TypeVar) and is_unknown(right):
-            return self._bind(right, left)
+            return right == ERROR or self._bind(right, left)
         match left, right:
             case Tuple(a), Tuple(b):
                 return self._unify_all(a, b)
