@@ -69,7 +69,7 @@ ENGINE = (
     "spark",  # it runs on the in-process engine what is small
 )
 LANGUAGE = (
-    "cursor mishap nearest progress source tables types",
+    "collector cursor mishap nearest progress source tables types",
     "core diagnostics excerpt syntax unify values",
     "errors shapes substitute",
     "aggregates codegen engines jsonvalue lexer operators rows stratify",
