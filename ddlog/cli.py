@@ -197,7 +197,7 @@ def _command(
     )
     parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
     parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
-                        help="a directory with library modules (imports are not supported yet)")  # fmt: skip
+                        help="a directory with modules to import, after that of the program")  # fmt: skip
     parser.set_defaults(act=act)
     return parser
 

@@ -6,7 +6,9 @@ here is generic: a call names an instance of a function, whose body has no type 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any, TypeAlias
 
 from .source import Span
@@ -119,6 +121,35 @@ class Call:
 
 
 @dataclass(frozen=True, slots=True)
+class Closure:
+    """A function written as an expression; it holds the values that variables around it have there."""
+
+    parameters: tuple[Parameter, ...]
+    body: Expr
+    type: Type
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionValue:
+    """`CheckedProgram.functions[function]` as a value."""
+
+    function: str
+    type: Type
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Apply:
+    """A call of a function that is a value; arguments for `mut` parameters are as in `Call`."""
+
+    function: Expr
+    args: tuple[Expr, ...]
+    type: Type
+    span: Span = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
 class If:
     condition: Expr
     then: Expr
@@ -209,7 +240,7 @@ class Try:
 
 Expr: TypeAlias = (
     Const | Var | Op | Cast | Slice | MakeTuple | MakeStruct | GetField | GetItem | Call | If | Match
-    | Block | Declare | Assign | For | Break | Continue | Return | Try
+    | Block | Declare | Assign | For | Break | Continue | Return | Try | Closure | FunctionValue | Apply
 )  # fmt: skip
 
 
@@ -407,10 +438,12 @@ class Stratum:
 
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
-    """A program without errors. `strata` is in dependency order and holds every rule once."""
+    """A program without errors. `strata` is in dependency order and holds every rule once. `externs` are
+    the Python modules that implement the extern functions of its modules, by their names."""
 
     typedefs: dict[str, TypeDef]
     functions: dict[str, Function]
     relations: dict[str, Relation]
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
+    externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)

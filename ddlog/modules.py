@@ -22,27 +22,20 @@ from .source import Source
 
 Tables: TypeAlias = dict[str, dict[str, list[Any]]]
 
-# Types of the library that programs name and that are not there yet.
-LATER_TYPES = frozenset({"Ref", "Intern", "Any", "istring", "HashSet", "Set64", "IString", "IObj"})
-# Functions of the library that take functions, references, interned values or values of any type.
-_LATER = """
-    all and_then any arg_max arg_min debug_event debug_event_join debug_split_group deref filter filter_map
-    find flatmap fold from_any group_setref_unions intern ival map map_err map_in_place map_keys ok_or_else
-    ref_new retain set_arg_max set_arg_min setref_unions sort_by sum_of to_any vec_arg_max vec_arg_min
-    vec_sort_by
-"""
-LATER_FUNCTIONS = frozenset(_LATER.split())
-
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
+TRANSFORMERS = "transformers"
+IMPORT = "import"  # the name of imports among the others
 
 
 @dataclass(slots=True)
 class ModuleSyntax:
-    """The declarations of a module by table and name; stored ones are decoded when asked for."""
+    """The declarations of a module by table and name; stored ones are decoded when asked for.
+    `path` is the file of a module of the user's."""
 
     name: str
     source: Source
     tables: Tables = field(default_factory=lambda: _empty())
+    path: Path | None = None
 
     def get(self, table: str, name: str) -> tuple[Any, ...]:
         """The declarations of a name."""
@@ -63,20 +56,22 @@ class ModuleSyntax:
         for name in self.tables[table]:
             yield from self.get(table, name)
 
+    def imports(self) -> list[syntax.Import]:
+        """The imports of the module."""
+        return list(self.get(OTHER, IMPORT))
+
     def qualified(self, name: str) -> str:
         """The name as other modules and printed values have it."""
         return f"{self.name}::{name}" if self.name else name
 
 
 def _empty() -> Tables:
-    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER)}
+    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, TRANSFORMERS, OTHER)}
 
 
-def index(
-    name: str, source: Source, module: syntax.Module, others: Iterable[ModuleSyntax] = ()
-) -> ModuleSyntax:
-    """The declarations of a parsed module by name; `others` are the modules that it sees."""
-    indexed = ModuleSyntax(name, source)
+def index(name: str, source: Source, module: syntax.Module, path: Path | None = None) -> ModuleSyntax:
+    """The declarations of a parsed module by name."""
+    indexed = ModuleSyntax(name, source, path=path)
 
     def put(table: str, key: str, declaration: Any) -> None:
         indexed.tables[table].setdefault(key, []).append(declaration)
@@ -96,14 +91,36 @@ def index(
                 if declaration.fields is not None:
                     put(TYPES, declaration.name, declaration)
                     put(CONSTRUCTORS, declaration.name, declaration)
+            case syntax.TransformerDecl():
+                put(TRANSFORMERS, declaration.name, declaration)
+                put(FUNCTIONS, declaration.name, _implementation(declaration))
+            case syntax.Import():
+                put(OTHER, IMPORT, declaration)
             case _:
                 put(OTHER, "", declaration)
-    _bare_constructors(indexed, {*LATER_TYPES, *(each for other in others for each in other.names(TYPES))})
     return indexed
 
 
-def _bare_constructors(indexed: ModuleSyntax, elsewhere: Collection[str]) -> None:
-    """`typedef N = M` where M is no type declares a constructor M, perhaps N itself."""
+def _implementation(transformer: syntax.TransformerDecl) -> syntax.FunctionDecl:
+    """The function that a transformer is: from vectors to one vector, or to a tuple of several."""
+
+    def vector(port: syntax.Field) -> syntax.Type:
+        if not isinstance(port.type, syntax.RelationType):
+            return port.type
+        return syntax.NamedType("ddlog_std::Vec", (port.type.element,), port.span)
+
+    inputs = tuple(
+        syntax.Parameter(each.name, vector(each), False, (), each.span) for each in transformer.inputs
+    )
+    outputs = tuple(map(vector, transformer.outputs))
+    result = outputs[0] if len(outputs) == 1 else syntax.TupleType(outputs, transformer.span)
+    span, name_span = transformer.span, transformer.name_span
+    return syntax.FunctionDecl(transformer.name, inputs, result, None, (), span, name_span)
+
+
+def bare_constructors(indexed: ModuleSyntax, elsewhere: Collection[str]) -> None:
+    """`typedef N = M` where M is no type, not even of another module that this one sees (`elsewhere`),
+    declares a constructor M, perhaps N itself."""
     types = indexed.tables[TYPES]
     for name, declarations in list(types.items()):
         for i, each in enumerate(declarations):
@@ -126,16 +143,36 @@ _loaded: dict[str, ModuleSyntax] = {}
 
 def library() -> Mapping[str, ModuleSyntax]:
     """The modules that every program sees, by name."""
-    if not _loaded:
-        from . import stdlib
+    from . import stdlib
 
-        _loaded.update(load_modules(Path(str(stdlib.__file__)).parent, stdlib.AUTO_IMPORTED))
-    return _loaded
+    if not _loaded:
+        _loaded.update(load_modules(_library_folder(), stdlib.AUTO_IMPORTED))
+    return {name: _loaded[name] for name in stdlib.AUTO_IMPORTED}
+
+
+def library_module(name: str) -> ModuleSyntax | None:
+    """A module of the library; None if it has none of the name."""
+    if name not in library() and name not in _loaded:
+        if not module_file(_library_folder(), name).is_file():
+            return None
+        _loaded.update(load_modules(_library_folder(), (name,)))
+    return _loaded[name]
+
+
+def module_file(folder: Path, name: str) -> Path:
+    """Where a module is in a folder of modules."""
+    return folder.joinpath(*name.split("::")).with_suffix(".dl")
+
+
+def _library_folder() -> Path:
+    from . import stdlib
+
+    return Path(str(stdlib.__file__)).parent
 
 
 def load_modules(directory: Path, names: Iterable[str]) -> dict[str, ModuleSyntax]:
     """The named modules of a directory, from the cache if it is current."""
-    sources = {name: Source(f"{name}.dl", (directory / f"{name}.dl").read_text("utf-8")) for name in names}
+    sources = {name: Source(f"{name}.dl", module_file(directory, name).read_text("utf-8")) for name in names}
     path = _cache_path(sources)
     tables = _read_cache(path)
     if tables is None:

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 from . import core, errors, syntax
 from .diagnostics import Diagnostic, Note
-from .modules import CONSTRUCTORS, FUNCTIONS, LATER_TYPES, RELATIONS, TYPES, ModuleSyntax
+from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
 from .types import (
+    INTERN,
+    REF,
     UNIT,
     BigInt,
     Bit,
@@ -27,6 +30,7 @@ from .types import (
     TypeDef,
     TypeVar,
     User,
+    unwrapped,
 )
 from .unify import ERROR, substitute, type_variables
 
@@ -38,12 +42,13 @@ BUILT_IN: dict[str, Type] = {
     "float": Float(32),
     "double": Float(64),
 }
+ERASED_TYPES = frozenset({REF, INTERN, "intern::IObj", "hashset::HashSet", "tinyset::Set64"})
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
 
 def readable(text: str) -> str:
-    """The text of types without the prefix of the standard library."""
-    return text.replace("ddlog_std::", "")
+    """The text of types without the prefixes of the modules that every program sees."""
+    return text.replace("ddlog_std::", "").replace("internment::", "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +84,16 @@ class Signature:
         return name
 
 
+@dataclass(frozen=True, slots=True)
+class ModuleScope:
+    """What a module sees: the modules whose names need no prefix, nearest first, those of them that it
+    imports, and the modules that each prefix stands for."""
+
+    plain: list[ModuleSyntax]
+    imported: list[ModuleSyntax]
+    prefixed: dict[str, list[ModuleSyntax]]
+
+
 class Environment:
     """The declarations that a program sees, resolved when first asked for."""
 
@@ -88,6 +103,11 @@ class Environment:
         self.typedefs: dict[str, TypeDef] = {}
         self.relations: dict[str, core.Relation] = {}
         self.diagnostics: list[Diagnostic] = []
+        self.made: dict[str, core.Relation] = {}  # by the checker, under names that no source has
+        self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
+        self.externs: dict[str, ModuleType] = {}
+        self.erases = False  # whether some type is only in the types: see check/erase.py
+        self._scopes: dict[str, ModuleScope] = {}
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
         self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
@@ -97,23 +117,45 @@ class Environment:
     def visible(self, name: str, module: str) -> tuple[str, list[ModuleSyntax]]:
         """The name without its prefix, and the modules to look for it in, nearest first."""
         prefix, _, last = name.rpartition("::")
-        if prefix:
-            return last, [self.modules[prefix]] if prefix in self.modules else []
-        others = (each for each in self.everywhere if each != module)
-        return last, [self.modules[each] for each in (module, *others) if each in self.modules]
+        scope = self._scope(module)
+        return last, scope.prefixed.get(prefix, []) if prefix else scope.plain
+
+    def _scope(self, module: str) -> ModuleScope:
+        if module not in self._scopes:
+            own = self.modules[module]
+            imports = own.imports()
+            known = [(each, self.modules[each.module]) for each in imports if each.module in self.modules]
+            imported = [found for each, found in known if each.alias is None]
+            everywhere = [self.modules[name] for name in self.everywhere]
+            plain = list({id(each): each for each in (own, *imported, *everywhere)}.values())
+            prefixed = {each.name: [each] for each in (*plain, *(found for _, found in known))}
+            for each, found in known:
+                if each.alias is not None and found not in prefixed.setdefault(each.alias, []):
+                    prefixed[each.alias].append(found)
+            self._scopes[module] = ModuleScope(plain, imported, prefixed)
+        return self._scopes[module]
 
     def find(self, table: str, name: str, module: str) -> tuple[ModuleSyntax, Any] | None:
-        """The declaration of a name in the nearest module that has one."""
-        last, modules = self.visible(SPELLINGS.get(name, name), module)
+        """The declaration of a name in the nearest module that has one; None if several imports have it."""
+        name = SPELLINGS.get(name, name)
+        if len(self._rivals(table, name, module)) > 1:
+            return None
+        last, modules = self.visible(name, module)
         for each in modules:
             found = each.get(table, last)
             if found:
                 return each, found[0]
         return None
 
+    def _rivals(self, table: str, name: str, module: str) -> list[str]:
+        """The imported modules that have a name which the module itself does not declare."""
+        if "::" in name or len(self._scope(module).imported) < 2 or self.modules[module].get(table, name):
+            return []
+        return [each.name for each in self._scope(module).imported if each.get(table, name)]
+
     def names(self, table: str, module: str) -> list[str]:
         """All names of a table that can be written without a prefix."""
-        return [name for each in self.visible("", module)[1] for name in each.names(table)]
+        return [name for each in self._scope(module).plain for name in each.names(table)]
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
         """The functions of a name: those of the module and of all that it sees."""
@@ -168,6 +210,8 @@ class Environment:
 
     def relation(self, name: str, module: str) -> core.Relation | None:
         """The relation of a name."""
+        if name in self.made:
+            return self.made[name]
         found = self.find(RELATIONS, name, module)
         if found is None:
             return None
@@ -182,14 +226,19 @@ class Environment:
         if declaration.fields is not None:
             self.typedef(owner, declaration)
             record = User(name)
+            if declaration.by_ref:
+                record = self.reference(record)
         else:
             assert declaration.element is not None
             record = self.convert(declaration.element, owner.name, frozenset())
+            if declaration.by_ref:
+                record = self.reference(record)
         constructor: Constructor | None = None
         columns: tuple[core.Column, ...] = (core.Column("value", record),)
-        if isinstance(record, User) and len(self.typedefs[record.name].constructors) == 1:
-            constructor = self.typedefs[record.name].constructors[0]
-            fields = self.constructors_of(record)[0][1]
+        held = unwrapped(record)
+        if isinstance(held, User) and len(self.typedefs[held.name].constructors) == 1:
+            constructor = self.typedefs[held.name].constructors[0]
+            fields = self.constructors_of(held)[0][1]
             columns = tuple(core.Column(each, type_) for each, type_ in fields)
         return core.Relation(
             name,
@@ -203,6 +252,11 @@ class Environment:
         )
 
     # ----------------------------------------------------------------- types
+
+    def reference(self, type_: Type, name: str = REF) -> Type:
+        """`Ref` or `Intern` of a type."""
+        self.erases = True
+        return Opaque(name, (type_,))
 
     def typedef(self, owner: ModuleSyntax, declaration: syntax.TypeDecl | syntax.RelationDecl) -> TypeDef:
         """The type that a declaration makes."""
@@ -253,7 +307,7 @@ class Environment:
                     converted, mutable, self.convert(result, module, variables) if result else UNIT
                 )
             case syntax.RelationType(span=span):
-                self.diagnostics.append(errors.unsupported.Unsupported(span=span, what="transformers are"))
+                self.diagnostics.append(errors.rules.RelationAsType(span=span))
                 return UNIT
             case syntax.NamedType():
                 return self._named(type_, module, variables)
@@ -274,7 +328,9 @@ class Environment:
         if isinstance(declaration, syntax.AliasDecl):
             return self._alias(owner, declaration, args)
         if isinstance(declaration, syntax.ExternTypeDecl):
-            return Opaque(owner.qualified(declaration.name), args)
+            name = owner.qualified(declaration.name)
+            self.erases = self.erases or name in ERASED_TYPES
+            return Opaque(name, args)
         self.typedef(owner, declaration)
         return User(owner.qualified(declaration.name), args)
 
@@ -312,20 +368,23 @@ class Environment:
     # ---------------------------------------------------------------- errors
 
     def _unknown_type(self, type_: syntax.NamedType, module: str) -> Diagnostic:
-        if type_.name.rpartition("::")[2] in LATER_TYPES:
-            return errors.unsupported.Unsupported(span=type_.span, what=f"type `{type_.name}` is")
-        prefixed = self.unknown_module(type_.name, type_.span)
-        if prefixed is not None:
-            return prefixed
+        wrong = self.misnamed(TYPES, type_.name, type_.span, module)
+        if wrong is not None:
+            return wrong
         hint = self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
         return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)
 
-    def unknown_module(self, name: str, span: Span) -> Diagnostic | None:
-        """The error for a name whose prefix is no module; None when there is nothing wrong with it."""
+    def misnamed(self, table: str, name: str, span: Span, module: str) -> Diagnostic | None:
+        """The error for a name whose prefix is no module, or that several imported modules have; None when
+        there is nothing wrong with it."""
+        rivals = self._rivals(table, name, module)
+        if len(rivals) > 1:
+            return errors.modules.Ambiguous(span=span, name=name, modules=tuple(rivals))
         prefix = name.rpartition("::")[0]
-        if not prefix or prefix in self.modules:
+        known = self._scope(module).prefixed
+        if not prefix or prefix in known:
             return None
-        hint = self.suggest(prefix, self.modules)
+        hint = self.suggest(prefix, known)
         return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
 
     def suggest(self, name: str, candidates: Iterable[str]) -> str:

@@ -31,8 +31,8 @@ _ENGINES = ("auto", "in-process", "inprocess", "spark")
 def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
     """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
 
-    Imports are not supported yet; of the library paths only that they are directories is checked.
-    Raises DDlogError with all errors; the program has the warnings.
+    Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
+    with all errors; the program has the warnings.
     """
     from .check.program import check_program
 

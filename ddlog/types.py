@@ -121,6 +121,23 @@ Type: TypeAlias = Bool | BigInt | Bit | Signed | Float | String | Tuple | User |
 
 UNIT = Tuple(())
 
+REF, INTERN, ANY = "ddlog_std::Ref", "internment::Intern", "ddlog_std::Any"
+
+
+def wrapped(type: Type) -> Type | None:
+    """What a Ref or an Intern holds; None for other types."""
+    match type:
+        case Opaque(name, (inner,)) if name in (REF, INTERN):
+            return inner
+    return None
+
+
+def unwrapped(type: Type) -> Type:
+    """The type, or what it holds if it is a Ref or an Intern, however often."""
+    while (inner := wrapped(type)) is not None:
+        type = inner
+    return type
+
 
 @dataclass(frozen=True, slots=True)
 class Constructor:

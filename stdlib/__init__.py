@@ -6,7 +6,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-AUTO_IMPORTED: tuple[str, ...] = ("ddlog_std", "group", "vec")
+AUTO_IMPORTED: tuple[str, ...] = ("ddlog_std", "internment", "group", "vec")
 """The modules that every program sees, `<name>.dl` in this package."""
 
 

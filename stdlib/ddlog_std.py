@@ -7,10 +7,11 @@ from hashlib import blake2b
 from typing import Any
 
 from ..types import Bit, Opaque, Signed, Tuple, Type, User
-from ..values import TypeDefs, default_value, local_name, show, taken_apart, to_string
+from ..values import TypeDefs, any_class, default_value, local_name, show, taken_apart, to_string
 from .collections import *  # noqa: F403
 from .groups import *  # noqa: F403
 from .numbers import *  # noqa: F403
+from .options import NONE, some
 from .strings import *  # noqa: F403
 from .typed import Signature, specialised, typed
 
@@ -18,6 +19,27 @@ from .typed import Signature, specialised, typed
 @specialised
 def default(signature: Signature) -> Callable[[], Any]:
     return lambda: default_value(signature.result, signature.typedefs)
+
+
+def ref_new(x: Any) -> Any:
+    return x
+
+
+def deref(x: Any) -> Any:
+    return x
+
+
+@specialised
+def to_any(signature: Signature) -> Callable[[Any], Any]:
+    return any_class(signature.parameters[0])
+
+
+@specialised
+def from_any(signature: Signature) -> Callable[[Any], Any]:
+    """The value, if it is of the type that the caller wants."""
+    assert isinstance(signature.result, User)
+    wanted = any_class(signature.result.args[0])
+    return lambda value: some(value.value) if type(value) is wanted else NONE
 
 
 @specialised

@@ -33,6 +33,11 @@ def group_to_vec(g: Group) -> Vec:
     return Vec(g[1])
 
 
+def group_present(g: Group) -> Vec:
+    """The values of those that are Some."""
+    return Vec(value[1] for value in g[1] if value[0])
+
+
 def group_to_map(g: Group) -> Map:
     return Map(g[1])
 

@@ -18,8 +18,9 @@ FAIL = sorted((Path(__file__).parent / "fail").glob("*.dl"))
 
 
 @pytest.mark.parametrize("path", FAIL, ids=lambda path: path.stem)
-def test_messages(path: Path) -> None:
+def test_messages(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Every program in fail/ gives exactly the text beside it."""
+    monkeypatch.chdir(path.parent)
     _, diagnostics = check_program(Source(path.name, path.read_text()))
     assert render(diagnostics) + "\n" == path.with_suffix(".err").read_text()
 

@@ -53,6 +53,10 @@ function good(x: u32): Result<u32, string> { if (x > 5) { Ok{x} } else { Err{"sm
 
 # Each expression, and its value as to_string_debug shows it.
 EXPRESSIONS = {
+    'deref(ref_new(7: u8))': "7",
+    'from_any(to_any(7: u8)): Option<u8>': "ddlog_std::Some{7}",
+    'from_any(to_any(7: u8)): Option<u16>': "ddlog_std::None{}",
+    'ival(intern("a"))': '"a"',
     'default(): u32': "0",
     'default(): Option<string>': "ddlog_std::None{}",
     'default(): Point': "Point{0,0}",

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from .. import core, errors, syntax
 from ..diagnostics import counted
 from ..modules import RELATIONS
+from ..names import readable
 from ..source import Span
-from ..types import Constructor, Type, TypeDef, User
+from ..types import Constructor, Type, TypeDef, User, wrapped
 from . import grouping
 from .body import Body, variable
 from .context import Context, Local, Typed
@@ -23,7 +24,6 @@ from .pattern import by_field
 def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
     """The relation of an atom, or an error; parts of atoms that are for later are errors too."""
     for present, what in (
-        (atom.by_ref, f"`&{atom.relation}` is"),
         (atom.differentiated, f"`{atom.relation}'` is"),
         (atom.delay, f"the delayed relation `{atom.relation}-{atom.delay}` is"),
         (atom.location is not None, "a location `@` is"),
@@ -35,9 +35,12 @@ def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
     if relation is None:
         hint = environment.suggest(atom.relation, environment.names(RELATIONS, context.module))
         context.report(
-            environment.unknown_module(atom.relation, atom.name_span)
+            environment.misnamed(RELATIONS, atom.relation, atom.name_span, context.module)
             or errors.names.UnknownRelation(span=atom.name_span, name=atom.relation, help=hint)
         )
+    elif atom.by_ref and wrapped(relation.record) is None:
+        what = f"a relation of {readable(str(relation.record))}"
+        context.report(errors.types.NoReference(span=atom.span, name=atom.relation, what=what))
     return relation
 
 
@@ -105,9 +108,9 @@ def _given(
         return columns_of(context, relation, term.args, term.span, term.relation)
     if term.element is None:
         return {}
-    element = term.element
+    element = referenced(term.element, relation)
     if relation.constructor is None:
-        return {"value": element}
+        return {"value": term.element}
     if isinstance(element, syntax.Wildcard):
         return {}
     if isinstance(element, syntax.Struct) and element.args is not None:
@@ -120,7 +123,16 @@ def _given(
                 element.constructor,
                 element.span,
             )
-    return _element(body, after, relation, element)
+    return _element(body, after, relation, term.element)
+
+
+def referenced(element: syntax.Expr, relation: core.Relation) -> syntax.Expr:
+    """The element without the `&` that says that it is in a Ref or Intern."""
+    inner: Type | None = relation.record
+    while isinstance(element, syntax.Unary) and element.op == "&" and inner is not None:
+        inner = wrapped(inner)
+        element = element.arg if inner is not None else element
+    return element
 
 
 def _element(
@@ -236,6 +248,8 @@ def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> st
 
 def _is_shape(body: Body, expr: syntax.Expr) -> bool:
     """Whether the expression takes a column apart."""
+    while isinstance(expr, syntax.Unary) and expr.op == "&":
+        expr = expr.arg
     return isinstance(expr, syntax.Struct | syntax.TupleExpr) and is_pattern(body, expr)
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .. import core, errors
 from ..diagnostics import Note
 from ..names import Signature
 from ..source import Span
-from ..types import Bit, Function, Signed, String, Type, TypeVar
+from ..types import Bit, Signed, String, Type, TypeVar, wrapped
 from ..unify import is_unknown, substitute
 from .context import Context, Local, Typed
 
@@ -42,8 +42,11 @@ class Call:
         span: Span,
         candidates: Sequence[Signature],
         arguments: Sequence[Typed],
+        *,
+        method: bool = False,
     ) -> None:
         self.context = context
+        self.method = method
         self.name = name
         self.span = span
         self.arguments = tuple(arguments)
@@ -53,10 +56,12 @@ class Call:
 
     def ask(self, final: bool) -> bool:
         """Decides if possible; at the end, reports what hinders."""
+        viable = [each for each in self.candidates if self.fits(each)] if self._may_choose() else []
+        while self.method and not viable and self._dereference():
+            viable = [each for each in self.candidates if self.fits(each)]
         if len(self.candidates) == 1:
             self._commit(self.candidates[0])
             return True
-        viable = [each for each in self.candidates if self.fits(each)]
         if len(viable) > 1:
             viable = [each for each in viable if self.fits(each, with_result=True)] or viable[:0]
         if len(viable) > 1 and (final or self._arguments_known()):
@@ -83,6 +88,17 @@ class Call:
             key, tuple(each.build() for each in self.arguments), context.final(self.result), self.span
         )
 
+    def _may_choose(self) -> bool:
+        return self.method or len(self.candidates) > 1
+
+    def _dereference(self) -> bool:
+        """Makes what a method is called on the value in it, if it is a Ref or an Intern."""
+        first, *others = self.arguments
+        inner = wrapped(self.context.know(first.type))
+        if inner is not None:
+            self.arguments = (replace(first, type=inner, place=None), *others)
+        return inner is not None
+
     def _instance(self, signature: Signature) -> Instance:
         return Instance(signature, {name: self.context.fresh() for name in signature.variables})
 
@@ -104,12 +120,6 @@ class Call:
     def _commit(self, signature: Signature) -> None:
         context = self.context
         self.chosen = instance = self._instance(signature)
-        if any(isinstance(each.type, Function) for each in signature.parameters):
-            context.report(
-                errors.unsupported.Unsupported(
-                    span=self.span, what=f"`{self.name}` takes a function: closures are"
-                )
-            )
         for argument, type_, parameter in zip(
             self.arguments, instance.parameters, signature.parameters, strict=True
         ):
@@ -136,17 +146,19 @@ def call(
     candidates: Sequence[Signature],
     arguments: Sequence[Typed],
     expected: Type | None = None,
+    *,
+    method: bool = False,
 ) -> Typed:
-    """A call of one of the functions, all of the name."""
+    """A call of one of the functions, all of the name; as a `method` of the first argument, also of the value
+    in a Ref or Intern."""
     fitting = [each for each in candidates if len(each.parameters) == len(arguments)]
-    plain = [each for each in fitting if not any(isinstance(p.type, Function) for p in each.parameters)]
     if not fitting:
         return context.fail(
             errors.types.WrongArgumentCount(
                 span=span, name=name, given=len(arguments), notes=places(candidates)
             )
         )
-    decision = Call(context, name, span, plain or fitting, arguments)
+    decision = Call(context, name, span, fitting, arguments, method=method and bool(arguments))
     if expected is not None and len(decision.candidates) > 1:
         context.substitution.unify(decision.result, expected)
     context.ask(decision.ask)
@@ -178,7 +190,10 @@ def mutate(context: Context, target: Typed) -> None:
             errors.types.NotAssignable(span=target.span, reason="it is not a variable or a part of one")
         )
     elif not place.mutable:
-        reason = f"`{place.name.partition('$')[0]}` is neither a `var` nor a `mut` parameter"
+        name = place.name.partition("$")[0]
+        reason = f"`{name}` is neither a `var` nor a `mut` parameter"
+        if place.captured:
+            reason = f"`{name}` is declared outside the closure, which holds a copy of its value"
         notes = (Note("declared here", place.span),)
         context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes))
     else:

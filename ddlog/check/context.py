@@ -31,6 +31,7 @@ class Local:
     used: bool = False
     mutated: bool = False
     path: Typed | None = None
+    captured: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +46,11 @@ class Typed:
 
 @dataclass(slots=True)
 class Scope:
-    """The variables of a block, inside those of the blocks around it."""
+    """The variables of a block, inside those of the blocks around it. That of a closure only reads those."""
 
     outer: Scope | None = None
     locals: dict[str, Local] = field(default_factory=dict)
+    closure: bool = False
 
     def find(self, name: str) -> Local | None:
         """The innermost variable of the name."""
@@ -58,6 +60,15 @@ class Scope:
                 return scope.locals[name]
             scope = scope.outer
         return None
+
+    def captured(self, name: str) -> bool:
+        """Whether the variable is one from around the closure that this scope is in."""
+        scope: Scope | None = self
+        while scope is not None and name not in scope.locals:
+            if scope.closure:
+                return True
+            scope = scope.outer
+        return False
 
     def names(self) -> set[str]:
         """All names in scope."""

@@ -7,18 +7,16 @@ from typing import Any
 
 from .. import errors, syntax
 from ..diagnostics import Diagnostic, Note
+from ..externs import load_externs, problem
 from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
-from ..names import Environment, definitions
+from ..names import Environment, Signature, definitions, readable
 from ..source import Span
-from ..types import Function, Tuple, Type, TypeDef, User
+from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..unify import type_variables
 
 COMING: dict[type[Any], str] = {
-    syntax.Import: "imports are",
     syntax.ForDecl: "`for` statements as rules are",
     syntax.IndexDecl: "indexes are",
-    syntax.TransformerDecl: "transformers are",
-    syntax.ApplyDecl: "`apply` of transformers is",
 }
 
 
@@ -30,10 +28,13 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         found += _type(environment, module, declaration)
     for name in module.names(FUNCTIONS):
         found += _functions(environment, module, name)
-    for name in module.names(RELATIONS):
-        environment.relation(name, module.name)
     for declaration in module.all(RELATIONS):
         found += _relation(declaration)
+        relation = environment.relation(declaration.name, module.name)
+        function = held_function(environment, relation.record) if relation is not None else None
+        if function is not None:
+            what = f"relation {declaration.name}"
+            found.append(errors.types.KeptFunction(span=declaration.name_span, what=what, type=function))
     found += _recursive_types(environment, module)
     return found
 
@@ -99,21 +100,36 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
             yield errors.types.SameSignature(span=signature.span, name=name, notes=notes)
         seen.setdefault(types, signature.span)
         if signature.declaration.body is None:
-            yield errors.unsupported.Unsupported(
-                span=signature.span, what="extern functions of a program are"
-            )
-        for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):
-            if isinstance(each.type, Function):
-                yield errors.unsupported.Unsupported(
-                    span=written.span, what="functions as arguments: closures are"
-                )
+            if signature.overloaded:
+                yield errors.modules.ExternOverloaded(span=signature.span, name=name)
+            yield from _extern(environment, module, signature)
+
+
+def _extern(environment: Environment, module: ModuleSyntax, signature: Signature) -> Iterator[Diagnostic]:
+    """Finds the Python function of an extern function."""
+    found = environment.externs.get(module.name)
+    file = "a Python file beside the program's"
+    reason = "the program is in no file"
+    if module.path is not None:
+        file = str(module.path.with_suffix(".py"))
+    if found is None and module.path is not None:
+        try:
+            found = environment.externs[module.name] = load_externs(module.path)
+        except FileNotFoundError:
+            reason = f"there is no {file}"
+        except Exception as error:
+            reason = f"{file} does not load: {type(error).__name__}: {error}"
+    if found is None:
+        yield errors.modules.NoExternFile(span=signature.span, name=signature.name, reason=reason, file=file)
+        return
+    wrong = problem(found, file, signature.name, len(signature.parameters), signature.span)
+    if wrong is not None:
+        yield wrong
 
 
 def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
     if declaration.kind == "stream":
         yield errors.unsupported.Unsupported(span=declaration.span, what="stream relations are")
-    if declaration.by_ref:
-        yield errors.unsupported.Unsupported(span=declaration.span, what="relations of references `&R` are")
     if declaration.key is not None and declaration.role != "input":
         yield errors.rules.KeyNotInput(span=declaration.key.span, name=declaration.name)
     names: set[str] = set()
@@ -121,6 +137,25 @@ def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
         if field.name in names:
             yield errors.types.RepeatedField(span=field.span, field=field.name)
         names.add(field.name)
+
+
+def held_function(environment: Environment, type_: Type) -> str | None:
+    """The type of a function that values of the type may have in them; None if there is none."""
+    seen: set[Type] = set()
+    waiting = [type_]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, Function):
+            return readable(str(each))
+        if each in seen:
+            continue
+        seen.add(each)
+        match each:
+            case Tuple(items) | Opaque(_, items):
+                waiting += items
+            case User():
+                waiting += [of for _, fields in environment.constructors_of(each) for _, of in fields]
+    return None
 
 
 def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:

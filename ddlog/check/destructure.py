@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .. import core, syntax
-from ..types import Bool, Tuple, Type, User
+from ..source import Span
+from ..types import Bool, Tuple, Type, User, wrapped
 from ..unify import substitute
 from .body import Body, variable
-from .context import Local, Typed
+from .context import Context, Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
 from .pattern import Build, arguments, find_constructor, literal
@@ -62,7 +63,7 @@ def is_pattern(body: Body, expr: syntax.Expr) -> bool:
             return True
         case syntax.Name(name, _):
             return body.scope.find(name) is None
-        case syntax.Typed(arg, _, _):
+        case syntax.Typed(arg, _, _) | syntax.Unary("&", arg, _):
             return is_pattern(body, arg)
         case syntax.TupleExpr(items, _):
             return any(is_pattern(body, item) for item in items)
@@ -96,6 +97,8 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
             return _take(after, arg, value)
+        case syntax.Unary("&", inner, span):
+            return _take(after, inner, _referenced(context, value, span))
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
             return literal(context, expr, type_)
         case syntax.TupleExpr(items, span):
@@ -111,6 +114,16 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
         case _:
             after.equal.append((value, check(context, expr, body.scope, type_)))
     return lambda: core.AnyPattern(context.final(type_))
+
+
+def _referenced(context: Context, value: Typed, span: Span) -> Typed:
+    """What a Ref or Intern holds, which is what is kept of it."""
+    known = context.know(value.type)
+    inner = wrapped(known)
+    if inner is None:
+        inner = context.fresh()
+        context.agree(span, known, context.environment.reference(inner))
+    return replace(value, type=inner)
 
 
 def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:

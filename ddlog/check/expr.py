@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import core, errors, syntax
-from ..modules import FUNCTIONS, LATER_FUNCTIONS
+from ..modules import FUNCTIONS
 from ..source import Span
-from ..types import Bool, Signed, Tuple, Type, User
+from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..unify import substitute
-from . import literal, operators, statement
+from . import closures, literal, operators, statement
 from .calls import call
 from .context import Context, Local, Scope, Typed
 from .pattern import arguments, find_constructor
@@ -49,7 +49,7 @@ def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | No
 def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None) -> Typed:
     match expr:
         case syntax.Name(name, span):
-            return variable(context, name, span, scope)
+            return variable(context, name, span, scope, expected)
         case syntax.BoolLit(value, span):
             return literal.boolean(value, span)
         case syntax.IntLit():
@@ -74,10 +74,11 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
             return operators.try_(context, infer(context, arg, scope), span)
         case syntax.Call() | syntax.MethodCall():
             return _call(context, expr, scope, expected)
-        case syntax.Interned(span=span):
-            return context.fail(errors.unsupported.Unsupported(span=span, what="interned strings are"))
-        case syntax.Closure(span=span):
-            return context.fail(errors.unsupported.Unsupported(span=span, what="closures are"))
+        case syntax.Interned(text, span):
+            interned = context.environment.reference(String(), INTERN)
+            return replace(infer(context, text, scope), type=interned, span=span)
+        case syntax.Closure():
+            return closures.closure(context, expr, scope, expected)
         case syntax.FlatMap(_, span):
             return context.fail(errors.rules.FlatMapPlace(span=span))
         case syntax.Aggregate(span=span):
@@ -88,16 +89,21 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
             return statement.infer(context, expr, scope, expected)
 
 
-def variable(context: Context, name: str, span: Span, scope: Scope) -> Typed:
-    """A variable in scope."""
+def variable(context: Context, name: str, span: Span, scope: Scope, expected: Type | None = None) -> Typed:
+    """A variable in scope, or a function as a value."""
     local = scope.find(name)
     if local is not None:
-        return read(context, local, span)
-    if context.environment.functions(name, context.module):
-        return context.fail(
-            errors.unsupported.Unsupported(span=span, what=f"function `{name}` as a value: closures are")
-        )
-    unknown = context.environment.unknown_module(name, span) or context.unknown_variable(name, span, scope)
+        typed = read(context, local, span)
+        if scope.captured(name):
+            frozen = Local(local.name, local.type, local.span, captured=True)
+            return replace(typed, place=frozen)
+        return typed
+    signatures = context.environment.functions(name, context.module)
+    if signatures:
+        return closures.named(context, name, span, signatures, expected)
+    unknown = context.environment.misnamed(FUNCTIONS, name, span, context.module) or context.unknown_variable(
+        name, span, scope
+    )
     return context.fail(unknown)
 
 
@@ -192,8 +198,15 @@ def _operator(
     expected: Type | None,
 ) -> Typed:
     match expr:
+        case syntax.Unary("&", arg, span) if context.in_rule:
+            known = context.know(expected) if expected is not None else None
+            name = known.name if isinstance(known, Opaque) and wrapped(known) is not None else REF
+            inner = infer(context, arg, scope, wrapped(known) if known is not None else None)
+            return Typed(context.environment.reference(inner.type, name), span, inner.build)
         case syntax.Unary("&", _, span):
-            return context.fail(errors.unsupported.Unsupported(span=span, what="references `&e` are"))
+            return context.fail(
+                errors.types.NotAnExpression(span=span, text=span.text(), help="write `ref_new(...)`")
+            )
         case syntax.Unary("-", syntax.Typed(syntax.IntLit(number, None) as arg, written, _), span) if (
             isinstance(context.written(written), Signed)
         ):  # `-128: s8`, though 128 is none
@@ -224,30 +237,31 @@ def _call(
     elif isinstance(expr.function, syntax.Name):
         name, name_span, args = expr.function.name, expr.function.span, expr.args
     else:
-        return context.fail(errors.unsupported.Unsupported(span=span, what="calls of function values are"))
+        function = infer(context, expr.function, scope)
+        return closures.apply(context, function, [infer(context, arg, scope) for arg in expr.args], span)
     if name == "group_by":
         return context.fail(errors.rules.GroupByOutsideRule(span=span))
-    if isinstance(expr, syntax.Call) and scope.find(name) is not None:
-        return context.fail(errors.unsupported.Unsupported(span=span, what="calls of function values are"))
     signatures = context.environment.functions(name, context.module)
+    if scope.find(name) is not None and (isinstance(expr, syntax.Call) or not signatures):
+        function = variable(context, name, name_span, scope)
+        return closures.apply(context, function, [infer(context, arg, scope) for arg in args], span)
     if not signatures:
         for arg in args:
             infer(context, arg, scope)
         environment = context.environment
-        if name.removeprefix("ddlog_std::") in LATER_FUNCTIONS:
-            what = f"function `{name}` of the library is"
-            return context.fail(errors.unsupported.Unsupported(span=name_span, what=what))
         hint = environment.suggest(name, environment.names(FUNCTIONS, context.module))
         return context.fail(
-            environment.unknown_module(name, name_span)
+            environment.misnamed(FUNCTIONS, name, name_span, context.module)
             or errors.names.UnknownFunction(span=name_span, name=name, help=hint)
         )
     fitting = [each for each in signatures if len(each.parameters) == len(args)]
-    hints: Sequence[Type | None] = [None] * len(args)
+    hints: Sequence[Type | None] = [
+        closures.hint(context, arg, i, fitting) if fitting else None for i, arg in enumerate(args)
+    ]
     if len(fitting) == 1 and not fitting[0].variables:
         hints = [each.type for each in fitting[0].parameters]
     typed = [infer(context, arg, scope, hint) for arg, hint in zip(args, hints, strict=True)]
-    return call(context, name, span, signatures, typed, expected)
+    return call(context, name, span, signatures, typed, expected, method=isinstance(expr, syntax.MethodCall))
 
 
 def condition(context: Context, expr: syntax.Expr, scope: Scope) -> Typed:

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
 from .. import core, errors
 from ..diagnostics import Diagnostic
 from ..names import Environment, Signature, readable
-from ..types import Type, TypeVar
+from ..types import Type
+from ..types import TypeVar as TypeVariable
 from ..unify import depth, substitute, type_variables
 from .context import Context, Scope
+from .erase import Eraser
 from .expr import check
 
+T = TypeVar("T")
 LIMIT = 24  # types nested deeper than this come from a function that needs itself for larger types
 
 
@@ -24,6 +28,7 @@ class Instances:
         self.diagnostics: list[Diagnostic] = []
         self._waiting: list[tuple[str, Signature, tuple[Type, ...]]] = []
         self._seen = set(functions)
+        self._eraser = Eraser()
 
     def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
         """The key of an instance; it will be checked unless its types are still variables."""
@@ -46,11 +51,15 @@ class Instances:
                 continue
             function = self._check(signature, types)
             if function is not None:
-                self.functions[key] = function
+                self.functions[key] = self.erased(function)
+
+    def erased(self, part: T) -> T:
+        """A checked part of the program as later stages have it."""
+        return self._eraser.part(part) if self.environment.erases else part
 
     def generic(self, signature: Signature) -> None:
         """Checks a function for whatever types its variables stand for."""
-        self._check(signature, tuple(TypeVar(name) for name in signature.variables))
+        self._check(signature, tuple(TypeVariable(name) for name in signature.variables))
 
     def _check(self, signature: Signature, types: tuple[Type, ...]) -> core.Function | None:
         mapping = dict(zip(signature.variables, types, strict=True))

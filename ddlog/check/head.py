@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import core, errors, syntax
+from ..diagnostics import Note
 from ..source import Span
-from .atom import columns_of, relation_named
+from ..types import unwrapped
+from .atom import columns_of, referenced, relation_named
 from .body import Body
 from .context import Typed
 from .expr import check, infer, read
@@ -20,6 +22,10 @@ def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head
         context.report(errors.rules.HeadModifier(span=term.span))
     if relation is None:
         return None
+    filled = context.environment.transformed.get(relation.name)
+    if filled is not None and filled != term.span:
+        notes = (Note("filled here", filled),)
+        context.report(errors.rules.TransformedHead(span=term.span, name=term.relation, notes=notes))
     if relation.role == "input" and not fact:
         context.report(errors.rules.InputHead(span=term.span, name=term.relation))
     if term.element is not None:
@@ -52,6 +58,10 @@ def _element_head(
 ) -> Callable[[], core.Head]:
     """`R[e]` as a head: the element taken apart into columns."""
     context = body.context
+    inner = referenced(element, relation)
+    if inner is not element and isinstance(inner, syntax.Struct) and relation.constructor is not None:
+        struct = check(context, inner, body.scope, unwrapped(relation.record))
+        return lambda: _of_struct(relation, struct.build(), term.span)
     value = check(context, element, body.scope, relation.record)
     if relation.constructor is None:
         return lambda: core.Head(relation.name, (value.build(),), term.span)

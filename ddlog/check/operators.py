@@ -3,11 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from .. import core, errors
 from ..nearest import nearest
 from ..source import Span
-from ..types import UNIT, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import (
+    UNIT,
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    User,
+    unwrapped,
+    wrapped,
+)
 from ..unify import Literal, is_unknown
 from .calls import call, to_string
 from .context import Context, Typed, fits
@@ -16,6 +32,7 @@ BITWISE = frozenset({"&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 LOGICAL = frozenset({"and", "or", "=>"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
+_COLLECTIONS = frozenset({"ddlog_std::Vec", "ddlog_std::Set", "hashset::HashSet", "tinyset::Set64"})
 
 
 def unary(context: Context, op: str, value: Typed, span: Span) -> Typed:
@@ -35,6 +52,7 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
         return _apply(context, op, left, right, Bool(), span)
     if op in COMPARISONS:
         context.agree(right.span, right.type, left.type)
+        context.later(lambda: _comparable(context, left.type, span))
         return _apply(context, op, left, right, Bool(), span)
     if op in SHIFTS:
         numbers(context, op, [left], integers=True)
@@ -45,6 +63,11 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
     if context.agree(right.span, right.type, left.type):
         numbers(context, op, [left, right], integers=op in BITWISE)
     return _apply(context, op, left, right, left.type, span)
+
+
+def _comparable(context: Context, type_: Type, span: Span) -> None:
+    if isinstance(context.final(type_), Function):
+        context.report(errors.types.ComparedFunctions(span=span))
 
 
 def numbers(context: Context, op: str, values: list[Typed], *, integers: bool) -> None:
@@ -237,6 +260,8 @@ def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
                 return _item(context, value, int(name), items[int(name)], span)
             case User():
                 return _struct_field(context, value, known, name, span)
+            case _ if wrapped(known) is not None:
+                return field(context, replace(value, type=unwrapped(known), place=None), name, span)
             case Opaque("ddlog_std::Group") if name == "key":
                 signatures = context.environment.functions("group_key", context.module)
                 return call(context, "group_key", span, signatures, [value])
@@ -305,9 +330,9 @@ def element_type(context: Context, collection: Typed, *, use: str) -> Type:
 
 
 def iterated(type_: Type) -> Type | None:
-    """The element type of a collection type; None for other types."""
-    match type_:
-        case Opaque("ddlog_std::Vec" | "ddlog_std::Set", (element,)):
+    """The element type of a collection type, perhaps in a Ref or Intern; None for other types."""
+    match unwrapped(type_):
+        case Opaque(name, (element,)) if name in _COLLECTIONS:
             return element
         case Opaque("ddlog_std::Map", (key, value)):
             return Tuple((key, value))

@@ -70,9 +70,8 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
         case syntax.Struct():
             return _struct(binder, expr, type_, path)
         case syntax.Unary("&", _, span):
-            context.report(
-                errors.unsupported.Unsupported(span=span, what="patterns `&p` over Ref and Intern are")
-            )
+            help_ = "`&p` is for terms of rules and indexes; match the `deref` or `ival` of the value"
+            context.report(errors.types.NotAPattern(span=span, help=help_))
         case _:
             context.report(errors.types.NotAPattern(span=expr.span))
     return lambda: core.AnyPattern(context.final(type_))
@@ -143,7 +142,7 @@ def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Co
     if found is None:
         environment = context.environment
         context.report(
-            environment.unknown_module(expr.constructor, expr.span)
+            environment.misnamed(CONSTRUCTORS, expr.constructor, expr.span, context.module)
             or errors.names.UnknownConstructor(
                 span=expr.span,
                 name=expr.constructor,

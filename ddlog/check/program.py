@@ -11,9 +11,10 @@ from pathlib import Path
 
 from .. import core, errors, syntax
 from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
-from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, index, library
+from ..imports import Modules, load_program
+from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
 from ..names import Environment
-from ..parser import parse_program, parse_query
+from ..parser import parse_query
 from ..source import Source
 from ..stratify import stratify
 from ..types import UNIT
@@ -22,6 +23,7 @@ from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
 from .rule import check_rule, read_body
+from .transformer import check_applications, expanded
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,54 +37,65 @@ class Elaborated(core.CheckedProgram):
 def check_program(
     source: Source, library_paths: Iterable[Path | str] = ()
 ) -> tuple[core.CheckedProgram | None, list[Diagnostic]]:
-    """The program, None if it has errors; and all errors and warnings, sorted by place.
-
-    Imports are refused, so nothing is looked for in the library paths yet.
+    """The program, None if it has errors; and all errors and warnings, sorted by place. Modules that it
+    imports are looked for in the folder of the source's file, then in the library paths.
     """
     with deep_recursion():
-        module, found = parse_program(source)
-        diagnostics = list(found)
-        program = _check_module(index("", source, module, library().values()), diagnostics)
+        modules, diagnostics = load_program(source, [Path(each) for each in library_paths])
+        program = _check_modules(modules, diagnostics) if modules.whole else None
     ordered = in_order(diagnostics)
     if any(each.is_error for each in ordered):
         return None, ordered
     return program, ordered
 
 
-def _check_module(main: ModuleSyntax, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
-    environment = Environment({**library(), main.name: main}, tuple(library()))
+def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.CheckedProgram | None:
+    environment = Environment(modules.all, tuple(library()))
     functions: dict[str, core.Function] = {}
     instances = Instances(environment, functions)
-    diagnostics += check_declarations(environment, main)
+    for module in modules.own:
+        diagnostics += check_declarations(environment, module)
     broken = [each for each in environment.diagnostics if each.is_error]
-    for name in main.names(FUNCTIONS):
-        for signature in environment.functions(name, main.name):
-            if signature.module == main.name and signature.declaration.body is not None:
-                if signature.variables:
-                    instances.generic(signature)
-                else:
-                    instances.demand(signature, ())
-    for declaration in main.all(RELATIONS):
-        if declaration.key is not None:
-            _primary_key(environment, main, declaration, instances, diagnostics)
-    rules = _rules(environment, main, instances, diagnostics)
+    rules: list[core.Rule] = []
+    for module in modules.own:
+        diagnostics += check_applications(environment, module)
+    for module in modules.own:
+        _functions(environment, module, instances)
+        for declaration in module.all(RELATIONS):
+            if declaration.key is not None:
+                _primary_key(environment, module, declaration, instances, diagnostics)
+        rules += _rules(environment, module, instances, diagnostics)
     instances.complete()
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
-    declared = dict(environment.relations)
+    declared = instances.erased(dict(environment.relations))
+    rules = [instances.erased(rule) for rule in rules]
     strata, cycles = stratify(declared, rules)
     diagnostics += cycles
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
     diagnostics += _relation_warnings(declared, rules)
-    return Elaborated(environment.typedefs, functions, declared, tuple(rules), strata, environment)
+    typedefs = instances.erased(dict(environment.typedefs))
+    externs = environment.externs
+    return Elaborated(typedefs, functions, declared, tuple(rules), strata, environment, externs=externs)
+
+
+def _functions(environment: Environment, module: ModuleSyntax, instances: Instances) -> None:
+    """Checks every function of a module, whether something calls it or not."""
+    for name in module.names(FUNCTIONS):
+        for signature in environment.functions(name, module.name):
+            if signature.module == module.name:
+                if signature.variables:
+                    instances.generic(signature)
+                else:
+                    instances.demand(signature, ())
 
 
 def _rules(
     environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
-    for declaration in main.all(OTHER):
+    for declaration in [each for other in main.all(OTHER) for each in expanded(environment, main, other)]:
         if isinstance(declaration, syntax.RuleDecl):
             context = Context(environment, main.name, demand=instances.demand)
             rule = check_rule(context, declaration)
@@ -193,9 +206,10 @@ def _check_query(program: Elaborated, source: Source) -> tuple[core.Rule, tuple[
     environment.diagnostics.clear()
     if any(each.is_error for each in diagnostics):
         raise DDlogError(diagnostics)
+    program.typedefs.update(instances.erased(dict(environment.typedefs)))
     shown = tuple(local.name for name, local in body.scope.locals.items() if not name.startswith(("$", "_")))
     rule = core.Rule((), built, variables, source.text.strip(), query.span)
-    return rule, shown
+    return instances.erased(rule), shown
 
 
 def _query_clause(environment: Environment, clause: syntax.Clause) -> syntax.Clause:

@@ -14,6 +14,7 @@ from .atom import atom
 from .body import Body
 from .condition import condition, grouped, inspect
 from .context import Context
+from .declarations import held_function
 from .head import head
 
 
@@ -29,6 +30,11 @@ def check_rule(context: Context, rule: syntax.RuleDecl) -> core.Rule | None:
     made = tuple(each() for each in heads if each is not None)
     clauses = body.clauses()
     variables = {local.name: context.final(local.type) for local in body.locals}
+    for local in body.locals:
+        function = held_function(context.environment, variables[local.name])
+        if function is not None:
+            what = "a variable of a rule"
+            context.report(errors.types.KeptFunction(span=local.span, what=what, type=function))
     if context.failed:
         return None
     warn_unused(body)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from .. import core
 from ..core import Expr, Pattern
-from ..types import BigInt, Bit, Signed
+from ..types import BigInt, Bit, Function, Signed, Type
 from ..values import wrap
 
 
@@ -15,6 +15,8 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
     match expr:
         case core.Op() | core.MakeStruct() | core.Call():
             return expr.args
+        case core.Apply(function, args):
+            return function, *args
         case core.Cast() | core.Slice() | core.GetField() | core.GetItem() | core.Try():
             return (expr.arg,)
         case core.MakeTuple(items) | core.Block(items):
@@ -25,6 +27,8 @@ def parts(expr: Expr) -> tuple[Expr, ...]:
             return (arg, *(body for _, body in arms))
         case core.Declare(_, value) | core.Return(value):
             return (value,)
+        case core.Closure(_, body):
+            return (body,)
         case core.Assign(target, value):
             return target, value
         case core.For(_, collection, body):
@@ -65,9 +69,27 @@ def bound_names(expr: Expr) -> list[str]:
             found += bound_in(pattern)
         case core.Match(_, arms):
             found += [name for pattern, _ in arms for name in bound_in(pattern)]
+        case core.Closure(parameters):
+            found += [each.name for each in parameters]
     for each in parts(expr):
         found += bound_names(each)
     return found
+
+
+def free_variables(expr: Expr) -> dict[str, Type]:
+    """The variables that an expression reads and does not declare, in the order of their first use."""
+    found: dict[str, Type] = {}
+    _read(expr, found)
+    for name in bound_names(expr):
+        found.pop(name, None)
+    return found
+
+
+def _read(expr: Expr, found: dict[str, Type]) -> None:
+    if isinstance(expr, core.Var):
+        found.setdefault(expr.name, expr.type)
+    for each in parts(expr):
+        _read(each, found)
 
 
 def _root(place: Expr) -> list[str]:
@@ -85,6 +107,10 @@ def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]
         case core.Call(function, args):
             for arg, parameter in zip(args, parameters(function), strict=True):
                 if parameter.mutable:
+                    found += _root(arg)
+        case core.Apply(applied, args) if isinstance(applied.type, Function):
+            for arg, mutable in zip(args, applied.type.mutable, strict=True):
+                if mutable:
                     found += _root(arg)
     for each in parts(expr):
         found += assigned(each, parameters)

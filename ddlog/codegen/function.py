@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 from .. import core
 from ..core import Expr, Pattern
-from ..types import Constructor, Opaque, Tuple, Type, User
+from ..types import Constructor, Function, Opaque, Tuple, Type, User
 from ..values import NAN, local_name
-from .analysis import assigned, bound_in, folded, is_path, parts
+from .analysis import assigned, bound_in, folded, free_variables, is_path, parts
+from .filling import Filling, filled
 from .operators import bits, cast, operation
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
@@ -35,6 +36,9 @@ class Names(Protocol):
     def parameters(self, key: str) -> tuple[core.Parameter, ...]:
         """The parameters of a function."""
 
+    def filling(self, key: str) -> Filling | None:
+        """How a function adds to the collection that is its first argument, if that is all it does."""
+
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""
 
@@ -54,9 +58,11 @@ class FunctionWriter:
         self.indent = 1
         self.variables: dict[str, str] = {}
         self.depths: dict[int, int] = {}
+        self.builders: dict[str, str] = {}
+        self.result_names = tuple(mutable)
         self.assigned = set(assigned(body, names.parameters))
         self.parameters = [self.variable(name) for name in parameters]
-        self.mutable = [self.variable(name) for name in mutable]
+        self.mutable = [self.variable(name) for name in self.result_names]
         self.into(body, RETURN)
 
     def source(self, name: str) -> str:
@@ -113,8 +119,12 @@ class FunctionWriter:
 
     def _depth(self, expr: Expr) -> int:
         match expr:
-            case core.Const() | core.Var():
+            case core.Const() | core.Var() | core.FunctionValue():
                 return 0
+            case core.Closure(parameters, body):
+                return MAX_DEPTH + 1 if any(p.mutable for p in parameters) else self.depth(body) + 2
+            case core.Apply(function) if any(_mutable(function)):
+                return MAX_DEPTH + 1
             case core.Call() if any(each.mutable for each in self.names.parameters(expr.function)):
                 return MAX_DEPTH + 1
             case core.Match(arg, arms):
@@ -125,7 +135,7 @@ class FunctionWriter:
                 return self.depth(only)
             case core.Op() | core.Cast() | core.Slice() | core.MakeTuple() | core.MakeStruct():
                 return self._depth_of(parts(expr))
-            case core.GetField() | core.GetItem() | core.Call() | core.If():
+            case core.GetField() | core.GetItem() | core.Call() | core.Apply() | core.If():
                 return self._depth_of(parts(expr))
         return MAX_DEPTH + 1
 
@@ -152,6 +162,13 @@ class FunctionWriter:
                 return self.text(only)
             case core.Match(arg, arms):
                 return self.choice(self.text(arg), arms)
+            case core.FunctionValue(function):
+                return self.names.function(function)
+            case core.Closure(_, body) as closure:
+                head, outer = self.closure_head(closure)
+                text = f"(lambda {head}: {self.text(body)})"
+                self.variables |= outer
+                return text
         return self.combined(expr, [self.text(each) for each in parts(expr)])
 
     def operands(self, exprs: Sequence[Expr]) -> list[str]:
@@ -190,6 +207,8 @@ class FunctionWriter:
                 return f"{args[0]}[{index}]"
             case core.Call(function):
                 return f"{self.names.function(function)}({', '.join(args)})"
+            case core.Apply():
+                return f"{args[0]}({', '.join(args[1:])})"
             case core.If():
                 return f"({args[1]} if {args[0]} else {args[2]})"
         raise AssertionError(f"{expr.__class__.__name__} is no operation")
@@ -293,8 +312,19 @@ class FunctionWriter:
                 self.into(value, RETURN)
             case core.Try():
                 self.put(self.attempt(expr), target)
+            case core.Call(function, (core.Var(name), *args)) if name in self.builders:
+                how = self.names.filling(function)
+                assert how is not None
+                self.emit(how.add.format(self.builders[name], *self.operands(args)))
+                self.put("()", target)
             case core.Call(function, args) if not self.simple(expr):
-                self.put(self.call(function, args), target)
+                mutable = [each.mutable for each in self.names.parameters(function)]
+                self.put(self.call(self.names.function(function), mutable, args), target)
+            case core.Apply(function, args) if not self.simple(expr):
+                called = self.saved(self.text(function))
+                self.put(self.call(called, _mutable(function), args), target)
+            case core.Closure() if not self.simple(expr):
+                self.put(self.closure(expr), target)
             case _ if self.simple(expr):
                 self.put(self.text(expr), target)
             case _:
@@ -380,8 +410,21 @@ class FunctionWriter:
                 raise AssertionError(f"{type(place).__name__} is no place")
 
     def loop(self, pattern: Pattern, collection: Expr, body: Expr) -> None:
-        """Emits a `for` statement. The elements of a group come with their weight, 1."""
+        """Emits a `for` statement, and around it what collections that it fills need."""
         elements = self.text(collection)
+        fillings = {
+            name: how
+            for name, how in filled(body, self.names.filling, self.result_names).items()
+            if name not in self.builders
+        }
+        for name, how in fillings.items():
+            self.builders[name] = self.saved(f"{how.builder}({self.variable(name)})")
+        self.iterate(pattern, collection, elements, body)
+        for name, how in fillings.items():
+            self.emit(f"{self.variable(name)} = {how.result}({self.builders.pop(name)})")
+
+    def iterate(self, pattern: Pattern, collection: Expr, elements: str, body: Expr) -> None:
+        """Emits a `for` statement. The elements of a group come with their weight, 1."""
         item, weight = pattern, None
         if isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group":
             elements += "[1]"
@@ -411,11 +454,35 @@ class FunctionWriter:
         self.indent -= 1
         return f"{held}[1]"
 
-    def call(self, function: str, args: Sequence[Expr]) -> str:
+    def closure_head(self, closure: core.Closure) -> tuple[str, dict[str, str]]:
+        """The parameters of a closure, with those that hold the variables around it, whose values are then
+        those of now; and the texts of these variables outside."""
+        own = [self.variable(each.name) for each in closure.parameters]
+        names = {each.name for each in closure.parameters}
+        outer = {name: self.variable(name) for name in free_variables(closure.body) if name not in names}
+        held = []
+        for name, text in outer.items():
+            if not text.isidentifier():
+                self.variables[name] = self.fresh()
+            held.append(f"{self.variables[name]}={text}")
+        return ", ".join([*own, *(["*", *held] if held else [])]), outer
+
+    def closure(self, closure: core.Closure) -> str:
+        """Emits the function that a closure is; gives its name."""
+        name = self.fresh()
+        head, outer = self.closure_head(closure)
+        self.emit(f"def {name}({head}):")
+        around, self.mutable = self.mutable, [self.variable(p.name) for p in closure.parameters if p.mutable]
+        self.nested(closure.body, RETURN)
+        self.mutable = around
+        self.variables |= outer
+        return name
+
+    def call(self, function: str, mutable: Sequence[bool], args: Sequence[Expr]) -> str:
         """Emits a call with its assignments to `mut` arguments; gives the text of its result."""
         texts = self.operands(args)
-        text = f"{self.names.function(function)}({', '.join(texts)})"
-        places = [a for a, p in zip(args, self.names.parameters(function), strict=True) if p.mutable]
+        text = f"{function}({', '.join(texts)})"
+        places = [arg for arg, changed in zip(args, mutable, strict=True) if changed]
         if not places:
             return text
         result, held = self.fresh(), [self.fresh() for _ in places]
@@ -423,6 +490,11 @@ class FunctionWriter:
         for place, new in zip(places, held, strict=True):
             self.assign(place, new)
         return result
+
+
+def _mutable(function: Expr) -> tuple[bool, ...]:
+    """Which arguments a function that is a value changes."""
+    return function.type.mutable if isinstance(function.type, Function) else ()
 
 
 def _tuple(texts: Sequence[str]) -> str:

@@ -11,10 +11,14 @@ from typing import Any
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
 from ..engine.schema import Deferred
+from ..externs import checked
 from ..types import Constructor, Type, User
 from ..values import (
     NAN,
     Fault,
+    Map,
+    Set,
+    Vec,
     canonical_float,
     int_to_double,
     int_to_single,
@@ -26,6 +30,7 @@ from ..values import (
 from . import support
 from .analysis import parts
 from .externs import bound_extern
+from .filling import FILLING, Filling
 from .function import FunctionWriter
 
 RECURSION_DEPTH = 10_000
@@ -45,6 +50,9 @@ _SUPPORT: dict[str, Any] = {
     "_single_divide": support.single_divide,
     "_float_remainder": support.float_remainder,
     "_replaced": support.replaced,
+    "_Vec": Vec,
+    "_Set": Set,
+    "_Map": Map,
     "_field": support.field,
     "_field_index": support.field_index,
 }
@@ -58,6 +66,7 @@ class Functions:
 
     def __init__(self, program: CheckedProgram) -> None:
         self.typedefs = program.typedefs
+        self.externs = program.externs
         self.functions = dict(program.functions)
         self.functions |= {
             each.key.key: each.key for each in program.relations.values() if each.key is not None
@@ -134,6 +143,17 @@ class Functions:
         """The parameters of a function."""
         return self.functions[key].parameters
 
+    def filling(self, key: str) -> Filling | None:
+        """How a function adds to the collection that is its first argument, if that is all it does."""
+        declared = self.functions[key]
+        while declared.body is not None:
+            body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
+            given = [each.name if isinstance(each, core.Var) else "" for each in parts(body)]
+            if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
+                return None
+            declared = self.functions[body.function]
+        return FILLING.get(declared.name) if declared.module == "ddlog_std" else None
+
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""
         assert isinstance(type, User)
@@ -196,6 +216,9 @@ class Functions:
 
     def _extern(self, key: str) -> Any:
         declared = self.functions[key]
+        if declared.module in self.externs:
+            implementation = getattr(self.externs[declared.module], declared.name)
+            return checked(implementation, declared, self.typedefs)
         found = stdlib.twin(declared.module, declared.name)
         return bound_extern(found, declared, self.typedefs)
 
@@ -226,7 +249,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def called(expr: Expr) -> set[str]:
     """The keys of the functions that an expression calls itself."""
-    found = {expr.function} if isinstance(expr, core.Call) else set()
+    found = {expr.function} if isinstance(expr, core.Call | core.FunctionValue) else set()
     for each in parts(expr):
         found |= called(each)
     return found

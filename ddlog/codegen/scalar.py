@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from ..core import Expr, Var
+from ..core import Expr
 from ..engine.schema import Column, Kind, RowExpr
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
-from .analysis import bound_names, parts
+from .analysis import free_variables
 from .arrays import array_function
 from .functions import Functions, compile_function_table
 from .sql import sql_function
@@ -62,19 +62,3 @@ class Structure:
 
     def __repr__(self) -> str:
         return self._expr.span.text()
-
-
-def free_variables(expr: Expr) -> dict[str, Type]:
-    """The variables that an expression reads and does not declare, in the order of their first use."""
-    found: dict[str, Type] = {}
-    _read(expr, found)
-    for name in bound_names(expr):
-        found.pop(name, None)
-    return found
-
-
-def _read(expr: Expr, found: dict[str, Type]) -> None:
-    if isinstance(expr, Var):
-        found.setdefault(expr.name, expr.type)
-    for each in parts(expr):
-        _read(each, found)

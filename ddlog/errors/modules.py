@@ -14,3 +14,94 @@ class UnknownModule(Diagnostic):
 
     title: ClassVar[str] = "Unknown module {name}.  Did you forget to import it?"
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ambiguous(Diagnostic):
+    """A name without prefix that several imported modules declare."""
+
+    title: ClassVar[str] = "`{name}` is declared in {where}"
+    suggestion: ClassVar[str] = "write `{first}::{name}`, or import one of them `as` another name"
+    name: str
+    modules: tuple[str, ...]
+
+    @property
+    def where(self) -> str:
+        """The modules."""
+        return " and in ".join(self.modules)
+
+    @property
+    def first(self) -> str:
+        """The first of them."""
+        return self.modules[0]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoSuchModule(Diagnostic):
+    """An import that no file answers."""
+
+    title: ClassVar[str] = "there is no module {name}"
+    suggestion: ClassVar[str] = "looked for {file} in {places}"
+    name: str
+    file: str
+    places: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SeveralModules(Diagnostic):
+    """An import that several files answer."""
+
+    title: ClassVar[str] = "module {name} is there more than once: {files}"
+    suggestion: ClassVar[str] = "the folder of the program and those of -L must hold it once"
+    name: str
+    files: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnreadableModule(Diagnostic):
+    """A module whose file cannot be read."""
+
+    title: ClassVar[str] = "cannot read module {name}: {reason}"
+    name: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoExternFile(Diagnostic):
+    """An extern function without a Python file, or with one that does not load."""
+
+    title: ClassVar[str] = "extern function `{name}` is Python, and {reason}"
+    suggestion: ClassVar[str] = "write `def {name}(...)` in {file}"
+    name: str
+    reason: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoExtern(Diagnostic):
+    """An extern function that its Python file does not define."""
+
+    title: ClassVar[str] = "{file} has no function `{name}`"
+    suggestion: ClassVar[str] = "write `def {name}(...)` there"
+    name: str
+    file: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternArity(Diagnostic):
+    """A Python function that does not take the arguments of its declaration."""
+
+    title: ClassVar[str] = "`{name}` of {file} cannot be called with {arity} arguments, as declared here"
+    name: str
+    file: str
+    arity: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExternOverloaded(Diagnostic):
+    """An extern function with the name of another function."""
+
+    title: ClassVar[str] = (
+        "Extern function '{name}' clashes with another function. Only non-extern functions can be overloaded"
+    )
+    name: str

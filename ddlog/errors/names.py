@@ -110,3 +110,11 @@ class EmptyRelation(Diagnostic):
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "relation `{name}` is always empty: it is no input and has no rules"
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownTransformer(Diagnostic):
+    """An application of a transformer that is not declared."""
+
+    title: ClassVar[str] = "Unknown transformer `{name}`"
+    name: str

@@ -130,3 +130,38 @@ class NegatedBinder(Diagnostic):
 
     title: ClassVar[str] = "a negated term cannot bind `{name}`"
     name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationAsType(Diagnostic):
+    """`relation[T]` where a type of values is wanted."""
+
+    title: ClassVar[str] = "only a transformer takes relations"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformerPorts(Diagnostic):
+    """An application with too many or too few relations or functions."""
+
+    title: ClassVar[str] = "transformer {name} has {wanted} {what}, here are {given}"
+    name: str
+    what: str
+    wanted: int
+    given: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformerOutput(Diagnostic):
+    """An output of a transformer that is no relation."""
+
+    title: ClassVar[str] = "output {name} of a transformer must be a relation"
+    suggestion: ClassVar[str] = "write `{name}: relation[T]`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformedHead(Diagnostic):
+    """A rule, or a second transformer, for a relation that a transformer fills."""
+
+    title: ClassVar[str] = "relation {name} is filled by a transformer; nothing else can add to it"
+    name: str

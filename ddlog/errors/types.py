@@ -163,6 +163,58 @@ class AmbiguousCall(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class NoSuchFunctionValue(Diagnostic):
+    """The name of a function where a function of another type is wanted."""
+
+    title: ClassVar[str] = "no function `{name}` is of type {type}"
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AmbiguousName(Diagnostic):
+    """The name of several functions as a value, and nothing says which."""
+
+    title: ClassVar[str] = "ambiguous use of `{name}`: several functions have the name"
+    suggestion: ClassVar[str] = "write a closure that calls the one that is meant"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAFunction(Diagnostic):
+    """A call of something that is no function."""
+
+    title: ClassVar[str] = "a value of type {type} cannot be called"
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptFunction(Diagnostic):
+    """A function where only data can be: in a relation, or in a variable of a rule."""
+
+    title: ClassVar[str] = "{what} cannot hold a function: `{type}`"
+    suggestion: ClassVar[str] = "functions are passed to functions; relations and rules hold data"
+    what: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ComparedFunctions(Diagnostic):
+    """A comparison of functions."""
+
+    title: ClassVar[str] = "functions cannot be compared"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoReference(Diagnostic):
+    """`&` where there is no Ref and no Intern."""
+
+    title: ClassVar[str] = "`&` is for references: `{name}` is {what}"
+    name: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NoToString(Diagnostic):
     """A value in a string that no to_string is for."""
 

@@ -6,16 +6,18 @@ before the fields of a union. A writer and a reader are made once for each type 
 
 from __future__ import annotations
 
+import json
 import struct
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeAlias
+from dataclasses import fields, is_dataclass
+from typing import Any, TypeAlias, get_args
 
 from ..codegen.sqltypes import element_of, group_of
 from ..shapes import shape_of
-from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ..values import NAN, Group, Map, Set, TypeDefs, Vec, local_name
+from ..types import ANY, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..values import NAN, Group, Map, Set, TypeDefs, Vec, any_class, local_name
 
 Write: TypeAlias = Callable[[Any, bytearray], None]
 Read: TypeAlias = Callable[[bytes, int], tuple[Any, int]]
@@ -66,6 +68,27 @@ def collection_maker(type: Type) -> Callable[[Any], Any]:
     return Map.ordered
 
 
+# ---------------------------------------------------------------- types as data
+
+_TYPES = {each.__name__: each for each in get_args(Type)}
+
+
+def _plain(part: Any) -> Any:
+    """A type as lists: the name of its class, then its fields."""
+    if isinstance(part, tuple):
+        return [_plain(each) for each in part]
+    if is_dataclass(part):
+        return [type(part).__name__, *(_plain(getattr(part, each.name)) for each in fields(part))]
+    return part
+
+
+def _type(part: Any) -> Any:
+    """What `_plain` made lists of."""
+    if isinstance(part, list) and part and isinstance(part[0], str):
+        return _TYPES[part[0]](*map(_type, part[1:]))
+    return tuple(map(_type, part)) if isinstance(part, list) else part
+
+
 # -------------------------------------------------------------------- writing
 
 
@@ -103,7 +126,12 @@ class _Writers:
             return _fields_writer([key, members], 0)
         if element is not None:
             return _all_writer(self.of(element))
-        return _refuse(type)
+        return self._any if type == Opaque(ANY) else _refuse(type)
+
+    def _any(self, value: Any, out: bytearray) -> None:
+        """A value of Any: its type, then itself."""
+        _write_string(json.dumps(_plain(value.type)), out)
+        self.of(value.type)(value.value, out)
 
     def _user(self, type: User) -> Write:
         shape = shape_of(type, self.typedefs)
@@ -204,7 +232,15 @@ class _Readers:
             return _fields_reader(parts, lambda pair: Group(*pair))
         if element is not None:
             return _all_reader(self.of(element), collection_maker(type))
+        if type == Opaque(ANY):
+            return self._any
         return lambda data, at: _no_value(type)
+
+    def _any(self, data: bytes, at: int) -> tuple[Any, int]:
+        text, at = _read_string(data, at)
+        of = _type(json.loads(text))
+        value, at = self.of(of)(data, at)
+        return any_class(of)(value), at
 
     def _user(self, type: User) -> Read:
         shape = shape_of(type, self.typedefs)

@@ -4,6 +4,7 @@ Structs, union values, Vec, Set, Map and Group are all tuples, so one comparison
 composite value. Sets and maps are kept sorted. The only special scalar is NaN, the singleton `NAN`.
 """
 
+from .anyvalue import AnyValue, any_class
 from .collections import Group, Map, Set, Vec
 from .defaults import default_value
 from .numbers import (
@@ -34,8 +35,8 @@ from .structs import (
 from .text import quote, show, to_string
 
 __all__ = [
-    "NAN", "Fault", "Group", "Map", "Origin", "Set", "Struct", "TypeDefs", "Vec", "canonical_float", "check",
-    "constructors_of", "decimal", "default_value", "float_text", "int_to_double", "int_to_single",
-    "integer_range", "local_name", "make", "quote", "show", "single", "struct_class", "taken_apart",
-    "to_string", "wrap", "wrap_bit", "wrap_signed",
+    "NAN", "AnyValue", "Fault", "Group", "Map", "Origin", "Set", "Struct", "TypeDefs", "Vec", "any_class",
+    "canonical_float", "check", "constructors_of", "decimal", "default_value", "float_text",
+    "int_to_double", "int_to_single", "integer_range", "local_name", "make", "quote", "show", "single",
+    "struct_class", "taken_apart", "to_string", "wrap", "wrap_bit", "wrap_signed",
 ]  # fmt: skip

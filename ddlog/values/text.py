@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import ANY, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from .numbers import decimal, float_text
 from .structs import Fault, TypeDefs, local_name, taken_apart
 
@@ -40,6 +40,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
                 for v, (name, of) in zip(fields, constructor.fields, strict=True)
             )
             return f"{constructor.name}{{{', '.join(shown)}}}"
+        case Opaque() if type.name == ANY:
+            return show(value.value, value.type, typedefs)
         case Opaque():
             element, elements = _elements(value, type)
             return f"[{', '.join(show(each, element, typedefs) for each in elements)}]"
@@ -51,7 +53,7 @@ def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
     match type:
         case String():
             return str(value)
-        case Opaque():
+        case Opaque() if type.name != ANY:
             element, elements = _elements(value, type)
             return f"[{', '.join(to_string(each, element, typedefs) for each in elements)}]"
         case Tuple(items):

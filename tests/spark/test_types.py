@@ -18,6 +18,7 @@ from ddlog.engine.schema import Column
 from ddlog.spark.canonical import Canonical
 from ddlog.spark.types import SparkCodec, spark_type
 from ddlog.types import (
+    ANY,
     BigInt,
     Bit,
     Bool,
@@ -39,6 +40,7 @@ from ddlog.values import (
     Map,
     Set,
     Vec,
+    any_class,
     canonical_float,
     constructors_of,
     integer_range,
@@ -366,3 +368,21 @@ def test_groups_are_of_equal_values(spark: SparkSession, tables: int) -> None:
         found.setdefault(i, []).append((least, most))
     for of in KEYS:
         assert sorted(found[TYPES.index(of)]) == [(n, n) for n in range(len(samples(of)))], of
+
+
+@pytest.mark.parametrize(
+    ("of", "value"),
+    [
+        (Bit(32), 7),
+        (Opaque("ddlog_std::Vec", (String(),)), Vec(("a", "b"))),
+        (Tuple((Bool(), Signed(8))), (True, -3)),
+        (Tuple(()), ()),
+    ],
+    ids=str,
+)
+def test_a_value_of_any_keeps_its_type(of: Type, value: object) -> None:
+    canonical = Canonical(Opaque(ANY), {})
+    stored = any_class(of)(value)
+    read = canonical.from_bytes(canonical.to_bytes(stored))
+    assert (type(read), read) == (type(stored), stored)
+    assert canonical.to_bytes(stored) != canonical.to_bytes(any_class(Opaque(ANY))(stored))

@@ -1,0 +1,167 @@
+"""Functions as values: closures, names of functions, and calls of what a variable holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .. import core, errors, syntax
+from ..names import Signature
+from ..source import Span
+from ..types import Function, Type
+from ..unify import is_unknown
+from . import expr as expressions
+from .calls import most_specific, mutate, places
+from .context import Context, Local, Scope, Typed
+
+
+def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type | None) -> Typed:
+    """`|x, y: T|: R e`. What is not written of its type comes from its use."""
+    known = context.know(expected) if expected is not None else None
+    wanted = known if isinstance(known, Function) and len(known.parameters) == len(expr.parameters) else None
+    inner = Scope(scope, closure=True)
+    locals_: list[Local] = []
+    for i, each in enumerate(expr.parameters):
+        if each.name in inner.locals and each.name != "_":
+            context.report(errors.names.VariableDefined(span=each.span, name=each.name))
+        type_ = (
+            context.written(each.type) if each.type else wanted.parameters[i] if wanted else context.fresh()
+        )
+        mutable = each.mutable or (each.type is None and wanted is not None and wanted.mutable[i])
+        locals_.append(context.declare(inner, each.name, type_, each.span, mutable=mutable))
+    result = context.written(expr.result) if expr.result else wanted.result if wanted else context.fresh()
+    around = context.result, context.in_rule, context.in_head, context.loops
+    context.result, context.in_rule, context.in_head, context.loops = result, False, False, 0
+    body = expressions.check(context, expr.body, inner.inner(), result)
+    context.result, context.in_rule, context.in_head, context.loops = around
+    type_ = Function(tuple(x.type for x in locals_), tuple(x.mutable for x in locals_), result)
+
+    def build() -> core.Expr:
+        parameters = tuple(core.Parameter(x.name, context.final(x.type), x.mutable) for x in locals_)
+        return core.Closure(parameters, body.build(), context.final(type_), expr.span)
+
+    return Typed(type_, expr.span, build)
+
+
+def hint(context: Context, expr: syntax.Expr, position: int, candidates: Sequence[Signature]) -> Type | None:
+    """What the functions that are called say of a closure's parameters: which of them are `mut`."""
+    if not isinstance(expr, syntax.Closure):
+        return None
+    said = {
+        type_.mutable
+        for each in candidates
+        if isinstance(type_ := each.parameters[position].type, Function)
+        and len(type_.parameters) == len(expr.parameters)
+    }
+    if len(said) != 1:
+        return None
+    return Function(tuple(context.fresh() for _ in expr.parameters), said.pop(), context.fresh())
+
+
+def named(
+    context: Context, name: str, span: Span, signatures: Sequence[Signature], expected: Type | None
+) -> Typed:
+    """The name of a function as a value: of several functions, the one of the type that is wanted."""
+    value = _Named(context, name, span, signatures)
+    if expected is not None:
+        context.substitution.unify(value.type, expected)
+    context.ask(value.ask)
+    return Typed(value.type, span, value.build)
+
+
+class _Named:
+    """A function's name whose function is being decided by the type that it must have."""
+
+    def __init__(self, context: Context, name: str, span: Span, candidates: Sequence[Signature]) -> None:
+        self.context, self.name, self.span, self.candidates = context, name, span, candidates
+        self.type: Type = context.fresh()
+        self.chosen: tuple[Signature, dict[str, Type]] | None = None
+
+    def ask(self, final: bool) -> bool:
+        viable = [each for each in self.candidates if self._fits(each)]
+        if len(viable) > 1 and final:
+            viable = most_specific(viable, self.context.module)
+        if len(viable) == 1 or len(self.candidates) == 1:
+            self._commit((viable or self.candidates)[0])
+        elif not viable:
+            self.context.report(
+                errors.types.NoSuchFunctionValue(
+                    span=self.span,
+                    name=self.name,
+                    type=self.context.show(self.type),
+                    notes=places(self.candidates),
+                )
+            )
+        elif final and not self.context.failed:
+            self.context.report(
+                errors.types.AmbiguousName(span=self.span, name=self.name, notes=places(viable))
+            )
+        return len(viable) < 2 or final
+
+    def build(self) -> core.Expr:
+        assert self.chosen is not None
+        signature, arguments = self.chosen
+        types = tuple(self.context.final(arguments[name]) for name in signature.variables)
+        key = self.context.demand(signature, types)
+        return core.FunctionValue(key, self.context.final(self.type), self.span)
+
+    def _of(self, signature: Signature) -> tuple[Type, dict[str, Type]]:
+        from ..unify import substitute
+
+        arguments: dict[str, Type] = {name: self.context.fresh() for name in signature.variables}
+        whole = Function(
+            tuple(each.type for each in signature.parameters),
+            tuple(each.mutable for each in signature.parameters),
+            signature.result,
+        )
+        return substitute(whole, arguments), arguments
+
+    def _fits(self, signature: Signature) -> bool:
+        substitution = self.context.substitution
+        mark = substitution.mark()
+        fine = substitution.unify(self._of(signature)[0], self.type)
+        substitution.undo(mark)
+        return fine
+
+    def _commit(self, signature: Signature) -> None:
+        type_, arguments = self._of(signature)
+        self.chosen = signature, arguments
+        self.context.agree(self.span, type_, self.type)
+
+
+def apply(context: Context, function: Typed, args: Sequence[Typed], span: Span) -> Typed:
+    """`f(a, b)` where f is a value."""
+    result = context.fresh()
+
+    def ask(final: bool) -> bool:
+        known = context.know(function.type)
+        if is_unknown(known) and not final:
+            return False
+        if is_unknown(known):
+            context.substitution.unify(
+                known, Function(tuple(a.type for a in args), (False,) * len(args), result)
+            )
+            known = context.know(function.type)
+        if not isinstance(known, Function):
+            if not context.failed:
+                context.report(errors.types.NotAFunction(span=function.span, type=context.show(known)))
+            return True
+        if len(known.parameters) != len(args):
+            context.report(
+                errors.types.WrongArgumentCount(span=span, name=function.span.text(), given=len(args))
+            )
+            return True
+        for arg, type_, mutable in zip(args, known.parameters, known.mutable, strict=True):
+            context.expect(arg, type_)
+            if mutable:
+                mutate(context, arg)
+        context.agree(span, known.result, result)
+        return True
+
+    context.ask(ask)
+    return Typed(
+        result,
+        span,
+        lambda: core.Apply(
+            function.build(), tuple(each.build() for each in args), context.final(result), span
+        ),
+    )

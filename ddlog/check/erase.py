@@ -1,0 +1,92 @@
+"""Types that are only in the types: what a program keeps of a value is the same with them and without.
+
+`Ref<T>` and `Intern<T>` order, compare and print as `T` does, hash sets iterate in the order of sets; so
+once a program is checked they are `T` and `Set<T>`, and no later stage knows of them.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from .. import core
+from ..source import Span
+from ..types import INTERN, REF, Function, Opaque, Tuple, Type, User
+
+_SET = "ddlog_std::Set"
+ERASED: dict[str, Callable[[Type], Type]] = {
+    REF: lambda inner: inner,
+    INTERN: lambda inner: inner,
+    "intern::IObj": lambda inner: inner,
+    "hashset::HashSet": lambda inner: Opaque(_SET, (inner,)),
+    "tinyset::Set64": lambda inner: Opaque(_SET, (inner,)),
+}
+# Functions that only change the type.
+_IDENTITIES = frozenset(
+    {
+        "ddlog_std::ref_new",
+        "ddlog_std::deref",
+        "internment::intern",
+        "internment::ival",
+        "intern::string_intern",
+        "intern::istring_str",
+    }
+)
+_TYPES = (Tuple, User, Opaque, Function)
+
+T = TypeVar("T")
+
+
+class Eraser:
+    """Rebuilds checked parts of programs; what has nothing to erase stays the very same object."""
+
+    def __init__(self) -> None:
+        self._types: dict[Type, Type] = {}
+
+    def type(self, type_: Type) -> Type:
+        """The type without what is only in types."""
+        found = self._types.get(type_)
+        if found is None:
+            found = self._types[type_] = self._erased(type_)
+        return found
+
+    def _erased(self, type_: Type) -> Type:
+        match type_:
+            case Opaque(name, (inner,)) if name in ERASED:
+                return ERASED[name](self.type(inner))
+            case Opaque(name, args):
+                return Opaque(name, tuple(map(self.type, args)))
+            case User(name, args):
+                return User(name, tuple(map(self.type, args)))
+            case Tuple(items):
+                return Tuple(tuple(map(self.type, items)))
+            case Function(parameters, mutable, result):
+                return Function(tuple(map(self.type, parameters)), mutable, self.type(result))
+        return type_
+
+    def part(self, node: T) -> T:
+        """A node of core, or a tuple or dictionary of such, with its types erased."""
+        return self._part(node)  # type: ignore[no-any-return]
+
+    def _part(self, node: Any) -> Any:
+        if isinstance(node, _TYPES):
+            return self.type(node)
+        if isinstance(node, tuple):
+            new = tuple(map(self._part, node))
+            return node if all(a is b for a, b in zip(node, new, strict=True)) else new
+        if isinstance(node, dict):
+            return {key: self._part(value) for key, value in node.items()}
+        if isinstance(node, Span) or not dataclasses.is_dataclass(node):
+            return node
+        if isinstance(node, core.Call) and node.function.partition("<")[0] in _IDENTITIES:
+            return self._part(node.args[0])
+        changes = {}
+        for field in dataclasses.fields(node):
+            before = getattr(node, field.name)
+            if isinstance(before, str | int):
+                continue
+            after = self._part(before)
+            if after is not before:
+                changes[field.name] = after
+        return dataclasses.replace(node, **changes) if changes else node  # type: ignore[type-var]

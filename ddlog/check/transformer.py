@@ -1,0 +1,158 @@
+"""Applications of transformers as rules.
+
+A transformer is a function in Python from all the rows of relations to all the rows of others. So
+`apply T(In, f) -> (Out)` stands for rules that gather the rows of In in a vector, by a grouping without keys,
+and take the vector that T gives apart. An empty relation has no group: the rows are gathered as Some{row},
+with one None that is there always.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from .. import core, errors, syntax
+from ..diagnostics import Diagnostic, Note
+from ..modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
+from ..names import Environment
+from ..source import Span
+from ..types import Opaque, Type, User
+
+
+def check_applications(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
+    """The errors in the applications of a module; notes the relations that they fill."""
+    for each in module.all(OTHER):
+        if isinstance(each, syntax.ApplyDecl):
+            yield from _check(environment, module, each)
+    for each in module.all(TRANSFORMERS):
+        for port in each.outputs:
+            if not isinstance(port.type, syntax.RelationType):
+                yield errors.rules.TransformerOutput(span=port.span, name=port.name)
+
+
+def _check(environment: Environment, module: ModuleSyntax, each: syntax.ApplyDecl) -> Iterator[Diagnostic]:
+    transformer = _transformer(environment, module, each)
+    if transformer is None:
+        hint = environment.suggest(each.transformer, environment.names(TRANSFORMERS, module.name))
+        yield environment.misnamed(
+            TRANSFORMERS, each.transformer, each.span, module.name
+        ) or errors.names.UnknownTransformer(span=each.span, name=each.transformer, help=hint)
+        return
+    for ports, names, what in (
+        (transformer.inputs, each.inputs, "inputs"),
+        (transformer.outputs, each.outputs, "outputs"),
+    ):
+        if len(ports) != len(names):
+            yield errors.rules.TransformerPorts(
+                span=each.span, name=each.transformer, what=what, wanted=len(ports), given=len(names)
+            )
+    named = zip((*transformer.inputs, *transformer.outputs), (*each.inputs, *each.outputs), strict=False)
+    for port, name in named:
+        if isinstance(port.type, syntax.RelationType) and environment.relation(name, module.name) is None:
+            hint = environment.suggest(name, environment.names(RELATIONS, module.name))
+            yield environment.misnamed(
+                RELATIONS, name, each.span, module.name
+            ) or errors.names.UnknownRelation(span=each.span, name=name, help=hint)
+    for name in each.outputs:
+        relation = environment.relation(name, module.name)
+        if relation is None:
+            continue
+        if relation.role == "input":
+            yield errors.rules.InputHead(span=each.span, name=name)
+        if relation.name in environment.transformed:
+            notes = (Note("filled here", environment.transformed[relation.name]),)
+            yield errors.rules.TransformedHead(span=each.span, name=name, notes=notes)
+        environment.transformed.setdefault(relation.name, each.span)
+
+
+def _transformer(
+    environment: Environment, module: ModuleSyntax, each: syntax.ApplyDecl
+) -> syntax.TransformerDecl | None:
+    found = environment.find(TRANSFORMERS, each.transformer, module.name)
+    return None if found is None else found[1]
+
+
+def expanded(
+    environment: Environment, module: ModuleSyntax, declaration: syntax.Declaration
+) -> list[syntax.Declaration]:
+    """The rules that an application stands for; any other declaration as it is."""
+    if not isinstance(declaration, syntax.ApplyDecl):
+        return [declaration]
+    transformer = _transformer(environment, module, declaration)
+    if transformer is None or len(transformer.inputs) != len(declaration.inputs):
+        return []
+    writer = _Rules(environment, module, declaration)
+    arguments: list[syntax.Expr] = []
+    for i, (port, name) in enumerate(zip(transformer.inputs, declaration.inputs, strict=True)):
+        if not isinstance(port.type, syntax.RelationType):
+            arguments.append(writer.name(name))
+        elif environment.relation(name, module.name) is None:
+            return []
+        else:
+            arguments.append(writer.gathered(i, name))
+    if all(environment.relation(name, module.name) is not None for name in declaration.outputs):
+        several = len(transformer.outputs) > 1
+        for i, name in enumerate(declaration.outputs):
+            writer.filled(name, i if several else None, arguments)
+    return list(writer.rules)
+
+
+class _Rules:
+    """Writes the rules of one application, all of them at its place."""
+
+    def __init__(self, environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl) -> None:
+        self.environment, self.module, self.apply = environment, module, apply
+        self.span: Span = apply.span
+        self.rules: list[syntax.RuleDecl] = []
+        self.terms: list[syntax.Clause] = []
+
+    def name(self, name: str) -> syntax.Expr:
+        return syntax.Name(name, self.span)
+
+    def atom(self, relation: str, element: syntax.Expr) -> syntax.Atom:
+        return syntax.Atom(relation, None, element, self.span, self.span)
+
+    def rule(self, head: syntax.Atom, *body: syntax.Clause) -> None:
+        self.rules.append(syntax.RuleDecl((head,), body, (), self.span))
+
+    def let(self, target: syntax.Expr, value: syntax.Expr) -> syntax.Clause:
+        return syntax.Condition(syntax.Assign(target, value, self.span), self.span)
+
+    def call(self, function: str, *args: syntax.Expr) -> syntax.Expr:
+        return syntax.Call(self.name(function), args, self.span)
+
+    def some(self, *args: syntax.Expr) -> syntax.Expr:
+        arguments = tuple(syntax.Argument(None, each, self.span) for each in args)
+        return syntax.Struct(f"ddlog_std::{'Some' if args else 'None'}", arguments, self.span)
+
+    def gathered(self, place: int, name: str) -> syntax.Expr:
+        """Rules that make a vector of a relation's rows; gives the variable that holds it."""
+        relation = self.environment.relation(name, self.module.name)
+        assert relation is not None
+        base = f"{relation.name}$of_{self.apply.transformer}_{self.span.line}_{self.span.column}_{place}"
+        self.relation(base, User("ddlog_std::Option", (relation.record,)))
+        self.relation(f"{base}$all", Opaque("ddlog_std::Vec", (relation.record,)))
+        row, rows = self.name("row"), self.name(f"rows{place}")
+        new = syntax.VarDecl("all", self.span)
+        self.rule(self.atom(base, self.some()))
+        self.rule(self.atom(base, self.some(row)), self.atom(name, row))
+        group = self.call("group_by", row, syntax.TupleExpr((), self.span))
+        self.rule(
+            self.atom(f"{base}$all", self.call("ddlog_std::group_present", self.name("all"))),
+            self.atom(base, row),
+            self.let(new, group),
+        )
+        self.terms.append(self.atom(f"{base}$all", rows))
+        return rows
+
+    def relation(self, name: str, record: Type) -> None:
+        columns = (core.Column("value", record),)
+        made = core.Relation(name, "internal", "relation", record, None, columns, None, self.span)
+        self.environment.made[name] = self.environment.relations[name] = made
+
+    def filled(self, output: str, place: int | None, arguments: list[syntax.Expr]) -> None:
+        """The rule that puts the rows that the transformer gives in a relation."""
+        given = self.call(self.apply.transformer, *arguments)
+        rows = given if place is None else syntax.GetItem(given, place, self.span)
+        row = syntax.VarDecl("row", self.span)
+        found = self.let(row, syntax.FlatMap(rows, self.span))
+        self.rule(self.atom(output, self.name("row")), *self.terms, found)

@@ -1,0 +1,62 @@
+"""Collections that a loop only adds to: Python's own, which grow in place, while the loop runs.
+
+A vector is a tuple, and pushing copies it, so a loop that fills one would take quadratic time. Where a loop
+does nothing with a variable but add to it, the variable is a list, a set or a dict until the loop ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from .. import core
+from ..core import Expr
+from .analysis import bound_names, parts
+
+
+@dataclass(frozen=True, slots=True)
+class Filling:
+    """How a function of the library adds to a collection: what the collection is in the loop, the statement
+    that adds, and what it is afterwards."""
+
+    builder: str
+    add: str
+    result: str
+
+
+FILLING = {
+    "vec_push": Filling("list", "{0}.append({1})", "_Vec"),
+    "vec_append": Filling("list", "{0}.extend({1})", "_Vec"),
+    "set_insert": Filling("set", "{0}.add({1})", "_Set"),
+    "map_insert": Filling("dict", "{0}[{1}] = {2}", "_Map"),
+}
+
+
+def filled(body: Expr, filling: Callable[[str], Filling | None], kept: Sequence[str]) -> dict[str, Filling]:
+    """The variables from around a loop that its body only adds to; `filling` tells of a function how it adds.
+    `kept` are those whose values a `return` needs."""
+    added: dict[str, set[Filling]] = {}
+    other: set[str] = set()
+    leaves = False
+
+    def visit(expr: Expr) -> None:
+        nonlocal leaves
+        leaves = leaves or isinstance(expr, core.Return | core.Try)
+        operands: Sequence[Expr] = parts(expr)
+        if isinstance(expr, core.Call) and expr.args and isinstance(expr.args[0], core.Var):
+            how = filling(expr.function)
+            if how is not None:
+                added.setdefault(expr.args[0].name, set()).add(how)
+                operands = operands[1:]
+        if isinstance(expr, core.Var):
+            other.add(expr.name)
+        for each in operands:
+            visit(each)
+
+    visit(body)
+    excluded = other | set(bound_names(body)) | (set(kept) if leaves else set())
+    return {
+        name: next(iter(how))
+        for name, how in added.items()
+        if name not in excluded and len({each.builder for each in how}) == 1
+    }
