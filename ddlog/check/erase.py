@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
 from typing import Any, TypeVar
 
 from .. import core
@@ -77,16 +78,22 @@ class Eraser:
             return node if all(a is b for a, b in zip(node, new, strict=True)) else new
         if isinstance(node, dict):
             return {key: self._part(value) for key, value in node.items()}
-        if isinstance(node, Span) or not dataclasses.is_dataclass(node):
-            return node
         if isinstance(node, core.Call) and node.function.partition("<")[0] in _IDENTITIES:
             return self._part(node.args[0])
         changes = {}
-        for field in dataclasses.fields(node):
-            before = getattr(node, field.name)
+        for name in _field_names(type(node)):
+            before = getattr(node, name)
             if isinstance(before, str | int):
                 continue
             after = self._part(before)
             if after is not before:
-                changes[field.name] = after
-        return dataclasses.replace(node, **changes) if changes else node  # type: ignore[type-var]
+                changes[name] = after
+        return dataclasses.replace(node, **changes) if changes else node
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a class of core; of all else none."""
+    if kind is Span or not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in dataclasses.fields(kind))
