@@ -6,6 +6,7 @@ An unknown may be restricted to number types, which is how a literal waits for i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from enum import Enum
 
@@ -107,6 +108,7 @@ class Substitution:
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
         self._literal: dict[str, Literal] = {}
+        self._bound_to: defaultdict[str, int] = defaultdict(int)  # how many unknowns, or were before `undo`
         self._trail: list[tuple[str, Literal | None]] = []
         self._count = 0
 
@@ -188,10 +190,14 @@ class Substitution:
         left, right = self.shallow(left), self.shallow(right)
         if left == right:
             return True
+        if ERROR in (left, right):
+            return True
         if isinstance(left, TypeVar) and is_unknown(left):
-            return ERROR in (left, right) or self._bind(left, right)
+            if isinstance(right, TypeVar) and is_unknown(right):
+                return self._join(left, right)
+            return self._bind(left, right)
         if isinstance(right, TypeVar) and is_unknown(right):
-            return right == ERROR or self._bind(right, left)
+            return self._bind(right, left)
         match left, right:
             case Tuple(a), Tuple(b):
                 return self._unify_all(a, b)
@@ -204,6 +210,12 @@ class Substitution:
 
     def _unify_all(self, left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
         return len(left) == len(right) and all(self._unify(a, b) for a, b in zip(left, right, strict=True))
+
+    def _join(self, left: TypeVar, right: TypeVar) -> bool:
+        """Makes two unknowns one: that which fewer are bound to is bound, so that chains stay short."""
+        fewer, more = sorted((left, right), key=lambda unknown: self._bound_to[unknown.name])
+        self._bound_to[more.name] += self._bound_to[fewer.name] + 1
+        return self._bind(fewer, more)
 
     def _bind(self, variable: TypeVar, type_: Type) -> bool:
         literal = self._literal.get(variable.name)
