@@ -21,8 +21,9 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     if isinstance(expr, Match):
         arms = tuple((pattern, transform(arm, change)) for pattern, arm in expr.arms)
         return dataclasses.replace(expr, arg=transform(expr.arg, change), arms=arms)
+    kind: type = type(expr)
     new: dict[str, Any] = {}
-    for name in _field_names(type(expr)):
+    for name in _field_names(kind):
         before = getattr(expr, name)
         after = _transform_field(before, change)
         if after is not before:
@@ -33,7 +34,8 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
 def parts(expr: Expr) -> Iterator[Expr]:
     """The expression and all expressions in it."""
     yield expr
-    for name in _field_names(type(expr)):
+    kind: type = type(expr)
+    for name in _field_names(kind):
         value = getattr(expr, name)
         for child in value if isinstance(value, tuple) else (value,):
             inner = child[1] if isinstance(child, tuple) and len(child) == 2 else child

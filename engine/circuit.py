@@ -340,6 +340,8 @@ def with_sources(node: Node, new: Callable[[NodeId], NodeId]) -> Node:
     if all(new(s) == s for s in sources(node)):
         return node
     match node:
+        case Input() | Constant() | Variable() | Import():
+            return node
         case Sum():
             return replace(node, sources=tuple(new(s) for s in node.sources))
         case Join():

@@ -27,7 +27,18 @@ def test_as_many_lines_as_wanted(lines: int) -> None:
 
 def test_programs_have_what_real_ones_have() -> None:
     text = generate(1000)
-    for wanted in ("typedef", "match (", "for (", "if (", "not ", "FlatMap(", "group_by", "Option<", "${", "//"):
+    for wanted in (
+        "typedef",
+        "match (",
+        "for (",
+        "if (",
+        "not ",
+        "FlatMap(",
+        "group_by",
+        "Option<",
+        "${",
+        "//",
+    ):
         assert wanted in text
     strata = ddlog.compile(text).checked.strata
     assert sum(each.recursive for each in strata) > 5

@@ -80,8 +80,9 @@ class Eraser:
             return {key: self._part(value) for key, value in node.items()}
         if isinstance(node, core.Call) and node.function.partition("<")[0] in _IDENTITIES:
             return self._part(node.args[0])
+        kind: type = type(node)
         changes = {}
-        for name in _field_names(type(node)):
+        for name in _field_names(kind):
             before = getattr(node, name)
             if isinstance(before, str | int):
                 continue

@@ -1,4 +1,4 @@
-"""Programs from a thousand lines to tens of thousands: from the text to a session that has committed its facts."""
+"""Programs of a thousand lines and more: from the text to a session that has committed its facts."""
 
 from __future__ import annotations
 

@@ -2,10 +2,11 @@
 
     python tests/bench/generated.py 30000 > large.dl
 
-A program is a row of parts. Each declares types and functions, input relations with facts, and relations computed
-from those and from relations of earlier parts: joins with filters, assignments, patterns and negation, recursion
-(one relation, several, with a bound), elements of collections, groups, several heads. All text is typed: values
-are chosen by the type that a place needs. Recursive rules compute no new values but below a bound, so programs end.
+A program is a row of parts. Each declares types and functions, input relations with facts, and relations
+computed from those and from relations of earlier parts: joins with filters, assignments, patterns and
+negation, recursion (one relation, several, with a bound), elements of collections, groups, several heads.
+All text is typed: values are chosen by the type that a place needs. Recursive rules compute no new values
+but below a bound, so programs end.
 """
 
 from __future__ import annotations
@@ -21,8 +22,10 @@ DEPTH = 6  # a relation is at most so many steps from the inputs
 
 TYPES = ("u32", "string", "u32", "string", "u32", "s64", "bool", "Option<u32>", "Option<string>",
          "(u32, string)", "Vec<string>")  # fmt: skip
-STEMS = {"u32": "id", "u64": "count", "string": "name", "s64": "weight", "bool": "flag", "Vec<string>": "names"}
-NOUNS = "Block Call Field Flow Frame Label Local Merge Scope Site Store Symbol Target Trace Value Width".split()
+STEMS = {"u32": "id", "u64": "count", "string": "name", "s64": "weight", "bool": "flag",
+         "Vec<string>": "names"}  # fmt: skip
+NOUNS = ("Block", "Call", "Field", "Flow", "Frame", "Label", "Local", "Merge", "Scope", "Site", "Store",
+         "Symbol", "Target", "Trace", "Value", "Width")  # fmt: skip
 REMARKS = (
     "What reaches a use without passing a definition.",
     "Only the sites that the configuration asks for.",
@@ -141,7 +144,8 @@ class _Part:
             f"    distance < {some(5, 20)}",
             "}",
             f"function place{n}(span: {self.span}): string {{",
-            '    "${span.file}:${span.line}" ++ match (span.label) { Some{label} -> " " ++ label, None -> "" }',
+            "    var where = match (span.label) { Some{label} -> label, None -> span.file };",
+            '    "${where}:${span.line}"',
             "}",
         ]
 
@@ -369,7 +373,9 @@ class _Part:
     def variable(self, type: str, body: _Body) -> str:
         """A variable of the type, made by a term if there is none."""
         if not body.variables.get(type):
-            relation = self.chance.choice([each for each in self.relations if type in each.types and not each.depth])
+            relation = self.chance.choice(
+                [each for each in self.relations if type in each.types and not each.depth]
+            )
             at = relation.types.index(type)
             args = [body.new(type) if i == at else "_" for i in range(len(relation.types))]
             body.clauses.append(f"{relation.name}({', '.join(args)})")
@@ -464,16 +470,19 @@ def _used(head: str, clauses: Sequence[str]) -> list[str]:
         once = {word for word in words if words.count(word) == 1}
         unused = [each for each in kept if (new := _NEW.match(each)) and new[1] in once and len(kept) > 1]
         if not unused:
-            texts = (_WORD.sub(lambda word: _blank(word, once, word.string), each) for each in kept)
-            return [text.replace("var _}", "_}") for text in texts]
+            return [_blanked(clause, once) for clause in kept]
         kept.remove(unused[0])
 
 
-def _blank(word: re.Match[str], once: set[str], clause: str) -> str:
-    before, after = clause[: word.start()], clause[word.end() :]
-    if word[0] not in once or after.startswith("(") or '"' in before:
-        return word[0]
-    return "_"
+def _blanked(clause: str, once: set[str]) -> str:
+    """The clause with `_` in the place of variables."""
+
+    def blank(word: re.Match[str]) -> str:
+        before, after = clause[: word.start()], clause[word.end() :]
+        kept = word[0] not in once or after.startswith("(") or '"' in before
+        return word[0] if kept else "_"
+
+    return _WORD.sub(blank, clause).replace("var _}", "_}")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 """From a text to a session that has committed its facts, in one process; prints seconds as JSON.
 
-    python tests/bench/phases.py whole PROGRAM.dl     as a user does it: compile, session, first commit
-    python tests/bench/phases.py stages PROGRAM.dl    each stage by itself
+python tests/bench/phases.py whole PROGRAM.dl     as a user does it: compile, session, first commit
+python tests/bench/phases.py stages PROGRAM.dl    each stage by itself
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """The benchmarks, all by one command.
 
     python tests/bench/run.py                        everything, as tables
-    python tests/bench/run.py tc_chain reach         some workloads; also: startup, frontend, incremental, curves
+    python tests/bench/run.py tc_chain reach         some workloads; also: startup, frontend,
+                                                     incremental, curves
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
