@@ -144,8 +144,8 @@ class _Part:
             f"    distance < {some(5, 20)}",
             "}",
             f"function place{n}(span: {self.span}): string {{",
-            "    var where = match (span.label) { Some{label} -> label, None -> span.file };",
-            '    "${where}:${span.line}"',
+            "    var shown = match (span.label) { Some{label} -> label, None -> span.file };",
+            '    "${shown}:${span.line}"',
             "}",
         ]
 
