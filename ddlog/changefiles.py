@@ -20,7 +20,8 @@ import json
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from .commands import Action, Clear, Command, Commit, Locate, Rollback, Start, Update, key_from_json
+from .commandkinds import Action, Clear, Commit, Rollback, Start, Update
+from .commands import Command, Locate, key_from_json
 from .core import Relation
 from .diagnostics import DDlogError
 from .errors import commands as errors
@@ -30,10 +31,12 @@ from .io.columns import TypeDefs, cell_reader
 from .io.delimited import Record, comma_records, header_order, tab_records
 from .io.faults import CellFault
 from .io.jsonlines import row_from_json
+from .jsonvalue import decode_json
 from .nearest import nearest
 from .source import Span
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
+_WORDS = (*_UPDATES, "clear", "commit", "rollback")
 _SIGNS = {"+1": "insert", "1": "insert", "-1": "delete"}
 
 
@@ -59,7 +62,7 @@ class JsonReader:
             if line.strip():
                 place = self._place(line)
                 try:
-                    yield from self._commands(json.loads(line, object_pairs_hook=_object), place)
+                    yield from self._commands(decode_json(line), place)
                 except json.JSONDecodeError as error:
                     raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
                 except (ValueError, RecursionError) as error:
@@ -99,7 +102,7 @@ class JsonReader:
             yield Clear(_declared(content, self._relations, place).name)
             return
         if word not in _UPDATES:
-            raise DDlogError([errors.UnknownCommand(word, nearest(word, _UPDATES), span=place())])
+            raise DDlogError([errors.UnknownCommand(word, nearest(word, _WORDS), _WORDS, span=place())])
         if not isinstance(content, dict):
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
         for position, (name, row) in enumerate(content.items(), 1):
@@ -114,17 +117,6 @@ class JsonReader:
 
     def _bad(self, message: str, place: Locate) -> DDlogError:
         return DDlogError([errors.BadCommand(message, span=place())])
-
-
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object of JSON, whose names must be different."""
-    made = dict(pairs)
-    if len(made) != len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(
-            f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
-        )
-    return made
 
 
 def separated_changes(

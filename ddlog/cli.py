@@ -12,6 +12,8 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from .refused import refuse
+
 if TYPE_CHECKING:
     from .engines import EngineOptions
     from .program import Program
@@ -38,7 +40,8 @@ Values other than numbers, strings and booleans are written as in commands, or a
 
 update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
-                   also rollback, insert_or_update, delete_key, modify, clear, dump, echo, exit
+                   also rollback, insert_or_update, delete_key, modify, clear, dump, query_index,
+                   dump_index, profile, timestamp, log_level, mssleep, echo, exit
   NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
   REL.csv, .tsv    a leading column +1 or -1; a line `commit` ends a transaction, as does the end
   -                standard input, commands or JSON lines, applied as they arrive
@@ -173,6 +176,13 @@ def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     run.add_argument(
         "--updates", metavar="FILE", help="changes to apply, transaction by transaction; - is stdin"
     )
+    for name, default, what in (
+        ("init-snapshot", "give out", "the output relations as they are before the updates"),
+        ("delta", "give out", "the changes of each commit"),
+        ("store", "let `dump` print", "what the relations hold"),
+    ):
+        run.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True,
+                         help=f"{default} {what} (default); with --no-{name} not")  # fmt: skip
     run.add_argument("--follow", metavar="DIR",
                      help="apply the files that appear in DIR/REL/ until Ctrl-C, and give out the changes; "
                           "needs Spark")  # fmt: skip
@@ -198,6 +208,7 @@ def _command(
     parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
     parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
                         help="a directory with modules to import, after that of the program")  # fmt: skip
+    refuse(parser)
     parser.set_defaults(act=act)
     return parser
 
@@ -208,6 +219,8 @@ def _running_options(parser: argparse.ArgumentParser) -> None:
                              "may be repeated")  # fmt: skip
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
                         help="the most iterations of a recursion (default: no limit)")  # fmt: skip
+    parser.add_argument("--output-internal-relations", action="store_true",
+                        help="let every relation that is no input be an output relation")  # fmt: skip
     _engine_options(parser)
     parser.add_argument("--quiet", action="store_true", help="no notes, no warnings, no progress")
 
@@ -221,6 +234,9 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST[:PORT]")
     parser.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[],
                         help="a setting of Spark; may be repeated")  # fmt: skip
+    parser.add_argument("-w", "--workers", metavar="N", type=_positive,
+                        help="how many threads share the work: 1 in-process, any number on Spark on this "
+                             "machine (default: all)")  # fmt: skip
     parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip
@@ -239,8 +255,9 @@ def _engine(arguments: argparse.Namespace) -> EngineOptions:
     from .engines import EngineOptions, parse_conf
 
     return EngineOptions(
-        arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit
-    )
+        arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
+        arguments.workers,
+    )  # fmt: skip
 
 
 def _positive(text: str) -> int:
@@ -262,6 +279,8 @@ def _compile(arguments: argparse.Namespace) -> Program:
     from .program import compile
 
     program = compile(arguments.program, library_paths=arguments.library)
+    if getattr(arguments, "output_internal_relations", False):
+        program = program.with_internal_outputs()
     if program.warnings and not getattr(arguments, "quiet", False):
         print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
     return program
@@ -275,6 +294,7 @@ def _run(arguments: argparse.Namespace) -> int:
         updates=arguments.updates, relations=tuple(arguments.relation), sizes=arguments.sizes,
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
         follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
+        init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments), options)

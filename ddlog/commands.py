@@ -9,12 +9,31 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from . import values
-from .core import Relation
+from .commandkinds import (
+    Action,
+    Clear,
+    Commit,
+    Dump,
+    DumpIndex,
+    Echo,
+    Exit,
+    LogLevel,
+    Profile,
+    QueryIndex,
+    Rollback,
+    Sleep,
+    Start,
+    Timestamp,
+    Update,
+)
+from .core import Index, Relation
 from .cursor import Cursor, TextFault, Unfinished
-from .diagnostics import DDlogError, Diagnostic
+from .diagnostics import DDlogError
+from .digits import to_int
 from .errors import commands as errors
 from .errors import usage
 from .excerpt import span_in
@@ -23,83 +42,10 @@ from .mutation import read_mutation
 from .nearest import nearest
 from .rows import Row, record_maker
 from .source import Span
-from .types import TypeDef
+from .types import Type, TypeDef
 from .valuetext import read_arguments, read_name, read_value
 
 Locate: TypeAlias = Callable[[], Span]
-
-
-@dataclass(frozen=True, slots=True)
-class Start:
-    """Begins a transaction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Commit:
-    """Ends a transaction; with `dump_changes`, prints what it changed."""
-
-    dump_changes: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Rollback:
-    """Forgets a transaction."""
-
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A change of one row: `kind` is insert, insert_or_update, delete, delete_key or modify.
-
-    `row` is the row, or the key of the last two. Updates are applied together up to the one that
-    is `last` of its batch.
-    """
-
-    kind: str
-    relation: str
-    row: Any
-    last: bool
-    change: Callable[[Row], Row] | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Clear:
-    """Removes every row of an input relation."""
-
-    relation: str
-
-
-@dataclass(frozen=True, slots=True)
-class Dump:
-    """Prints a relation, or all output relations."""
-
-    relation: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class Echo:
-    """Prints a text."""
-
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Timestamp:
-    """Prints the time."""
-
-
-@dataclass(frozen=True, slots=True)
-class Sleep:
-    """Waits."""
-
-    milliseconds: int
-
-
-@dataclass(frozen=True, slots=True)
-class Exit:
-    """Ends the reading of commands."""
-
-
-Action: TypeAlias = Start | Commit | Rollback | Update | Clear | Dump | Echo | Timestamp | Sleep | Exit
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,13 +59,21 @@ class Command:
 
 _ECHO = re.compile(r"\s*([^;]*);")
 _NUMBER = re.compile(r"[0-9]+")
+_LONGEST = 365 * 24 * 3600 * 1000
 
 
 class CommandReader:
     """Reads the commands of a text that may still grow. Places count from the start of the whole text."""
 
-    def __init__(self, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], name: str) -> None:
+    def __init__(
+        self,
+        relations: Mapping[str, Relation],
+        typedefs: dict[str, TypeDef],
+        name: str,
+        indexes: Mapping[str, Index] = MappingProxyType({}),
+    ) -> None:
         self._relations, self._typedefs, self._name = relations, typedefs, name
+        self._indexes = indexes
         self._cursor = Cursor("", comments=True)
         self._first = 1
 
@@ -165,49 +119,62 @@ class CommandReader:
     def _command(self) -> Command:
         word, begin, end = read_name(self._cursor, "a command")
         place = self._place(begin, end)
-        action = self._action(word, place)
-        return Command(action, word, place)
+        return Command(self._action(word, place), word, place)
 
     def _action(self, word: str, place: Locate) -> Action:
-        cursor = self._cursor
-        match word:
-            case "insert" | "insert_or_update" | "delete":
-                relation, row = self._record()
-                return Update(word, relation, row, self._ends_batch())
-            case "delete_key" | "modify":
-                return self._keyed(word)
-            case "echo":
-                return self._echo()
-        action: Action
-        match word:
-            case "start":
-                action = Start()
-            case "commit":
-                action = Commit(self._accept_word("dump_changes"))
-            case "rollback":
-                action = Rollback()
-            case "clear":
-                action = Clear(self._relation("a relation to clear").name)
-            case "dump":
-                named = not cursor.at_end() and not cursor.looking_at(";")
-                action = Dump(self._relation("a relation to dump").name if named else None)
-            case "timestamp":
-                action = Timestamp()
-            case "mssleep":
-                found = cursor.match(_NUMBER)
-                if found is None:
-                    raise cursor.fault("expected a number of milliseconds")
-                action = Sleep(int(found.group()))
-            case "exit":
-                action = Exit()
-            case _ if cursor.at_end():
-                raise cursor.fault("expected the rest of a command")
-            case _:
-                raise DDlogError([_unknown(word, place())])
-        cursor.expect(";", f"after `{word}`")
+        read = _READERS.get(word)
+        if read is None:
+            if self._cursor.at_end():
+                raise self._cursor.fault("expected the rest of a command")
+            near = nearest(word, COMMANDS)
+            raise DDlogError([errors.UnknownCommand(word, near, COMMANDS, span=place())])
+        action = read(self, word)
+        if not isinstance(action, Update | Echo):
+            self._cursor.expect(";", f"after `{word}`")
         return action
 
-    def _echo(self) -> Echo:
+    def _update(self, word: str) -> Update:
+        relation, row = self._record()
+        return Update(word, relation, row, self._ends_batch())
+
+    def _dump(self, word: str) -> Dump:
+        named = not self._cursor.at_end() and not self._cursor.looking_at(";")
+        return Dump(self._relation("a relation to dump").name if named else None)
+
+    def _query_index(self, word: str) -> QueryIndex:
+        index = self._index("an index to ask")
+        self._cursor.expect("(", f"after `{index.name}`")
+        fields = tuple((each.name, each.type) for each in index.variables)
+        return QueryIndex(index.name, read_arguments(self._cursor, ")", fields, self._typedefs, None))
+
+    def _profile(self, word: str) -> Profile:
+        if self._cursor.at_end() or self._cursor.looking_at(";"):
+            return Profile()
+        what = self._choice("cpu", "change", "timely")
+        on = self._choice("on", "off") == "on"
+        return Profile(what, on)
+
+    def _choice(self, *words: str) -> str:
+        piece, _, end = self._cursor.next_piece()
+        if piece not in words:
+            raise self._cursor.fault(f"expected {' or '.join(f'`{each}`' for each in words)}")
+        self._cursor.position = end
+        return piece
+
+    def _number(self, what: str) -> int:
+        found = self._cursor.match(_NUMBER)
+        if found is None:
+            raise self._cursor.fault(f"expected {what}")
+        return to_int(found.group())
+
+    def _sleep(self, word: str) -> Sleep:
+        start = self._cursor.skip()
+        milliseconds = self._number("a number of milliseconds")
+        if milliseconds > _LONGEST:
+            raise TextFault("expected a number of milliseconds under a year", start, self._cursor.position)
+        return Sleep(milliseconds)
+
+    def _echo(self, word: str) -> Echo:
         found = _ECHO.match(self._cursor.text, self._cursor.position)
         if found is None:
             end = len(self._cursor.text)
@@ -227,10 +194,11 @@ class CommandReader:
             return declared.name, self._element(declared)
         cursor.expect("(", f"after `{declared.name}`")
         columns = tuple((column.name, column.type) for column in declared.columns)
-        row = read_arguments(
-            cursor, ")", columns, self._typedefs, lambda _, of: values.default_value(of, self._typedefs)
-        )
-        return declared.name, row
+        default = self._default if cursor.looking_at(".") else None
+        return declared.name, read_arguments(cursor, ")", columns, self._typedefs, default)
+
+    def _default(self, _: str, type: Type) -> Any:
+        return values.default_value(type, self._typedefs)
 
     def _element(self, declared: Relation) -> Row:
         """`[value]`, an element of a relation; its constructor's fields are the columns, if it has one."""
@@ -265,6 +233,15 @@ class CommandReader:
             raise DDlogError([usage.UnknownRelation(name, near, span=self._place(begin, end)())])
         return declared
 
+    def _index(self, what: str) -> Index:
+        name, begin, end = read_name(self._cursor, what)
+        index = self._indexes.get(name)
+        if index is None:
+            known = tuple(sorted(self._indexes))
+            place = self._place(begin, end)()
+            raise DDlogError([usage.UnknownIndex(name, nearest(name, known), known, span=place)])
+        return index
+
     def _accept_word(self, word: str) -> bool:
         piece, _, end = self._cursor.next_piece()
         if piece == word:
@@ -281,10 +258,27 @@ class CommandReader:
         self._cursor.position = end + 1 if end >= 0 else len(self._cursor.text)
 
 
-def _unknown(word: str, place: Span) -> Diagnostic:
-    if word in errors.UNSUPPORTED:
-        return errors.NotSupported(word, span=place)
-    return errors.UnknownCommand(word, nearest(word, errors.COMMANDS), span=place)
+_READERS: dict[str, Callable[[CommandReader, str], Action]] = {
+    "start": lambda reader, _: Start(),
+    "commit": lambda reader, _: Commit(reader._accept_word("dump_changes")),
+    "rollback": lambda reader, _: Rollback(),
+    "insert": CommandReader._update,
+    "insert_or_update": CommandReader._update,
+    "delete": CommandReader._update,
+    "delete_key": CommandReader._keyed,
+    "modify": CommandReader._keyed,
+    "clear": lambda reader, _: Clear(reader._relation("a relation to clear").name),
+    "dump": CommandReader._dump,
+    "query_index": CommandReader._query_index,
+    "dump_index": lambda reader, _: DumpIndex(reader._index("an index to dump").name),
+    "echo": CommandReader._echo,
+    "timestamp": lambda reader, _: Timestamp(),
+    "profile": CommandReader._profile,
+    "log_level": lambda reader, _: LogLevel(reader._number("a level, a number")),
+    "mssleep": CommandReader._sleep,
+    "exit": lambda reader, _: Exit(),
+}
+COMMANDS = tuple(_READERS)
 
 
 def key_from_json(data: Any, declared: Relation, typedefs: dict[str, TypeDef]) -> Any:

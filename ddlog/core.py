@@ -302,7 +302,7 @@ class Function:
     """One instance of a function. `key` is unique, e.g. `ddlog_std::map_get<string, bigint>`.
 
     `body` is None for an extern function, implemented in Python by `module`'s function `name`
-    (`name` unqualified).
+    (`name` unqualified). `effects` says that an attribute gives it side effects.
     """
 
     key: str
@@ -312,6 +312,7 @@ class Function:
     result: Type
     body: Expr | None
     span: Span = field(compare=False, repr=False)
+    effects: bool = False
 
 
 # ---------------------------------------------------------------------- rules
@@ -331,6 +332,7 @@ class Relation:
     element. When it is a struct of one constructor, that is `constructor` and the columns are its
     fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
+    `original` is the name that the relation has where it comes from, if an attribute gives it.
     """
 
     name: str
@@ -340,6 +342,29 @@ class Relation:
     constructor: Constructor | None
     columns: tuple[Column, ...]
     key: Function | None
+    span: Span = field(compare=False, repr=False)
+    original: str = ""
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the checker made it, for a negated pattern or an index: nobody can name it."""
+        return "$" in self.name
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A declared index: what looks rows of `relation` up by the values of `variables`.
+
+    The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
+    columns from `start` on are those of the relation. `positions` are the columns that hold each variable.
+    """
+
+    name: str
+    variables: tuple[Column, ...]
+    relation: str
+    source: str
+    positions: tuple[tuple[int, ...], ...]
+    start: int
     span: Span = field(compare=False, repr=False)
 
 
@@ -446,4 +471,5 @@ class CheckedProgram:
     relations: dict[str, Relation]
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
+    indexes: dict[str, Index] = field(default_factory=dict)
     externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)

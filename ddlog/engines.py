@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -28,13 +28,15 @@ _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """What the user said of engines. `conf` is of Spark; `limit` is the in-process limit in bytes."""
+    """What the user said of engines. `conf` is of Spark; `limit` is the in-process limit in bytes; `workers`
+    is how many threads are to share the work."""
 
     engine: str = "auto"
     master: str | None = None
     remote: str | None = None
     conf: tuple[tuple[str, str], ...] = ()
     limit: int | None = None
+    workers: int | None = None
 
     @property
     def names_spark(self) -> bool:
@@ -71,10 +73,34 @@ def choose(
     """
     environ = os.environ if environ is None else environ
     _check(options)
+    running = session_is_active() if active is None else active
+    choice = _chosen(options, size, spark_only, environ, running)
+    return choice if options.workers is None else _with_workers(choice, options.workers, running)
+
+
+def _with_workers(choice: Choice, workers: int, running: bool) -> Choice:
+    """The choice with so many workers: the in-process engine has one, Spark on this machine any number."""
+    if not choice.spark:
+        if workers > 1:
+            problem = f"--workers {workers}: the in-process engine has one worker; give --engine spark too"
+            raise DDlogError([BadOptions(problem)])
+        return choice
+    if choice.master or choice.remote or running:
+        problem = f"--workers {workers}: where Spark runs settles how many it has ({choice.reason})"
+        raise DDlogError([BadOptions(problem)])
+    return replace(choice, master=f"local[{workers}]")
+
+
+def _chosen(
+    options: EngineOptions,
+    size: Callable[[], int | None],
+    spark_only: str | None,
+    environ: Mapping[str, str],
+    running: bool,
+) -> Choice:
     if options.engine == "in-process":
         return Choice(False, "--engine in-process")
     master, remote, said = _address(options, environ)
-    running = session_is_active() if active is None else active
     if options.engine == "spark":
         return Choice(True, "--engine spark", master, remote)
     if said or running:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from .changefiles import JsonReader, separated_changes
-from .commands import Command, Commit, Start, Update
+from .commandkinds import Commit, Start, Update
+from .commands import Command
 from .core import Relation
 from .diagnostics import DDlogError
 from .errors import stream as errors

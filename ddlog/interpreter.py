@@ -3,28 +3,34 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from .commands import (
+from .commandkinds import (
     Clear,
-    Command,
     Commit,
     Dump,
+    DumpIndex,
     Echo,
     Exit,
+    LogLevel,
+    Profile,
+    QueryIndex,
     Rollback,
     Sleep,
     Start,
     Timestamp,
     Update,
 )
+from .commands import Command
 from .diagnostics import DDlogError
 from .errors import commands as errors
-from .results import Changes
+from .profile import SessionProfile
+from .results import Changes, RelationView
 from .session import Session
 from .source import Span
+from .stdlib.log import set_level
 
 Print = Callable[[str], None]
 
@@ -39,13 +45,23 @@ class ChangeSink(Protocol):
 class Interpreter:
     """Commands in order, with the transaction and the batch of updates that are open.
 
-    `show` prints a line. Updates go to the session batch by batch: one that is wrong takes back
-    its own batch and leaves those before it.
+    `show` prints a line; without `store`, `dump` prints none. Updates go to the session batch by
+    batch: one that is wrong takes back its own batch and leaves those before it.
     """
 
-    def __init__(self, session: Session, show: Print, changed: ChangeSink, outputs: Sequence[str]) -> None:
+    def __init__(
+        self,
+        session: Session,
+        show: Print,
+        changed: ChangeSink,
+        outputs: Sequence[str],
+        *,
+        store: bool = True,
+    ) -> None:
         self._session, self._show, self._changed = session, show, changed
-        self._outputs = outputs
+        self._outputs, self._store = outputs, store
+        self._profile = SessionProfile(session)
+        self._filled: set[str] = set()  # output relations that have, or had, rows
         self._batch: list[tuple[Update, Command]] = []
         self.in_transaction = False
         self.ended = False
@@ -115,7 +131,9 @@ class Interpreter:
             case Commit(dump_changes):
                 self._need_transaction(command)
                 self.in_transaction = False
-                self._changed(self._session.commit(), dump_changes)
+                changes = self._profile.commit()
+                self._filled.update(changes)
+                self._changed(changes, dump_changes)
             case Rollback():
                 self._need_transaction(command)
                 self.in_transaction = False
@@ -125,6 +143,14 @@ class Interpreter:
                 self._session.clear(relation)
             case Dump(relation):
                 self._dump(relation)
+            case QueryIndex(index, key):
+                self._print(self._session.index(index).find(key))
+            case DumpIndex(index):
+                self._print(self._session.index(index).all())
+            case Profile(what, on):
+                self._measure(what, on)
+            case LogLevel(level):
+                set_level(level)
             case Echo(text):
                 self._show(text)
             case Timestamp():
@@ -139,19 +165,36 @@ class Interpreter:
             raise DDlogError([errors.NoTransaction(command.word, span=command.place())])
 
     def _dump(self, relation: str | None) -> None:
-        if relation is not None:
-            for record in self._session[relation].records():
-                self._show(record)
+        if not self._store:
             return
-        for line in dump_lines(self._session, self._outputs):
+        if relation is not None:
+            self._print(self._session[relation])
+            return
+        for line in dump_lines(self._session, self._outputs, self._filled):
             self._show(line)
 
+    def _print(self, rows: RelationView) -> None:
+        for record in rows.records():
+            self._show(record)
 
-def dump_lines(session: Session, relations: Sequence[str]) -> Iterable[str]:
-    """The text of `dump`: each relation that has rows, its name, its records, an empty line."""
+    def _measure(self, what: str | None, on: bool) -> None:
+        match what:
+            case None:
+                for line in self._profile.lines():
+                    self._show(line)
+            case "cpu":
+                self._profile.cpu = on
+            case "change":
+                self._profile.change = on
+            case _:
+                raise DDlogError([errors.NoTimely()])
+
+
+def dump_lines(session: Session, relations: Sequence[str], filled: Collection[str] = ()) -> Iterator[str]:
+    """The text of `dump`: each relation that has or (in `filled`) had rows, its records, an empty line."""
     for name in relations:
         view = session[name]
-        if len(view):
+        if name in filled or len(view):
             yield f"{name}:"
             yield from view.records()
             yield ""

@@ -3,22 +3,45 @@
 A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just
 `"Name"` when it has none; an Option is `null` or `{"Some": …}`, and may be the bare value. Tuples,
 Vec and Set are arrays. A Map with string keys is an object, any other an array of pairs. Infinities
-and NaN are strings.
+and NaN are strings. Attributes can give a field another name, let it be absent, or make a map the array
+of its values.
 """
 
 from __future__ import annotations
 
+import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from . import values
+from .digits import to_int
 from .shapes import Shape, collection_of, is_option, shape_of
-from .types import Constructor, Float, String, Tuple, Type, TypeDef, User
+from .types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, TypeDef, User
 from .values import local_name
 
 TypeDefs = Mapping[str, TypeDef]
+_ABSENT = object()
 _SPECIAL_FLOATS = ("NaN", "inf", "-inf")
+
+
+def decode_json(text: str) -> Any:
+    """The JSON of a text, with integers of any length. Raises ValueError."""
+    try:
+        return json.loads(text, parse_int=to_int, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose names must be different."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
+        )
+    return made
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
@@ -74,7 +97,7 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
             and next(iter(data)) in (only.name, local_name(only.name))
         ):
             inner = next(iter(data.values()))
-            if next(iter(data)) not in dict(only.fields):
+            if next(iter(data)) not in [form.name for form in forms_of(only)]:
                 data = inner
         return _constructor_from_json(data, shape, only, typedefs)
     bare_string = is_option(type) and type.args[0] == String()
@@ -97,33 +120,55 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
 
 
 def _constructor_from_json(data: Any, shape: Shape, chosen: Constructor, typedefs: TypeDefs) -> Any:
-    return shape.make(chosen)(*fields_from_json(data, chosen.fields, chosen.name, typedefs))
+    return shape.make(chosen)(*fields_from_json(data, chosen.fields, chosen.name, typedefs, chosen.json))
 
 
 def fields_from_json(
-    data: Any, fields: tuple[tuple[str, Type], ...], name: str, typedefs: TypeDefs
+    data: Any,
+    fields: tuple[tuple[str, Type], ...],
+    name: str,
+    typedefs: TypeDefs,
+    forms: Sequence[JsonField] = (),
 ) -> tuple[Any, ...]:
     """Typed fields from an object by name, an array by position, or, of one field, the bare value."""
+    names = [form.name for form in forms] or [field for field, _ in fields]
     if isinstance(data, dict):
-        if unknown := next((key for key in data if key not in dict(fields)), None):
-            raise ValueError(
-                f"{name} has no field {unknown!r}; it has {', '.join(n for n, _ in fields) or 'none'}"
-            )
-        if missing := next((field for field, _ in fields if field not in data), None):
+        optional = {form.name for form in forms if form.optional}
+        if unknown := next((key for key in data if key not in names), None):
+            raise ValueError(f"{name} has no field {unknown!r}; it has {', '.join(names) or 'none'}")
+        if missing := next((each for each in names if each not in data and each not in optional), None):
             raise ValueError(f"{name}: missing field {missing!r}")
-        data = [data[field] for field, _ in fields]
+        data = [data.get(each, _ABSENT) for each in names]
     elif not isinstance(data, list) and len(fields) == 1:
         data = [data]
     if not isinstance(data, list) or len(data) != len(fields):
         raise ValueError(f"{name}: expected {len(fields)} fields, found {_describe(data)}")
-    return tuple(_field(item, field, of, typedefs) for item, (field, of) in zip(data, fields, strict=True))
+    keys = [form.key for form in forms] or [None] * len(fields)
+    return tuple(
+        _field(item, each, of, key, typedefs)
+        for item, each, (_, of), key in zip(data, names, fields, keys, strict=True)
+    )
 
 
-def _field(data: Any, name: str, type: Type, typedefs: TypeDefs) -> Any:
+def _field(data: Any, name: str, type: Type, key: KeyOf | None, typedefs: TypeDefs) -> Any:
     try:
+        if data is _ABSENT:
+            return values.default_value(type, typedefs)
+        if key is not None and isinstance(data, list):
+            return _keyed(data, key, type, typedefs)
         return from_json(data, type, typedefs)
     except ValueError as error:
         raise ValueError(f"{name}: {error}") from None
+
+
+def _keyed(items: list[Any], key: KeyOf, type: Type, typedefs: TypeDefs) -> Any:
+    """A map from the array of its values."""
+    assert isinstance(type, Opaque)
+    held = [from_json(item, type.args[1], typedefs) for item in items]
+    try:
+        return values.Map([(key(value), value) for value in held])
+    except values.Fault as fault:
+        raise ValueError(f"{key.name}: {fault.message}") from None
 
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
@@ -138,9 +183,21 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     return {name: _fields_to_json(value[1:], chosen, typedefs)} if chosen.fields else name
 
 
+def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
+    """The form of each field of a constructor."""
+    return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
+
+
 def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
-    pairs = zip(fields, constructor.fields, strict=True)
-    return {name: to_json(field, type, typedefs) for field, (name, type) in pairs}
+    parts = zip(fields, forms_of(constructor), constructor.fields, strict=True)
+    return {form.name: field_to_json(field, form, type, typedefs) for field, form, (_, type) in parts}
+
+
+def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
+    """What `json.dumps` writes for a field."""
+    if form.key is not None and isinstance(type, Opaque):
+        return [to_json(held, type.args[1], typedefs) for _, held in value]
+    return to_json(value, type, typedefs)
 
 
 def _describe(data: Any) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 
 from . import values
 from .cursor import Cursor, TextFault
-from .shapes import Collection, collection_of, shape_of
+from .shapes import Collection, Shape, collection_of, shape_of
 from .types import Constructor, Tuple, Type, TypeDef, User
 from .valuetext import read_field_name, read_name, read_value
 
@@ -44,7 +44,7 @@ def _read_named_fields(cursor: Cursor, type: User, typedefs: TypeDefs) -> Mutati
     )
     shape = shape_of(type, typedefs)
     chosen = shape.constructors[0] if name == "_" and not shape.is_union else shape.constructor(name)
-    if not name or not cursor.accept("{") or not cursor.looking_at("."):
+    if not name or not cursor.accept("{") or not _names_fields(cursor, shape):
         cursor.position = start
         return None
     if chosen is None:
@@ -52,9 +52,15 @@ def _read_named_fields(cursor: Cursor, type: User, typedefs: TypeDefs) -> Mutati
     changes = _read_fields(cursor, chosen, typedefs)
 
     def mutate(value: Any) -> Any:
-        if shape.is_union and value[0] != chosen.index:
-            raise ValueError(f"the value is no {chosen.name}: {values.show(value, type, typedefs)}")
-        old = value[1:] if shape.is_union else value
+        if not shape.is_union:
+            old = value
+        elif value[0] == chosen.index:
+            old = value[1:]
+        elif len(changes) == len(chosen.fields):
+            old = [values.default_value(of, typedefs) for _, of in chosen.fields]
+        else:
+            shown = values.show(value, type, typedefs)
+            raise ValueError(f"{shown} is no {chosen.name}: to make it one, all fields must be given")
         fields = [
             changes[n](each) if n in changes else each
             for (n, _), each in zip(chosen.fields, old, strict=True)
@@ -62,6 +68,11 @@ def _read_named_fields(cursor: Cursor, type: User, typedefs: TypeDefs) -> Mutati
         return shape.make(chosen)(*fields)
 
     return mutate
+
+
+def _names_fields(cursor: Cursor, shape: Shape) -> bool:
+    """Whether fields follow by name, or of a struct none, which changes nothing."""
+    return cursor.looking_at(".") or (cursor.looking_at("}") and not shape.is_union)
 
 
 def _read_fields(cursor: Cursor, chosen: Constructor, typedefs: TypeDefs) -> dict[str, Mutation]:
@@ -90,6 +101,7 @@ def _read_map(cursor: Cursor, collection: Collection, typedefs: TypeDefs) -> Mut
         key = read_value(cursor, key_type, typedefs)
         cursor.expect(",")
         changes[key] = _read_map_value(cursor, value_type, typedefs)
+        cursor.accept(",")
         cursor.expect(")")
         if not cursor.accept(","):
             cursor.expect("]")

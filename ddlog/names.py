@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from . import core, errors, syntax
+from .attributes import json_fields, original
 from .diagnostics import Diagnostic, Note
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
@@ -43,6 +44,7 @@ BUILT_IN: dict[str, Type] = {
     "double": Float(64),
 }
 ERASED_TYPES = frozenset({REF, INTERN, "intern::IObj", "hashset::HashSet", "tinyset::Set64"})
+DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
 
@@ -249,6 +251,7 @@ class Environment:
             columns,
             None,
             declaration.name_span,
+            original(declaration),
         )
 
     # ----------------------------------------------------------------- types
@@ -279,6 +282,7 @@ class Environment:
                     owner.qualified(each),
                     i,
                     tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
+                    json_fields(fields),
                 )
                 for i, (each, fields) in enumerate(shapes)
             ),
@@ -313,10 +317,13 @@ class Environment:
                 return self._named(type_, module, variables)
 
     def _named(self, type_: syntax.NamedType, module: str, variables: frozenset[str] | None) -> Type:
-        if type_.name in BUILT_IN:
+        built_in = BUILT_IN.get(type_.name)
+        found = None
+        if built_in is None or type_.name in DECLARABLE:
+            found = self.find(TYPES, type_.name, module)
+        if found is None and built_in is not None:
             self._count_arguments(type_, 0)
-            return BUILT_IN[type_.name]
-        found = self.find(TYPES, type_.name, module)
+            return built_in
         if found is None:
             self.diagnostics.append(self._unknown_type(type_, module))
             return ERROR

@@ -8,10 +8,12 @@ from collections.abc import Iterable
 def nearest(name: str, candidates: Iterable[str]) -> str | None:
     """The candidate that is most like the name, or None when none is close.
 
-    A difference in upper and lower case counts little; otherwise a third of the letters may differ.
+    A difference in upper and lower case counts little; otherwise a third of the letters may differ. Names
+    with a `$` are not the user's.
     """
     allowed = max(1, len(name) // 3)
-    scored = [(_score(name, other), other) for other in dict.fromkeys(candidates) if other != name]
+    others = [other for other in dict.fromkeys(candidates) if other != name and "$" not in other]
+    scored = [(_score(name, other), other) for other in others]
     close = [(score, other) for score, other in scored if score <= allowed]
     return min(close)[1] if close else None
 

@@ -39,4 +39,16 @@ def climb(parts: Sequence[Any], found: list[Diagnostic]) -> ast.Expr:
         operands.append(operand)
     while pending:
         reduce()
+    found += [
+        errors.OperatorAfterElse(token.value, span=operand.span)
+        for operand, token in zip(parts[::2], parts[1::2], strict=False)
+        if _ends_in_else(operand)
+    ]
     return operands[0]
+
+
+def _ends_in_else(expr: ast.Expr) -> bool:
+    """Whether an operand is an `if` without parentheses whose last branch looks as if it went on."""
+    if not isinstance(expr, ast.If) or expr.otherwise is None or expr.span.text().startswith("("):
+        return False
+    return not isinstance(expr.otherwise, ast.If | ast.Block) or _ends_in_else(expr.otherwise)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from . import values
 from .collector import paused
-from .core import CheckedProgram, Relation
+from .core import CheckedProgram, Index, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
 from .errors import usage as errors
+from .errors.names import UnusedRelation
+from .exposed import exposed
 from .nearest import nearest
 from .rows import Row
 from .source import Source
@@ -79,15 +81,28 @@ class Program:
         self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
     ) -> None:
         self.source, self.checked, self.warnings = source, checked, warnings
+        self._compile_array_keys()
 
     @property
     def relations(self) -> Mapping[str, Relation]:
         """The declared relations by name."""
         return self.checked.relations
 
+    @property
+    def indexes(self) -> Mapping[str, Index]:
+        """The declared indexes by name."""
+        return self.checked.indexes
+
+    def with_internal_outputs(self) -> Program:
+        """The program with its internal relations as output relations, and with DDlog's relation of the one
+        fact on which rules without a positive term rest."""
+        shown = exposed(self.checked, self.source)
+        warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
+        return Program(self.source, shown, tuple(warnings))
+
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""
-        return sorted(relation.name for relation in self.relations.values() if relation.role == role)
+        return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
     def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
@@ -190,6 +205,21 @@ class Program:
 
         assert relation.key is not None and relation.key.body is not None
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
+
+    def _compile_array_keys(self) -> None:
+        forms = [
+            form
+            for typedef in self.checked.typedefs.values()
+            for constructor in typedef.constructors
+            for form in constructor.json
+        ]
+        keys = [form.key for form in forms if form.key is not None]
+        if keys:
+            from .codegen.scalar import compile_function_table
+
+            functions = compile_function_table(self.checked)
+            for key in keys:
+                key.function = functions[key.key]
 
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+from textwrap import shorten
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ if TYPE_CHECKING:
     from rich.status import Status
 
 _PATIENCE = 1.0
+_WIDTH = 70  # of a rule's text
 
 
 class Progress:
@@ -22,19 +24,25 @@ class Progress:
     def __init__(self, quiet: bool = False) -> None:
         self._enabled = not quiet and sys.stderr.isatty()
         self._lock = threading.Lock()
-        self._text = "working"
+        self._latest = ("working", 0, 0)
         self._timer: threading.Timer | None = None
         self._status: Status | None = None
 
     def __call__(self, phase: str, iteration: int, rows: int) -> None:
-        parts = [phase]
+        self._latest = phase, iteration, rows
+        if self._status is not None:
+            self._status.update(self._shown())
+
+    def _shown(self) -> str:
+        from rich.markup import escape
+
+        phase, iteration, rows = self._latest
+        parts = [shorten(phase, _WIDTH, placeholder=" …")]
         if iteration:
             parts.append(f"iteration {iteration:,}")
         if rows:
             parts.append(f"{rows:,} rows")
-        self._text = ", ".join(parts)
-        if self._status is not None:
-            self._status.update(self._text)
+        return escape(", ".join(parts))
 
     def __enter__(self) -> Progress:
         if self._enabled:
@@ -58,7 +66,7 @@ class Progress:
         from rich.console import Console
         from rich.status import Status
 
-        status = Status(self._text, console=Console(stderr=True), spinner="line")
+        status = Status(self._shown(), console=Console(stderr=True), spinner="line")
         with self._lock:
             if self._timer is not None:
                 status.start()

@@ -14,14 +14,15 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
+from .commands import COMMANDS
 from .core import Relation
-from .errors.commands import COMMANDS
 
 if TYPE_CHECKING:
     from .repl import Shell
 
 _WORD = re.compile(r"[A-Za-z_][\w:]*\Z")
 _NAMES = re.compile(r"[A-Za-z_][\w:]*")
+_ARGUMENTS = {"commit": ("dump_changes",), "profile": ("cpu", "change", "on", "off")}
 _CHANGING = ("insert", "insert_or_update", "delete", "delete_key", "modify", "clear")
 
 
@@ -41,7 +42,7 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
 
     editor: PromptSession[str] = PromptSession(
         history=_history(),
-        completer=NameCompleter(shell.session.program.relations),
+        completer=NameCompleter(shell.session.program.relations, shell.session.program.indexes),
         complete_while_typing=False,
         multiline=True,
         key_bindings=keys,
@@ -57,10 +58,11 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
 
 
 class NameCompleter(Completer):
-    """Completes names of commands, relations and columns, by what stands before."""
+    """Completes names of commands, relations, columns and indexes, by what stands before."""
 
-    def __init__(self, relations: Mapping[str, Relation]) -> None:
-        self._relations = relations
+    def __init__(self, relations: Mapping[str, Relation], indexes: Iterable[str] = ()) -> None:
+        self._relations = {name: each for name, each in relations.items() if not each.hidden}
+        self._indexes = sorted(indexes)
 
     def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
         """The names that the word before the cursor begins."""
@@ -83,8 +85,10 @@ class NameCompleter(Completer):
             return [*sorted(self._relations), *sorted(columns)]
         if not names:
             return [*COMMANDS, "help", "relations"]
-        if names[0] == "commit":
-            return ["dump_changes"]
+        if names[0] in _ARGUMENTS:
+            return list(_ARGUMENTS[names[0]])
+        if names[0] in ("query_index", "dump_index"):
+            return self._indexes
         changing = names[-1] in _CHANGING or (names[0] in _CHANGING and not mentioned)
         if names[0] in _CHANGING and piece.rstrip().endswith(","):
             return list(_CHANGING)

@@ -27,8 +27,10 @@ HELP = """\
   commit;  commit dump_changes; apply the transaction; print its changes
   rollback;                     forget it
   dump;  dump Path;             print the output relations, or one relation
-  relations                     what relations there are, their columns and sizes
-  echo text;  timestamp;  mssleep 10;
+  query_index ByFrom(1);        what a key finds in an index; dump_index ByFrom; all that it has
+  relations                     what relations and indexes there are, their columns and sizes
+  profile cpu on;  profile;     measure commits (also `change`); print sizes and what was measured
+  echo text;  timestamp;  mssleep 10;  log_level 400;
   help  exit                    Ctrl-C stops what runs, Ctrl-D ends the session
 A command ends with `;` and may take several lines. Updates separated by `,` are applied together."""
 
@@ -83,7 +85,9 @@ class Shell:
 
     def __init__(self, session: Session, progress: Progress) -> None:
         self.session, self._progress = session, progress
-        self._reader = CommandReader(session.program.relations, session.typedefs, "<input>")
+        self._reader = CommandReader(
+            session.program.relations, session.typedefs, "<input>", session.program.indexes
+        )
         self._interpreter = Interpreter(session, self._show, self._changed, session.program.names("output"))
         self._lines: list[str] = []
 
@@ -172,9 +176,15 @@ class Shell:
 
     def _relations(self) -> None:
         for relation in self.session.program.relations.values():
+            if relation.hidden:
+                continue
             columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
             size = self.session.size(relation.name)
             self._show(f"{relation.role} {relation.kind} {relation.name}({columns})  {size:,} rows")
+
+        for index in self.session.program.indexes.values():
+            variables = ", ".join(f"{each.name}: {each.type}" for each in index.variables)
+            self._show(f"index {index.name}({variables}) on {index.relation}")
 
     def _help(self) -> None:
         self._show(HELP)

@@ -44,6 +44,9 @@ class RunOptions:
     checkpoint: str | None = None
     once: bool = False
     every: str | None = None
+    init_snapshot: bool = True
+    delta: bool = True
+    store: bool = True
 
 
 def run(program: Program, options: RunOptions) -> None:
@@ -59,6 +62,8 @@ def run(program: Program, options: RunOptions) -> None:
     wanted = {relation.name for relation in chosen}
     if options.updates is not None or following is not None:
         wanted.update(program.names("output"))
+    if options.updates is not None:
+        wanted.update(index.source for index in program.indexes.values())
     with progress:
         session = launch(
             program, options.input, options.engine, relations=sorted(wanted),
@@ -70,7 +75,8 @@ def run(program: Program, options: RunOptions) -> None:
     if following is not None:
         follow(session, first, following, _note(options))
         return
-    _show_state(session, chosen, options, first)
+    if options.init_snapshot:
+        _show_state(session, chosen, options, first)
     if options.updates is not None:
         _apply_updates(session, program, chosen, options, progress)
 
@@ -97,6 +103,12 @@ def _check_options(options: RunOptions) -> None:
         for name, value in given:
             if value:
                 raise DDlogError([errors.BadOptions(f"{name} needs --follow")])
+    if options.updates is None:
+        flags = (("init-snapshot", options.init_snapshot), ("delta", options.delta), ("store", options.store))
+        for name, wanted in flags:
+            if not wanted:
+                problem = f"--no-{name} is about the commits of update files: it needs --updates"
+                raise DDlogError([errors.BadOptions(problem)])
     if options.format == "parquet" and options.output is None:
         raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
     if options.sizes and options.format is not None and options.output is None and options.updates is None:
@@ -191,21 +203,18 @@ def _apply_updates(
     session: Session, program: Program, chosen: Sequence[Relation], options: RunOptions, progress: Progress
 ) -> None:
     assert options.updates is not None
-    names = [relation.name for relation in chosen]
     with ExitStack() as open_files:
-        sinks: list[ChangeSink] = [TextSink(names)]
-        if options.format is not None and options.output is None:
-            sinks = [LineSink(session, names, options.format)]
-        if options.output is not None and options.format != "parquet":
-            sinks.append(FileSink(session, chosen, Path(options.output), options.format or "csv", open_files))
+        sinks = _sinks(session, chosen, options, open_files) if options.delta else []
 
         def changed(changes: Changes, asked: bool) -> None:
             for sink in sinks:
                 sink(changes, asked)
 
-        interpreter = Interpreter(session, show, changed, program.names("output"))
+        interpreter = Interpreter(session, show, changed, program.names("output"), store=options.store)
         note = _note(options)
-        for command in update_commands(options.updates, program.relations, session.typedefs, note):
+        for command in update_commands(
+            options.updates, program.relations, session.typedefs, note, program.indexes
+        ):
             with progress:
                 interpreter.step(command)
             if interpreter.ended:
@@ -215,6 +224,19 @@ def _apply_updates(
         if interpreter.in_transaction:
             note("the last transaction was not committed")
         interpreter.forget()
+
+
+def _sinks(
+    session: Session, chosen: Sequence[Relation], options: RunOptions, open_files: ExitStack
+) -> list[ChangeSink]:
+    """Where the changes of each commit go."""
+    names = [relation.name for relation in chosen]
+    sinks: list[ChangeSink] = [TextSink(names)]
+    if options.format is not None and options.output is None:
+        sinks = [LineSink(session, names, options.format)]
+    if options.output is not None and options.format != "parquet":
+        sinks.append(FileSink(session, chosen, Path(options.output), options.format or "csv", open_files))
+    return sinks
 
 
 def show(line: str) -> None:

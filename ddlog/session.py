@@ -28,6 +28,7 @@ from .engine.runtime import Batch, IterationLimit, Runtime
 from .engine.schema import RowFault
 from .errors import usage as errors
 from .errors.spark import NeedsSpark
+from .indexes import IndexView
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges
 from .nearest import nearest
@@ -316,6 +317,22 @@ class Session:
         frame = None if self._spark is None else partial(self._spark.contents, relation)
         stored = self._runtime.rows(relation)
         return RelationView(declared, stored, lambda v: self._contains(declared, v), self.typedefs, frame)
+
+    def index(self, name: str) -> IndexView:
+        """An index of the program, for look-ups: `session.index("ByFrom")["a"]`. Raises DDlogError."""
+        index = self.program.indexes.get(name)
+        if index is None:
+            known = tuple(sorted(self.program.indexes))
+            raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
+        self._check_open()
+        if not self.keeps(index.source):
+            raise DDlogError([errors.NotKept(f"the index {name}")])
+        self._start()
+        return IndexView(index, self.program.relations[index.relation], self._runtime, self.typedefs)
+
+    def keeps(self, relation: str) -> bool:
+        """Whether the session computes a relation, so that it can be read."""
+        return relation in self._kept
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""

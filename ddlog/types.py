@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,13 +140,43 @@ def unwrapped(type: Type) -> Type:
     return type
 
 
+class KeyOf:
+    """The function that computes the keys of a map which JSON writes as the array of its values.
+
+    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and what it
+    computes when the program is compiled.
+    """
+
+    def __init__(self, name: str) -> None:
+        self.name, self.key = name, ""
+        self.function: Callable[[Any], Any] | None = None
+
+    def __call__(self, value: Any) -> Any:
+        assert self.function is not None, "the program is not compiled"
+        return self.function(value)
+
+
+@dataclass(frozen=True, slots=True)
+class JsonField:
+    """The form of a field in JSON: its name there, whether it may be absent (and then has the default value
+    of its type), and of a map that is an array of its values, the function of the keys."""
+
+    name: str
+    optional: bool = False
+    key: KeyOf | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Constructor:
-    """One alternative of a typedef: its qualified name, its position, its fields."""
+    """One alternative of a typedef: its qualified name, its position, its fields.
+
+    `json` is the form in JSON that attributes give to each field; empty if there are none.
+    """
 
     name: str
     index: int
     fields: tuple[tuple[str, Type], ...]
+    json: tuple[JsonField, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ import io
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Protocol, TextIO
 
 from .changefiles import JsonReader, separated_changes
 from .commands import Command, CommandReader
-from .core import Relation
+from .core import Index, Relation
 from .diagnostics import DDlogError
 from .errors import facts as errors
 from .io.faults import FaultyFile
@@ -38,15 +39,25 @@ class Reader(Protocol):
 
 
 def update_commands(
-    name: str, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], note: Note
+    name: str,
+    relations: Mapping[str, Relation],
+    typedefs: dict[str, TypeDef],
+    note: Note,
+    indexes: Mapping[str, Index] = MappingProxyType({}),
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError.
 
     The ending of the file's name decides its form, and on standard input the first character:
     `{` begins JSON lines. `note` is told of an unfinished end.
     """
+
+    def make_reader(is_json: bool, name: str) -> Reader:
+        if is_json:
+            return JsonReader(relations, typedefs, name)
+        return CommandReader(relations, typedefs, name, indexes)
+
     if name == "-":
-        yield from _follow(sys.stdin, relations, typedefs, note)
+        yield from _follow(sys.stdin, make_reader, note)
         return
     path = Path(name)
     text = read_update_file(path)
@@ -58,7 +69,7 @@ def update_commands(
         yield from separated_changes(text, separator, relation, relations, typedefs, name)
         return
     is_json = ending in (".jsonl", ".ndjson", ".json")
-    reader: Reader = (JsonReader if is_json else CommandReader)(relations, typedefs, name)
+    reader = make_reader(is_json, name)
     reader.feed(text)
     yield from reader.commands(final=True)
     _tell_rest(reader, note)
@@ -76,9 +87,7 @@ def check_updates(name: str) -> None:
         raise DDlogError([errors.CannotRead(name, error.strerror or str(error))]) from None
 
 
-def _follow(
-    stream: TextIO, relations: Mapping[str, Relation], typedefs: dict[str, TypeDef], note: Note
-) -> Iterator[Command]:
+def _follow(stream: TextIO, make_reader: Callable[[bool, str], Reader], note: Note) -> Iterator[Command]:
     """The commands of a stream, each as soon as the line that ends it has arrived."""
     reader: Reader | None = None
     if isinstance(stream, io.TextIOWrapper):
@@ -87,8 +96,7 @@ def _follow(
         for line in stream:
             if reader is None:
                 line = line.removeprefix(_BYTE_ORDER_MARK)
-                is_json = line.lstrip().startswith("{")
-                reader = (JsonReader if is_json else CommandReader)(relations, typedefs, "<stdin>")
+                reader = make_reader(line.lstrip().startswith("{"), "<stdin>")
             reader.feed(line)
             yield from reader.commands()
     except UnicodeDecodeError as error:

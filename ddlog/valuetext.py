@@ -6,7 +6,6 @@ The type decides how the text is read, so a bare `1` may become a bigint, a doub
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,20 +14,20 @@ from typing import Any
 from . import values
 from .cursor import Cursor, TextFault, Unfinished
 from .diagnostics import counted
-from .jsonvalue import from_json
+from .digits import to_int
+from .jsonvalue import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
 from .types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, TypeDef, User
 
 TypeDefs = Mapping[str, TypeDef]
 
-_INTEGER = re.compile(r"-?\s*(?:0[xX][0-9a-fA-F_]+|[0-9][0-9_]*)(?![\w.])")
+_INTEGER = re.compile(r"-?\s*(?:0[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|[0-9][0-9_]*)(?![\w.])")
 _FLOAT = re.compile(r"-?\s*(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][-+]?[0-9]+)?(?![\w.])|inf\b|NaN\b)")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _FIELD = re.compile(r"\.([A-Za-z_0-9]\w*)")
 _PLAIN_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
 _ESCAPE = re.compile(r"\\(?:u\{([0-9a-fA-F]{1,6})\}|(.))", re.DOTALL)
 _ESCAPES = {"n": "\n", "a": "\a", "b": "\b", "f": "\f", "r": "\r", "t": "\t", "v": "\v", "0": "\0"}
-_CONVERTIBLE = 4000  # digits that Python converts at once
 _ESCAPES |= {sign: sign for sign in "\\\"'?"}
 
 
@@ -120,11 +119,21 @@ def read_string(cursor: Cursor) -> str:
     """A string literal, or `%` and the name of a file whose contents are the string."""
     start = cursor.skip()
     if cursor.accept("%"):
-        name = read_string(cursor)
+        name = _read_literal(cursor)
         try:
             return Path(name).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError) as error:
-            raise TextFault(f"cannot read {name}: {error}", start, cursor.position) from None
+        except OSError as error:
+            problem = error.strerror or str(error)
+        except UnicodeDecodeError as error:
+            problem = f"it is not UTF-8: {error.reason} at byte {error.start}"
+        except ValueError as error:
+            problem = str(error)
+        raise TextFault(f"cannot read {values.quote(name)}: {problem}", start, cursor.position)
+    return _read_literal(cursor)
+
+
+def _read_literal(cursor: Cursor) -> str:
+    start = cursor.skip()
     found = cursor.match(_PLAIN_STRING)
     if found is not None:
         content = found.group(1)
@@ -158,29 +167,22 @@ def _read_integer(cursor: Cursor, type: Type, typedefs: TypeDefs) -> int:
     found = cursor.match(_INTEGER)
     if found is None:
         raise cursor.fault(f"expected {type}")
-    text = found.group().replace("_", "").replace(" ", "")
-    return _checked(to_int(text), type, typedefs, found)  # type: ignore[no-any-return]
+    return _checked(to_int(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
 
 
-def to_int(text: str) -> int:
-    """The integer that digits write, however many: decimal, or hexadecimal after `0x`."""
-    if text.startswith("-"):
-        return -to_int(text[1:].strip())
-    if text[:2] in ("0x", "0X"):
-        return int(text, 16)
-    if len(text) <= _CONVERTIBLE:
-        return int(text)
-    half = len(text) // 2
-    left: int = to_int(text[:-half]) * 10**half
-    return left + to_int(text[-half:])
+def _bare(number: re.Match[str]) -> str:
+    """The digits of a number, without what only makes them easier to read."""
+    return "".join(number.group().replace("_", "").split())
 
 
 def _read_float(cursor: Cursor, type: Type, typedefs: TypeDefs) -> float:
     found = cursor.match(_FLOAT)
+    if found is not None:
+        return _checked(float(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
+    found = cursor.match(_INTEGER)
     if found is None:
         raise cursor.fault(f"expected {type}")
-    text = found.group().replace("_", "").replace(" ", "")
-    return _checked(float(text), type, typedefs, found)  # type: ignore[no-any-return]
+    return _checked(to_int(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
 
 
 def _checked(value: Any, type: Type, typedefs: TypeDefs, place: re.Match[str]) -> Any:
@@ -290,7 +292,7 @@ def _read_json(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
     start = cursor.skip()
     text = read_string(cursor)
     try:
-        return from_json(json.loads(text), type, typedefs)
+        return from_json(decode_json(text), type, typedefs)
     except ValueError as error:
         raise TextFault(f"in the JSON: {error}", start, cursor.position) from None
 

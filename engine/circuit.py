@@ -56,6 +56,11 @@ class Inspect:
 Step: TypeAlias = Let | Guard | Unnest | Inspect
 
 
+def has_effect(step: Step) -> bool:
+    """Whether a step does something beside what it does to the valuation."""
+    return isinstance(step, Inspect) or (step.condition if isinstance(step, Guard) else step.value).effect
+
+
 @dataclass(frozen=True, slots=True)
 class Term:
     """One factor of a join: a source and the variable that each of its columns is.

@@ -71,6 +71,9 @@ class Runtime(Protocol):
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds since the last commit."""
 
+    def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
+        """The weight of each row since the last commit; 0 for one that is not there."""
+
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         """The rows with these values in the columns at these positions."""
 

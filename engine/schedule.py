@@ -22,6 +22,7 @@ from .circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Result,
@@ -129,6 +130,8 @@ class Epoch(Generic[B]):
         for at in self.nodes:
             node = self.circuit.nodes[at]
             interrupt.check()
+            if self.progress is not None and node.text:
+                self.progress(phase_of(node), 0, 0)
             if isinstance(node, Fixpoint):
                 self._results[at] = self._fixpoint(at, node)
             elif not isinstance(node, Trace):
@@ -169,14 +172,18 @@ class Epoch(Generic[B]):
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
         nested = self.operators.recursion(at, node, imports)
-        relations = [name for name, _ in node.results]
         count = 0
         while (time := nested.next_iteration()) is not None:
             interrupt.check()
             if self.limit is not None and count >= self.limit:
-                raise IterationLimit(self.limit, relations)
+                raise IterationLimit(self.limit, [name for name, _ in node.results])
             if self.progress is not None:
-                self.progress(", ".join(relations), time, nested.rows())
+                self.progress(phase_of(node), time, nested.rows())
             nested.iterate(time)
             count += 1
         return nested.finish()
+
+
+def phase_of(node: Node) -> str:
+    """What a node computes, for people: its rule or relation, or the relations of a fixpoint."""
+    return ", ".join(name for name, _ in node.results) if isinstance(node, Fixpoint) else node.text

@@ -106,7 +106,7 @@ class RowExpr:
     when there is one, takes and gives int64 arrays of one length in the representation of Kind
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
     `sql`, when there is one, gives the SQL text of the value, in the Spark types of the runtime's codec.
-    `columns` describes the inputs, where a codec needs to know.
+    `columns` describes the inputs, where a codec needs to know. `effect`: computing it does something beside.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
     structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
     """
@@ -120,6 +120,7 @@ class RowExpr:
     arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
     sql: SqlForm | None = field(compare=False, repr=False, default=None)
     columns: tuple[Column, ...] = field(compare=False, repr=False, default=())
+    effect: bool = field(compare=False, repr=False, default=False)
 
 
 class RowFault(Exception):

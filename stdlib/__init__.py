@@ -6,7 +6,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-AUTO_IMPORTED: tuple[str, ...] = ("ddlog_std", "internment", "group", "vec")
+AUTO_IMPORTED: tuple[str, ...] = (
+    "ddlog_std", "ddlog_rt", "ddlog_bigint", "debug", "internment", "group", "vec",
+)  # fmt: skip
 """The modules that every program sees, `<name>.dl` in this package."""
 
 

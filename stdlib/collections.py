@@ -8,7 +8,7 @@ from typing import Any
 from ..types import Float, Opaque
 from ..values import Fault, Map, Set, Struct, Vec, canonical_float, single, wrap
 from .options import NONE, item, some
-from .typed import Signature, typed
+from .typed import Signature, demand_number, typed
 
 Unit = tuple[()]
 
@@ -20,6 +20,7 @@ def range_vec(start: Any, end: Any, step: Any, *, signature: Signature) -> Vec:
     """From start, by step, to the end, which is left out; nothing for a step of 0."""
     assert isinstance(signature.result, Opaque)
     of = signature.result.args[0]
+    demand_number(of, "range_vec")
     if isinstance(of, Float):
         return _float_range(start, end, step, of)
     if step == 0:

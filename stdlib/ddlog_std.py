@@ -89,6 +89,8 @@ def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
         case Opaque(name, (key, of)) if local_name(name) == "Map":
             pairs = (f"{debug_text(k, key, typedefs)}: {debug_text(v, of, typedefs)}" for k, v in value)
             return f"{{{', '.join(pairs)}}}"
+        case Opaque("ddlog_std::Any"):
+            return debug_text(value.value, value.type, typedefs)
         case Opaque(name, args):
             elements = value[1] if local_name(name) == "Group" else value
             return f"[{', '.join(debug_text(each, args[-1], typedefs) for each in elements)}]"

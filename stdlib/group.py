@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..types import Float, Type
-from ..values import NAN, Fault, Group, single, wrap
-from .typed import Signature, typed
+from ..types import Float, Opaque, Tuple, Type
+from ..values import NAN, Fault, Group, wrap
+from .rounding import nearest_double, nearest_single
+from .typed import Signature, demand_number, typed
 
 
 def count(g: Group) -> int:
@@ -18,21 +19,25 @@ def count(g: Group) -> int:
 
 @typed
 def sum(g: Group, *, signature: Signature) -> Any:
-    return total(g[1], signature.result)
+    return total(g[1], signature.result, "sum")
 
 
 @typed
 def sum_second(g: Group, *, signature: Signature) -> Any:
-    return total([value for _, value in g[1]], signature.result)
+    return total([value for _, value in g[1]], signature.result, "sum_second")
 
 
 @typed
 def avg(g: Group, *, signature: Signature) -> float:
+    demand_number(_element(signature), "avg")
     return mean(g[1])
 
 
 @typed
 def avg_second(g: Group, *, signature: Signature) -> float:
+    pair = _element(signature)
+    assert isinstance(pair, Tuple)
+    demand_number(pair.items[1], "avg_second")
     return mean([value for _, value in g[1]])
 
 
@@ -44,8 +49,21 @@ def max_second(g: Group) -> Any:
     return max(value for _, value in g[1])
 
 
-def total(values: Iterable[Any], type: Type) -> Any:
-    """The sum of numbers, as a value of their type."""
+@typed
+def sum_of(g: Group, f: Callable[[Any], Any], *, signature: Signature) -> Any:
+    return total(map(f, g[1]), signature.result, "sum_of")
+
+
+def _element(signature: Signature) -> Type:
+    """The type of the values of the group that is the first argument."""
+    group = signature.parameters[0]
+    assert isinstance(group, Opaque)
+    return group.args[1]
+
+
+def total(values: Iterable[Any], type: Type, function: str) -> Any:
+    """The sum of numbers, as a value of their type. Raises Fault, naming the function, for other types."""
+    demand_number(type, function)
     if isinstance(type, Float):
         return float_sum(values, type.width)
     return wrap(_exact(values), type)
@@ -58,11 +76,11 @@ def float_sum(values: Iterable[float], width: int = 64) -> float:
     if special:
         return special[0] if all(value == special[0] for value in special) else NAN
     if width == 32:
-        return _single_of(_exact(map(Fraction, kept)))
+        return nearest_single(_exact(map(Fraction, kept)))
     try:
         return math.fsum(kept) + 0.0
     except OverflowError:
-        return _double_of(_exact(map(Fraction, kept)))
+        return nearest_double(_exact(map(Fraction, kept)))
 
 
 def mean(values: Sequence[Any]) -> float:
@@ -71,7 +89,7 @@ def mean(values: Sequence[Any]) -> float:
         raise Fault("there is no average of nothing")
     if any(isinstance(value, float) and (value is NAN or math.isinf(value)) for value in values):
         return float_sum(values)
-    return _double_of(_exact(map(Fraction, values)) / len(values))
+    return nearest_double(_exact(map(Fraction, values)) / len(values))
 
 
 def _exact(values: Iterable[Any]) -> Any:
@@ -79,21 +97,3 @@ def _exact(values: Iterable[Any]) -> Any:
     for value in values:
         result += value
     return result
-
-
-def _double_of(value: Fraction) -> float:
-    try:
-        return value.numerator / value.denominator
-    except OverflowError:
-        return math.inf if value > 0 else -math.inf
-
-
-def _single_of(value: Fraction) -> float:
-    """The nearest single, rounded once: half way cases are told apart by an odd last bit of a double."""
-    nearest = _double_of(value)
-    if math.isinf(nearest) or Fraction(nearest) == value:
-        return single(nearest)
-    mantissa, _ = math.frexp(nearest)
-    if int(mantissa * (1 << 53)) % 2 == 0:
-        nearest = math.nextafter(nearest, math.inf if value > Fraction(nearest) else -math.inf)
-    return single(nearest)

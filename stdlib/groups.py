@@ -54,6 +54,9 @@ def group_set_unions(g: Group) -> Set:
     return Set(chain.from_iterable(g[1]))
 
 
+group_setref_unions = group_set_unions
+
+
 def group_min(g: Group) -> Any:
     return g[1][0]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from ..types import Bit, Signed
+from ..types import BigInt, Bit, Signed
 from ..values import Fault, wrap_bit, wrap_signed
 from .typed import Signature, typed
 
@@ -35,7 +35,10 @@ def hex(x: int, *, signature: Signature) -> str:
     match signature.parameters[0]:
         case Bit(width) | Signed(width):
             return format(wrap_bit(x, width), "x")
-    return format(x, "x")
+        case BigInt():
+            return format(x, "x")
+        case other:
+            raise Fault(f"hex needs integers, and this is a value of type {other}")
 
 
 def ntohl(x: int) -> int:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from ..types import Type, TypeDef
+from ..types import BigInt, Bit, Float, Signed, Type, TypeDef
+from ..values import Fault
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,3 +31,9 @@ def specialised(function: F) -> F:
     """Marks a function that, given an instance's Signature, returns the implementation for it."""
     function.specialises = True  # type: ignore[attr-defined]
     return function
+
+
+def demand_number(type: Type, function: str) -> None:
+    """Raises Fault where a function of numbers is called at another type."""
+    if not isinstance(type, BigInt | Bit | Signed | Float):
+        raise Fault(f"{function} needs numbers, and these are values of type {type}")

@@ -65,6 +65,9 @@ class ReferenceRuntime:
     def contains(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         return [row in self._state[relation] for row in rows]
 
+    def lookup(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        return [self._state[relation].get(row, 0) for row in rows]
+
     def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
         return [row for row in self._state[relation] if all(row[at] == v for at, v in values.items())]
 

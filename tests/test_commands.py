@@ -10,21 +10,25 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.commands import (
+from ddlog.commandkinds import (
     Action,
     Clear,
-    CommandReader,
     Commit,
     Dump,
+    DumpIndex,
     Echo,
     Exit,
+    LogLevel,
+    Profile,
+    QueryIndex,
     Rollback,
     Sleep,
     Start,
     Timestamp,
     Update,
 )
-from ddlog.core import Column, Function, Parameter, Relation
+from ddlog.commands import CommandReader
+from ddlog.core import Column, Function, Index, Parameter, Relation
 from ddlog.diagnostics import DDlogError
 from ddlog.types import Signed, User
 from ddlog.updates import update_commands
@@ -50,10 +54,14 @@ SPOTS = Relation(
 )
 RELATIONS = {each.name: each for each in (EDGE, ITEM, HOST, PAIRS)}
 TYPES = typedefs(*RELATIONS.values())
+BY_A = Index("ByA", (Column("a", S32),), "Edge", "Edge", ((0,),), 0, PLACE)
+AT = Index("At", (Column("name", STRING), Column("at", POINTS)), "Item", "Item", ((0,), (1,)), 0, PLACE)
+ANY = Index("Any", (), "Edge", "Edge", (), 0, PLACE)
+INDEXES = {each.name: each for each in (BY_A, AT, ANY)}
 
 
 def reader(text: str = "") -> CommandReader:
-    made = CommandReader(RELATIONS, TYPES, "c.dat")
+    made = CommandReader(RELATIONS, TYPES, "c.dat", INDEXES)
     made.feed(text)
     return made
 
@@ -75,6 +83,14 @@ def insert(name: str, *row: object, last: bool = True) -> Update:
         ("dump; dump Edge; clear Edge;", [Dump(None), Dump("Edge"), Clear("Edge")]),
         ("echo;echo  a b\n c;", [Echo(""), Echo("a b\n c")]),
         ("timestamp; mssleep 5; exit;", [Timestamp(), Sleep(5), Exit()]),
+        ("query_index ByA(1); query_index Any();", [QueryIndex("ByA", (1,)), QueryIndex("Any", ())]),
+        ('query_index At("a", Point{1, 2});', [QueryIndex("At", ("a", (1, 2)))]),
+        ("dump_index ByA;", [DumpIndex("ByA")]),
+        (
+            "profile; profile cpu on; profile change off;",
+            [Profile(), Profile("cpu", True), Profile("change", False)],
+        ),
+        ("profile timely on; log_level 600;", [Profile("timely", True), LogLevel(600)]),
         ("insert Edge(1, -2);", [insert("Edge", 1, -2)]),
         ("insert Edge(.b = 1, .a = 2);", [insert("Edge", 2, 1)]),
         ("insert Edge(.b = 1);", [insert("Edge", 0, 1)]),
@@ -111,8 +127,18 @@ def test_modify_changes_named_fields() -> None:
             "strat;",
             "c.dat:1:1: there is no command `strat`\n    strat;\n    ^^^^^\n  help: did you mean `start`?",
         ),
-        ("profile;", "c.dat:1:1: the command `profile` is not supported yet"),
-        ("query_index I(1);", "c.dat:1:1: the command `query_index` is not supported yet"),
+        (
+            "sleep 5;",
+            "c.dat:1:1: there is no command `sleep`\n    sleep 5;\n    ^^^^^\n  help: the commands are start",
+        ),
+        ("profile memory on;", "c.dat:1:9: expected `cpu` or `change` or `timely`, found `memory`"),
+        ("profile cpu;", "c.dat:1:12: expected `on` or `off`, found `;`"),
+        ("log_level high;", "c.dat:1:11: expected a level, a number, found `high`"),
+        ("query_index ByB(1);", "c.dat:1:13: there is no index ByB\n    query_index ByB(1);\n"),
+        ("dump_index Edge;", "help: the indexes are Any, At, ByA"),
+        ("query_index ByA(1, 2);", "c.dat:1:20: expected 1 value, found more"),
+        ('query_index At("a");', "c.dat:1:16: expected 2 values, found 1"),
+        ("query_index ByA 1;", "c.dat:1:17: expected `(` after `ByA`, found `1`"),
         ("start;\n\n  insert Egde(1);", "c.dat:3:10: there is no relation Egde"),
         ("insert Edge(1, x);", "c.dat:1:16: expected signed<32>, found `x`"),
         ("insert Edge(1, 2, 3);", "c.dat:1:19: expected 2 values, found more"),
@@ -122,8 +148,10 @@ def test_modify_changes_named_fields() -> None:
         ("commit changes;", "c.dat:1:8: expected `;` after `commit`, found `changes`"),
         ("delete_key Edge 1;", "Edge has no primary key"),
         ("mssleep x;", "c.dat:1:9: expected a number of milliseconds, found `x`"),
+        ("mssleep 99999999999;", "c.dat:1:9: expected a number of milliseconds under a year"),
+        ("insert Edge();", "c.dat:1:13: expected 2 values, found 0"),
         (";", "c.dat:1:1: expected a command, found `;`"),
-        ('insert Item(%"/no/such", Point{}, [], None);', "c.dat:1:13: cannot read /no/such"),
+        ('insert Item(%"/no/such", Point{}, [], None);', 'c.dat:1:13: cannot read "/no/such": No such file'),
     ],
 )
 def test_errors_have_places(text: str, message: str) -> None:

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-import re
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -21,7 +19,9 @@ from ddlog.stdlib.typed import Signature
 from ddlog.types import BigInt, Float, Signed
 from ddlog.values import NAN, Group
 
-FOLDER = Path(str(stdlib.__file__)).parent
+from .library.calls import untried
+from .library.test_ddlog_std import TABLE as OTHERS
+from .library.test_group import CALLS as OF_GROUPS
 
 PRELUDE = """
 typedef Color = Red | Green{shade: u8} | Blue
@@ -272,12 +272,6 @@ def test_group_unions() -> None:
     assert compiled.scalar(Group.of((), [values.Set([1, 2]), values.Set([2, 5])])) == values.Set([1, 2, 5])
 
 
-@pytest.mark.parametrize("module", stdlib.AUTO_IMPORTED)
-def test_every_extern_function_has_a_twin(module: str) -> None:
-    declared = re.findall(r"^extern function (\w+)", (FOLDER / f"{module}.dl").read_text(), re.M)
-    assert [stdlib.twin(module, name) for name in declared] or module == "vec"
-
-
 def test_endless_ranges_are_faults() -> None:
     with pytest.raises(values.Fault, match="cannot make a vector of length 5000000000000"):
         scalars("output relation O(s: string)\nO(to_string_debug(range_vec(0: u64, 10000000000000, 2))).")
@@ -291,16 +285,9 @@ def test_a_missing_twin_is_named() -> None:
 
 
 def test_every_function_is_tried() -> None:
-    tried = PRELUDE + " ".join([*EXPRESSIONS, *GROUPED, *SIMPLY_GROUPED]) + "to_string_debug(union(g))"
-    words = set(re.findall(r"\w+", tried))
-    missing = []
-    for module in stdlib.AUTO_IMPORTED:
-        text = (FOLDER / f"{module}.dl").read_text()
-        used = words | {
-            w for line in text.splitlines() if "{" in line for w in re.findall(r"\w+", line.split("{", 1)[1])
-        }
-        missing += [name for name in re.findall(r"function (\w+)", text) if name not in used]
-    assert missing == []
+    whole = [PRELUDE, EXPRESSIONS, GROUPED, SIMPLY_GROUPED, "union(g) to_string_debug"]
+    assert untried("ddlog_std", *whole, OTHERS) == []
+    assert untried("group", *whole, OF_GROUPS) == []
 
 
 def typed(type: Signed | BigInt | Float) -> Signature:
@@ -313,7 +300,7 @@ def test_sums_wrap_and_averages_do_not(numbers: set[int]) -> None:
     exact = sum(numbers)
     assert group.sum(g, signature=typed(Signed(32))) == (exact + 2**31) % 2**32 - 2**31
     assert group.sum(g, signature=typed(BigInt())) == exact
-    assert group.avg(g, signature=typed(Float(64))) == float(Fraction(exact, len(numbers)))
+    assert group.mean(g.values) == float(Fraction(exact, len(numbers)))
 
 
 @given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, unique=True))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -44,6 +45,16 @@ def read(text: str, type: Type) -> Any:
     ("text", "type", "value"),
     [
         ("true", BOOL, True),
+        ("0x_FF_", BIGINT, 255),
+        ("-\n5", S32, -5),
+        ("0x10", DOUBLE, 16.0),
+        ("-\t1_0.5", DOUBLE, -10.5),
+        ('"\\\\ \\" \\\' \\n \\a \\b \\f \\r \\t \\v \\?"', STRING, "\\ \" ' \n \a \b \f \r \t \v ?"),
+        ('[ ("a", 1,), ]', map_of(STRING, S32), (("a", 1),)),
+        ("Point{}", POINTS, (0, 0)),
+        ("Some{[1, 2]}", option(vec(S32)), (1, (1, 2))),
+        ('@json "{\\"x\\": 1, \\"y\\": 2}"', POINTS, (1, 2)),
+        ('[@json "1", 2]', vec(S32), (1, 2)),
         ("-1_000", S32, -1000),
         ("0xff", Bit(8), 255),
         ("1", DOUBLE, 1.0),
@@ -91,6 +102,13 @@ def test_text_reads_as_value(text: str, type: Type, value: Any) -> None:
         ("[1, 2", vec(S32), "expected `]`, found the end of the text", 5),
         ("1 2", S32, "expected the end of the value, found `2`", 2),
         ('@json "{"', S32, "in the JSON:", 6),
+        ('@json "{\\"x\\": 1, \\"x\\": 2}"', POINTS, 'in the JSON: "x" is there twice in an object', 6),
+        ("0x_", S32, "expected signed<32>, found `0x_`", 0),
+        ('%"a\\0b"', STRING, 'cannot read "a\\0b": embedded null', 0),
+        ('%%"a"', STRING, "expected string, found `%`", 1),
+        ("Point{.x = 1, .x = 2}", POINTS, "field `x` is given twice", 14),
+        ("[1 2]", set_of(S32), "expected `]`, found `2`", 3),
+        ("1", set_of(S32), "expected ddlog_std::Set<signed<32>>, found `1`", 0),
     ],
 )
 def test_faults_have_places(text: str, type: Type, message: str, start: int) -> None:
@@ -170,6 +188,18 @@ def test_text_and_json_round_trip(data: st.DataObject) -> None:
         ("Box{1, 2}", "Box{.h = 9}", SHAPES, "Box{1, 9}"),
         ("[(1, Point{1, 2})]", "[(1, _{.x = 7})]", map_of(S32, POINTS), "[(1, Point{7, 2})]"),
         ("1", '@json "2"', S32, "2"),
+        ("Point{1, 2}", "_{}", POINTS, "Point{1, 2}"),
+        ("Point{1, 2}", '@json "[3, 4]"', POINTS, "Point{3, 4}"),
+        ("[1, 2]", '@json "[2, 3]"', set_of(S32), "[2, 3]"),
+        ("None", "Some{.x = 3}", option(S32), "3"),
+        ("Dot", "Circle{.r = 1.5}", SHAPES, "Circle{1.5}"),
+        ("[]", "[(1, Some{.x = 3})]", map_of(S32, option(S32)), "[(1, 3)]"),
+        (
+            "[(1, [2, 3]), (4, [])]",
+            "[(1, [3, 5]), (6, [7]),]",
+            map_of(S32, set_of(S32)),
+            "[(1, [2, 5]), (4, []), (6, [7])]",
+        ),
     ],
 )
 def test_mutations(old: str, mutation: str, type: Type, new: str) -> None:
@@ -177,7 +207,19 @@ def test_mutations(old: str, mutation: str, type: Type, new: str) -> None:
     assert mutate(read(old, type)) == read(new, type)
 
 
-def test_a_mutation_of_another_constructor_is_refused() -> None:
-    mutate = read_mutation(Cursor("Circle{.r = 1}"), SHAPES, TYPES)
-    with pytest.raises(ValueError, match="the value is no Circle"):
+def test_a_part_of_another_constructor_is_refused() -> None:
+    mutate = read_mutation(Cursor("Box{.w = 1}"), SHAPES, TYPES)
+    with pytest.raises(ValueError, match="is no Box: to make it one, all fields must be given"):
         mutate(read("Dot", SHAPES))
+
+
+def test_the_contents_of_files(tmp_path: Path) -> None:
+    (tmp_path / "name").write_text("an ä")
+    (tmp_path / "point.json").write_text('{"x": 1, "y": 2}')
+    (tmp_path / "bytes").write_bytes(b"\xff")
+    assert read(f'%"{tmp_path}/name"', STRING) == "an ä"
+    assert read(f'[% "{tmp_path}/name", "b"]', vec(STRING)) == ("an ä", "b")
+    assert read(f'@json %"{tmp_path}/point.json"', POINTS) == (1, 2)
+    for name, problem in (("none", "No such file"), ("bytes", "it is not UTF-8"), ("", "Is a directory")):
+        with pytest.raises(TextFault, match=problem):
+            read(f'%"{tmp_path}/{name}"', STRING)

@@ -194,6 +194,8 @@ def mutate(context: Context, target: Typed) -> None:
         reason = f"`{name}` is neither a `var` nor a `mut` parameter"
         if place.captured:
             reason = f"`{name}` is declared outside the closure, which holds a copy of its value"
+        if place.iterated:
+            reason = f"`{name}` cannot change while a loop goes over it"
         notes = (Note("declared here", place.span),)
         context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes))
     else:

@@ -22,7 +22,8 @@ from ..unify import Literal, Substitution, is_unknown, substitute, type_variable
 @dataclass(slots=True, eq=False)
 class Local:
     """A variable in scope. `name` is unique in the body; `path` is the part of another variable
-    that a match binds it to, which an assignment to it changes too."""
+    that a match binds it to, which an assignment to it changes too. `iterated` says that it would be mutable
+    if there were no loop over it around."""
 
     name: str
     type: Type
@@ -30,6 +31,7 @@ class Local:
     mutable: bool = False
     used: bool = False
     mutated: bool = False
+    iterated: bool = False
     path: Typed | None = None
     captured: bool = False
 
@@ -202,19 +204,18 @@ class Context:
         """The type for a message."""
         return readable(self.substitution.show(type_))
 
-    def expect(self, value: Typed, expected: Type) -> None:
+    def expect(self, value: Typed, expected: Type, help: str = "") -> None:
         """Demands a type of an expression."""
-        self.agree(value.span, value.type, expected)
+        self.agree(value.span, value.type, expected, help)
 
-    def agree(self, span: Span, actual: Type, expected: Type) -> bool:
-        """Makes the types equal, or reports that they are not."""
+    def agree(self, span: Span, actual: Type, expected: Type, help: str = "") -> bool:
+        """Makes the types equal, or reports that they are not; `help` is what would be right."""
         if self.substitution.unify(actual, expected):
             return True
         if self._settling and self.failed:
             return False
-        self.report(
-            errors.types.TypeMismatch(span=span, expected=self.show(expected), actual=self.show(actual))
-        )
+        shown = self.show(expected), self.show(actual)
+        self.report(errors.types.TypeMismatch(span=span, expected=shown[0], actual=shown[1], help=help))
         return False
 
     def written(self, type_: syntax.Type) -> Type:

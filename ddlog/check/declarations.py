@@ -3,27 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 from .. import errors, syntax
 from ..diagnostics import Diagnostic, Note
 from ..externs import load_externs, problem
-from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
+from ..modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from ..names import Environment, Signature, definitions, readable
 from ..source import Span
 from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..unify import type_variables
 
-COMING: dict[type[Any], str] = {
-    syntax.ForDecl: "`for` statements as rules are",
-    syntax.IndexDecl: "indexes are",
-}
-
 
 def check_declarations(environment: Environment, module: ModuleSyntax) -> list[Diagnostic]:
     """Resolves every declaration of the module; the errors in them."""
     found = list(definitions(module))
-    found += _unsupported(module)
     for declaration in module.all(TYPES):
         found += _type(environment, module, declaration)
     for name in module.names(FUNCTIONS):
@@ -37,13 +30,6 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
             found.append(errors.types.KeptFunction(span=declaration.name_span, what=what, type=function))
     found += _recursive_types(environment, module)
     return found
-
-
-def _unsupported(module: ModuleSyntax) -> Iterator[Diagnostic]:
-    for declaration in module.all(OTHER):
-        for kind, what in COMING.items():
-            if isinstance(declaration, kind):
-                yield errors.unsupported.Unsupported(span=declaration.span, what=what)
 
 
 def _type(environment: Environment, module: ModuleSyntax, declaration: object) -> Iterator[Diagnostic]:
@@ -66,6 +52,11 @@ def _type(environment: Environment, module: ModuleSyntax, declaration: object) -
 
 
 def _unused(declaration: syntax.AliasDecl | syntax.TypeDecl, used: set[str]) -> Iterator[Diagnostic]:
+    for i, name in enumerate(declaration.parameters):
+        if name in declaration.parameters[:i]:
+            yield errors.types.RepeatedParameter(
+                span=declaration.name_span, name=declaration.name, parameter=name
+            )
     unused = [name for name in declaration.parameters if name not in used]
     if unused and "?error" not in used:
         shown = ", ".join(f"'{name}" for name in unused)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from .. import core, errors
+from ..attributes import has_side_effects
 from ..diagnostics import Diagnostic
 from ..names import Environment, Signature, readable
 from ..types import Type
@@ -99,6 +100,13 @@ def check_function(
         return None, context.diagnostics
     key = signature.key([mapping[name] for name in signature.variables])
     function = core.Function(
-        key, signature.module, signature.name, tuple(parameters), result, body, signature.span
+        key,
+        signature.module,
+        signature.name,
+        tuple(parameters),
+        result,
+        body,
+        signature.span,
+        has_side_effects(signature.declaration),
     )
     return function, context.diagnostics

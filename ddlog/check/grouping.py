@@ -74,6 +74,7 @@ def _key_names(context: Context, keys: Sequence[syntax.Expr]) -> tuple[syntax.Na
             names.append(key)
         else:
             context.report(errors.rules.GroupByKeys(span=key.span))
+            names += [syntax.Name(name, span) for name, span in names_in(key).items()]
     return tuple(names)
 
 

@@ -38,7 +38,8 @@ _COLLECTIONS = frozenset({"ddlog_std::Vec", "ddlog_std::Set", "hashset::HashSet"
 def unary(context: Context, op: str, value: Typed, span: Span) -> Typed:
     """`-x`, `~x`, `not x`."""
     if op == "not":
-        context.expect(value, Bool())
+        hint = "`not` binds tighter than comparisons: write `not (a == b)`"
+        context.expect(value, Bool(), hint if span != value.span else "")  # the `else` of a rule has no `not`
     else:
         numbers(context, "-" if op == "neg" else op, [value], integers=op == "~")
     return Typed(value.type, span, lambda: core.Op(op, (value.build(),), context.final(value.type), span))
@@ -60,7 +61,7 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
         return _apply(context, op, left, right, left.type, span)
     if op == "+":
         return plus(context, left, right, span)
-    if context.agree(right.span, right.type, left.type):
+    if context.agree(right.span, right.type, left.type, _precedence(context, op, left, right)):
         numbers(context, op, [left, right], integers=op in BITWISE)
     return _apply(context, op, left, right, left.type, span)
 
@@ -68,6 +69,13 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
 def _comparable(context: Context, type_: Type, span: Span) -> None:
     if isinstance(context.final(type_), Function):
         context.report(errors.types.ComparedFunctions(span=span))
+
+
+def _precedence(context: Context, op: str, left: Typed, right: Typed) -> str:
+    """What to say of `a & b == c`."""
+    if op in BITWISE and Bool() in (context.know(left.type), context.know(right.type)):
+        return f"comparisons bind tighter than `{op}`: write `(a {op} b) == c`"
+    return ""
 
 
 def numbers(context: Context, op: str, values: list[Typed], *, integers: bool) -> None:

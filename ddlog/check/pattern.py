@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from .. import core, errors, syntax
 from ..diagnostics import counted
@@ -14,6 +15,7 @@ from ..unify import Literal, substitute
 from .context import Context, Local, Scope, Typed, fits
 
 Build = Callable[[], core.Pattern]
+Assignable: TypeAlias = syntax.Name | syntax.GetField | syntax.GetItem
 
 
 @dataclass(slots=True)
@@ -21,13 +23,13 @@ class Binder:
     """How the variables of a pattern come into scope.
 
     In a declaration (`assigned` is a list) a bare name is a variable that exists already: it is
-    assigned after the match. Elsewhere a bare name is a new variable.
+    assigned after the match, and so is a part of one. Elsewhere a bare name is a new variable.
     """
 
     context: Context
     scope: Scope
     mutable: bool = False
-    assigned: list[tuple[Local, syntax.Name]] | None = None
+    assigned: list[tuple[Local, Assignable]] | None = None
     bound: dict[str, Span] = field(default_factory=dict)
 
     def bind(self, name: str, type_: Type, span: Span, path: Typed | None) -> Local:
@@ -49,8 +51,8 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
     match expr:
         case syntax.Wildcard():
             return lambda: core.AnyPattern(context.final(type_))
-        case syntax.Name(name, span) if binder.assigned is not None:
-            local = context.declare(Scope(), f"{name}$new", type_, span)
+        case syntax.Name() | syntax.GetField() | syntax.GetItem() if binder.assigned is not None:
+            local = context.declare(Scope(), "$new", type_, expr.span)
             binder.assigned.append((local, expr))
             return lambda: core.VarPattern(local.name, context.final(type_))
         case syntax.Name(name, span) | syntax.VarDecl(name, span):

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from .. import core, errors, syntax
 from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
+from ..forrules import for_rules
 from ..imports import Modules, load_program
 from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
 from ..names import Environment
@@ -18,11 +19,13 @@ from ..parser import parse_query
 from ..source import Source
 from ..stratify import stratify
 from ..types import UNIT
+from .attributes import check_array_keys, check_attributes
 from .context import Context, Scope
 from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
-from .rule import check_rule, read_body
+from .index import check_index, repeated_indexes
+from .rule import check_rules, read_body
 from .transformer import check_applications, expanded
 
 
@@ -31,7 +34,7 @@ class Elaborated(core.CheckedProgram):
     """A checked program with what is needed to check queries on it. A query may need further
     functions and types: they are added to `functions` and `typedefs`."""
 
-    environment: Environment = field(compare=False, repr=False)
+    environment: Environment = field(compare=False, repr=False, kw_only=True)
 
 
 def check_program(
@@ -57,6 +60,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         diagnostics += check_declarations(environment, module)
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
+    indexes: dict[str, core.Index] = {}
     for module in modules.own:
         diagnostics += check_applications(environment, module)
     for module in modules.own:
@@ -64,20 +68,29 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         for declaration in module.all(RELATIONS):
             if declaration.key is not None:
                 _primary_key(environment, module, declaration, instances, diagnostics)
+        diagnostics += check_attributes(module)
+        diagnostics += check_array_keys(environment, module, instances)
         rules += _rules(environment, module, instances, diagnostics)
+        found, filling = _indexes(environment, module, instances, diagnostics)
+        indexes |= found
+        rules += filling
     instances.complete()
+    rules += _library_rules(environment, modules, instances, diagnostics)
     diagnostics += instances.diagnostics
     diagnostics += environment.diagnostics
     declared = instances.erased(dict(environment.relations))
     rules = [instances.erased(rule) for rule in rules]
+    indexes = {name: instances.erased(index) for name, index in indexes.items()}
     strata, cycles = stratify(declared, rules)
     diagnostics += cycles
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
-    diagnostics += _relation_warnings(declared, rules)
+    diagnostics += _relation_warnings(declared, rules, indexes.values(), _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
     externs = environment.externs
-    return Elaborated(typedefs, functions, declared, tuple(rules), strata, environment, externs=externs)
+    return Elaborated(
+        typedefs, functions, declared, tuple(rules), strata, indexes, environment=environment, externs=externs
+    )
 
 
 def _functions(environment: Environment, module: ModuleSyntax, instances: Instances) -> None:
@@ -96,14 +109,68 @@ def _rules(
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
     for declaration in [each for other in main.all(OTHER) for each in expanded(environment, main, other)]:
-        if isinstance(declaration, syntax.RuleDecl):
-            context = Context(environment, main.name, demand=instances.demand)
-            rule = check_rule(context, declaration)
+        written = _written(declaration)
+        contexts = [Context(environment, main.name, demand=instances.demand) for _ in written]
+        made = check_rules(contexts, written)
+        for context in contexts:
             diagnostics += context.diagnostics
-            if rule is not None:
-                environment.relations.update((made.name, made) for made, _ in context.auxiliary)
-                rules += [*(each for _, each in context.auxiliary), rule]
+            if made:
+                environment.relations.update((each.name, each) for each, _ in context.auxiliary)
+                rules += [rule for _, rule in context.auxiliary]
+        rules += made
     return rules
+
+
+def _written(declaration: object) -> Sequence[syntax.RuleDecl]:
+    """The rules that a declaration stands for."""
+    match declaration:
+        case syntax.RuleDecl():
+            return (declaration,)
+        case syntax.ForDecl():
+            return tuple(for_rules(declaration))
+        case _:
+            return ()
+
+
+def _library_rules(
+    environment: Environment, modules: Modules, instances: Instances, diagnostics: list[Diagnostic]
+) -> list[core.Rule]:
+    """The rules of those modules of the library of which the program uses a relation."""
+    rules: list[core.Rule] = []
+    waiting = _library_relations(modules)
+    while used := waiting.keys() & environment.relations.keys():
+        owners = {waiting[name].name: waiting[name] for name in sorted(used)}
+        waiting = {name: module for name, module in waiting.items() if module.name not in owners}
+        for module in owners.values():
+            rules += _rules(environment, module, instances, diagnostics)
+            instances.complete()
+    return rules
+
+
+def _library_relations(modules: Modules) -> dict[str, ModuleSyntax]:
+    """The relations that modules of the library declare, each with its module."""
+    own = {module.name for module in modules.own}
+    theirs = [module for module in modules.all.values() if module.name not in own]
+    return {module.qualified(name): module for module in theirs for name in module.names(RELATIONS)}
+
+
+def _indexes(
+    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
+) -> tuple[dict[str, core.Index], list[core.Rule]]:
+    """The indexes of the module by name, and the rules of the hidden relations that they need."""
+    indexes: dict[str, core.Index] = {}
+    rules: list[core.Rule] = []
+    declarations = [each for each in main.all(OTHER) if isinstance(each, syntax.IndexDecl)]
+    diagnostics += repeated_indexes(declarations)
+    for declaration in declarations:
+        context = Context(environment, main.name, demand=instances.demand)
+        made = check_index(context, declaration, main.qualified(declaration.name))
+        diagnostics += context.diagnostics
+        if made is not None:
+            index, rule = made
+            indexes[index.name] = index
+            rules += [] if rule is None else [rule]
+    return indexes, rules
 
 
 def _primary_key(
@@ -149,11 +216,19 @@ def _primary_key(
     environment.relations[relation.name] = dataclasses.replace(relation, key=function)
 
 
-def _relation_warnings(relations: dict[str, core.Relation], rules: list[core.Rule]) -> list[Diagnostic]:
+def _relation_warnings(
+    relations: dict[str, core.Relation],
+    rules: list[core.Rule],
+    indexes: Iterable[core.Index],
+    of_library: Container[str],
+) -> list[Diagnostic]:
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
+    read.update(name for index in indexes for name in (index.relation, index.source))
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
+        if name in of_library:
+            continue
         if relation.role != "output" and name not in read:
             found.append(errors.names.UnusedRelation(span=relation.span, name=name))
         elif relation.role != "input" and name not in filled:

@@ -5,9 +5,10 @@ Clauses are read from left to right, and a variable may be used once a clause ha
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from .. import core, errors, syntax
+from ..diagnostics import Diagnostic
 from ..source import Span
 from . import grouping
 from .atom import atom
@@ -18,15 +19,26 @@ from .declarations import held_function
 from .head import head
 
 
-def check_rule(context: Context, rule: syntax.RuleDecl) -> core.Rule | None:
-    """The rule in core; None after errors."""
+def check_rules(contexts: Sequence[Context], rules: Sequence[syntax.RuleDecl]) -> list[core.Rule]:
+    """The rules of one declaration in core, each in its context, which notes what is wrong with it.
+    None of them after errors. A rule without heads is only checked."""
+    checked = [_checked(context, rule) for context, rule in zip(contexts, rules, strict=True)]
+    found = [rule for rule, _ in checked if rule is not None]
+    if len(found) < len(checked):
+        return []
+    for context in contexts[:1]:
+        context.diagnostics += _unused([body for _, body in checked])
+    return [rule for rule in found if rule.heads]
+
+
+def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None, Body]:
     body = read_body(context, rule.body)
     _group_in_heads(body, rule)
     context.in_head = True
     heads = [head(body, atom, fact=not rule.body) for atom in rule.heads]
     context.solve()
     if context.failed:
-        return None
+        return None, body
     made = tuple(each() for each in heads if each is not None)
     clauses = body.clauses()
     variables = {local.name: context.final(local.type) for local in body.locals}
@@ -36,9 +48,8 @@ def check_rule(context: Context, rule: syntax.RuleDecl) -> core.Rule | None:
             what = "a variable of a rule"
             context.report(errors.types.KeptFunction(span=local.span, what=what, type=function))
     if context.failed:
-        return None
-    warn_unused(body)
-    return core.Rule(made, clauses, variables, rule.span.text(), rule.span)
+        return None, body
+    return core.Rule(made, clauses, variables, rule.span.text(), rule.span), body
 
 
 def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> Body:
@@ -71,9 +82,12 @@ def _group_in_heads(body: Body, rule: syntax.RuleDecl) -> None:
                 grouped(body, group, None)
 
 
-def warn_unused(body: Body) -> None:
-    """A warning for each variable that only its definition mentions."""
-    for local in body.locals:
+def _unused(bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+    """A warning for each variable that only its definition mentions. The bodies may begin with the
+    same clauses: a variable of these is used if one of the bodies uses it."""
+    written = [local for body in bodies for local in body.locals]
+    used = {(local.name, local.span) for local in written if local.used}
+    for local in written:
         name = local.name.partition("$")[0]
-        if not local.used and name and not name.startswith("_"):
-            body.context.report(errors.names.UnusedVariable(span=local.span, name=name))
+        if (local.name, local.span) not in used and name and not name.startswith("_"):
+            yield errors.names.UnusedVariable(span=local.span, name=name)

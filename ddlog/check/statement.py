@@ -13,7 +13,7 @@ from .calls import mutate
 from .context import Context, Local, Scope, Typed
 from .exhaustive import missing, useful
 from .operators import element_type, unit
-from .pattern import Binder, Build, pattern
+from .pattern import Assignable, Binder, Build, pattern
 
 
 def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None) -> Typed:
@@ -124,14 +124,14 @@ def loop(context: Context, expr: syntax.For, scope: Scope) -> Typed:
     irrefutable(context, build, element, expr.pattern.span, "a loop")
     place = collection.place
     frozen = place is not None and place.mutable
-    if place is not None:
-        place.mutable = False
+    if place is not None and frozen:
+        place.mutable, place.iterated = False, True
     context.loops += 1
     body = expressions.infer(context, expr.body, inner)
     context.progress()
     context.loops -= 1
-    if place is not None:
-        place.mutable = frozen
+    if place is not None and frozen:
+        place.mutable, place.iterated = True, False
     return Typed(
         UNIT,
         expr.span,
@@ -156,14 +156,12 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
     """A declaration `pattern = e`, or an assignment to variables or parts of them."""
     target = expr.target
     if isinstance(target, syntax.Name | syntax.GetField | syntax.GetItem):
-        place = expressions.infer(context, target, scope)
-        if not isinstance(target, syntax.Name) or scope.find(target.name) is not None:
-            mutate(context, place)
+        place = _place(context, target, scope)
         value = expressions.check(context, expr.value, scope, place.type)
         return Typed(UNIT, expr.span, lambda: core.Assign(place.build(), value.build(), UNIT, expr.span))
     annotated = context.written(target.type) if isinstance(target, syntax.Typed) else None
     value = _branch(context, expr.value, scope, annotated)
-    assigned: list[tuple[Local, syntax.Name]] = []
+    assigned: list[tuple[Local, Assignable]] = []
     build = pattern(Binder(context, scope, mutable=True, assigned=assigned), target, value.type)
     irrefutable(context, build, value.type, target.span, "an assignment")
     changes = [_assignment(context, local, name, scope) for local, name in assigned]
@@ -177,13 +175,20 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
     return Typed(UNIT, expr.span, declare)
 
 
-def _assignment(context: Context, local: Local, name: syntax.Name, scope: Scope) -> Typed:
-    place = expressions.infer(context, name, scope)
-    if place.place is not None:
+def _place(context: Context, target: Assignable, scope: Scope) -> Typed:
+    """What is assigned to; an error if nothing can be."""
+    before = len(context.diagnostics)
+    place = expressions.infer(context, target, scope)
+    if len(context.diagnostics) == before:
         mutate(context, place)
-    value = expressions.read(context, local, name.span)
+    return place
+
+
+def _assignment(context: Context, local: Local, target: Assignable, scope: Scope) -> Typed:
+    place = _place(context, target, scope)
+    value = expressions.read(context, local, target.span)
     context.expect(value, place.type)
-    return Typed(UNIT, name.span, lambda: core.Assign(place.build(), value.build(), UNIT, name.span))
+    return Typed(UNIT, target.span, lambda: core.Assign(place.build(), value.build(), UNIT, target.span))
 
 
 def leave(context: Context, word: str, span: Span) -> Typed:

@@ -24,11 +24,14 @@ class Filling:
     result: str
 
 
+_SET = Filling("set", "{0}.add({1})", "_Set")
 FILLING = {
-    "vec_push": Filling("list", "{0}.append({1})", "_Vec"),
-    "vec_append": Filling("list", "{0}.extend({1})", "_Vec"),
-    "set_insert": Filling("set", "{0}.add({1})", "_Set"),
-    "map_insert": Filling("dict", "{0}[{1}] = {2}", "_Map"),
+    ("ddlog_std", "vec_push"): Filling("list", "{0}.append({1})", "_Vec"),
+    ("ddlog_std", "vec_append"): Filling("list", "{0}.extend({1})", "_Vec"),
+    ("ddlog_std", "set_insert"): _SET,
+    ("ddlog_std", "map_insert"): Filling("dict", "{0}[{1}] = {2}", "_Map"),
+    ("hashset", "hashset_insert"): _SET,
+    ("tinyset", "insert"): _SET,
 }
 
 

@@ -71,6 +71,7 @@ class Functions:
         self.functions |= {
             each.key.key: each.key for each in program.relations.values() if each.key is not None
         }
+        self._any_effects = any(each.effects for each in self.functions.values())
         self._scope: dict[str, Any] = dict(_SUPPORT)
         self._numbers = count()
         self._names: dict[str, str] = {}
@@ -106,6 +107,19 @@ class Functions:
         if found is None:
             found = self._recursive[key] = self._reaches_cycle(key)
         return found
+
+    def effects(self, expr: Expr) -> bool:
+        """Whether an expression calls, perhaps through others, a function with side effects."""
+        waiting, seen = list(called(expr)) if self._any_effects else [], set[str]()
+        while waiting:
+            key = waiting.pop()
+            if key not in seen:
+                seen.add(key)
+                function = self.functions[key]
+                if function.effects:
+                    return True
+                waiting += called(function.body) if function.body is not None else ()
+        return False
 
     def _reaches_cycle(self, start: str) -> bool:
         state: dict[str, bool] = {}
@@ -152,7 +166,7 @@ class Functions:
             if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
                 return None
             declared = self.functions[body.function]
-        return FILLING.get(declared.name) if declared.module == "ddlog_std" else None
+        return FILLING.get((declared.module, declared.name))
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
         """The name of a struct class, and whether its values begin with the constructor's index."""

@@ -42,6 +42,7 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
         array_function(expr, inputs, functions),
         sql_function(expr, inputs, functions),
         tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),
+        functions.effects(expr),
     )
 
 

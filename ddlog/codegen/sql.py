@@ -16,7 +16,7 @@ from ..core import Expr, Pattern
 from ..engine.schema import SqlForm
 from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ..values import TypeDefs, local_name
+from ..values import TypeDefs
 from . import sqlnumbers
 from .analysis import bound_in, folded
 from .functions import Functions
@@ -350,7 +350,7 @@ class SqlWriter:
         types = [each.type for each in function.parameters]
         if function.name == "__builtin_2string":
             return Value(to_string(texts[0], types[0]))
-        form = LIBRARY.get((local_name(function.module), function.name))
+        form = LIBRARY.get((function.module, function.name))
         if form is None or (form.sorts and not all(is_ordered(each, self.typedefs) for each in types)):
             raise NoSqlForm
         result = spark_type(function.result, self.typedefs)

@@ -59,3 +59,17 @@ LIBRARY = {
     ("group", "min_second"): Form("array_min(transform(({0}).`values`, pair -> pair.`_1`))", sorts=True),
     ("group", "max_second"): Form("array_max(transform(({0}).`values`, pair -> pair.`_1`))", sorts=True),
 }
+
+# Modules whose types are strings and sets once a program is checked; what their functions are here.
+_LIKE = (
+    ("internment", "istring_", "string_", "contains starts_with ends_with len join"),
+    ("hashset", "hashset_", "set_", "empty singleton size is_empty contains insert_imm to_vec"),
+    ("hashset", "hashset_", "set_", "union intersection difference"),
+    ("tinyset", "", "set_", "empty singleton size is_empty contains insert_imm"),
+    ("tinyset", "", "set_", "union intersection difference"),
+)
+LIBRARY |= {
+    (module, there + name): LIBRARY["ddlog_std", here + name]
+    for module, there, here, names in _LIKE
+    for name in names.split()
+}

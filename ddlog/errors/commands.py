@@ -23,21 +23,20 @@ class UnknownCommand(Diagnostic):
     title: ClassVar[str] = "there is no command `{name}`"
     name: str
     near: str | None
+    known: tuple[str, ...]
 
     @property
     def hint(self) -> str:
         """The command that was perhaps meant, or all of them."""
-        if self.near:
-            return f"did you mean `{self.near}`?"
-        return "the commands are " + ", ".join(COMMANDS)
+        return f"did you mean `{self.near}`?" if self.near else "the commands are " + ", ".join(self.known)
 
 
 @dataclass(frozen=True, slots=True)
-class NotSupported(Diagnostic):
-    """A command of the language that this version does not have."""
+class NoTimely(Diagnostic):
+    """A measurement of what is not there."""
 
-    title: ClassVar[str] = "the command `{name}` is not supported yet"
-    name: str
+    title: ClassVar[str] = "`profile timely` has nothing to measure: nothing here runs on timely dataflow"
+    suggestion: ClassVar[str] = "`profile cpu on;` measures where the time of commits goes"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,10 +54,3 @@ class TransactionOpen(Diagnostic):
 
     title: ClassVar[str] = "`start` inside a transaction: they do not nest"
     suggestion: ClassVar[str] = "end the one before with `commit;` or `rollback;`"
-
-
-COMMANDS = (
-    "start", "commit", "rollback", "insert", "insert_or_update", "delete", "delete_key", "modify",
-    "clear", "dump", "echo", "timestamp", "mssleep", "exit",
-)  # fmt: skip
-UNSUPPORTED = ("profile", "query_index", "dump_index", "log_level")

@@ -125,6 +125,40 @@ class KeyNotInput(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IndexUnbound(Diagnostic):
+    """A variable of an index that its pattern does not bind."""
+
+    title: ClassVar[str] = "variable `{name}` of the index does not occur in its pattern"
+    suggestion: ClassVar[str] = "write `{name}` where the column is that the index looks up"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexBindsMore(Diagnostic):
+    """A variable in the pattern of an index that is none of its own."""
+
+    title: ClassVar[str] = "`{name}` is no variable of the index"
+    suggestion: ClassVar[str] = "declare it between the index's parentheses, or write `_` for any value"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOnStream(Diagnostic):
+    """An index on what is gone after each transaction."""
+
+    title: ClassVar[str] = "an index cannot be on {what}: it has no contents between transactions"
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IndexOnDelayed(Diagnostic):
+    """An index on an earlier state of a relation."""
+
+    title: ClassVar[str] = "an index is on a relation as it is now, not on `{what}`"
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NegatedBinder(Diagnostic):
     """`not v in R(..)`."""
 

@@ -134,3 +134,13 @@ class CallOfUpper(Diagnostic):
     label: ClassVar[str] = "relations stand only as a clause of their own"
     suggestion: ClassVar[str] = "a value of a constructor is written `{name}{{...}}`"
     name: str
+
+
+@dataclass(frozen=True, slots=True)
+class OperatorAfterElse(Diagnostic):
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "the `if` ends before `{operator}`, which takes all of it as an operand"
+    suggestion: ClassVar[str] = (
+        "write `if (c) a else (b {operator} ...)`, or `(if (c) a else b) {operator} ...`"
+    )
+    operator: str

@@ -232,6 +232,15 @@ class NotAssignable(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class RepeatedParameter(Diagnostic):
+    """Two type parameters of one name."""
+
+    title: ClassVar[str] = "type variable '{parameter} is given twice in type definition `{name}`"
+    name: str
+    parameter: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class NotAnExpression(Diagnostic):
     """A pattern where a value is wanted."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..diagnostics import Diagnostic
+from ..diagnostics import Diagnostic, counted
 
 
 def _listed(names: tuple[str, ...]) -> str:
@@ -203,6 +203,47 @@ class CannotModify(Diagnostic):
 
     title: ClassVar[str] = "the row of {relation} cannot be changed so: {problem}"
     relation: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownIndex(Diagnostic):
+    """A name that is no index's."""
+
+    title: ClassVar[str] = "there is no index {name}"
+    name: str
+    near: str | None
+    indexes: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The index that was perhaps meant, or all of them."""
+        return f"did you mean `{self.near}`?" if self.near else f"the indexes are {_listed(self.indexes)}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongIndexKey(Diagnostic):
+    """A key with too few or too many values."""
+
+    title: ClassVar[str] = "index {index} is asked with {expected}, found {given}"
+    index: str
+    variables: tuple[str, ...]
+    given: int
+
+    @property
+    def expected(self) -> str:
+        """How many values, and of which types."""
+        wanted = counted(len(self.variables), "value")
+        return f"{wanted} ({', '.join(self.variables)})" if self.variables else wanted
+
+
+@dataclass(frozen=True, slots=True)
+class BadIndexKey(Diagnostic):
+    """A value that is not of the type of the index's variable."""
+
+    title: ClassVar[str] = "the key of index {index}, {variable}: {problem}"
+    index: str
+    variable: str
     problem: str
 
 

@@ -13,9 +13,10 @@ import numpy as np
 from .. import values
 from ..core import Relation
 from ..cursor import TextFault
-from ..jsonvalue import from_json
+from ..digits import to_int
+from ..jsonvalue import decode_json, from_json
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
-from ..valuetext import parse_value, to_int
+from ..valuetext import parse_value
 from .faults import CellFault
 
 TypeDefs: TypeAlias = dict[str, TypeDef]
@@ -124,7 +125,7 @@ def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
         return parse_value(text, type, typedefs)
     except TextFault as fault:
         try:
-            return from_json(json.loads(text), type, typedefs)
+            return from_json(decode_json(text), type, typedefs)
         except json.JSONDecodeError:
             raise ValueError(f"expected {type}: {fault.message}") from None
         except RecursionError:

@@ -46,7 +46,7 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
             item = item[column.name]
         return (from_json(item, column.type, typedefs),)
     fields = tuple((column.name, column.type) for column in relation.columns)
-    return fields_from_json(item, fields, relation.name, typedefs)
+    return fields_from_json(item, fields, relation.name, typedefs, relation.constructor.json)
 
 
 def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:

@@ -16,8 +16,8 @@ from typing import Any, BinaryIO
 from ..core import Relation
 from ..diagnostics import DDlogError
 from ..errors import facts as errors
-from ..jsonvalue import to_json
-from ..types import BigInt, Bit, Float, Signed, String, Type
+from ..jsonvalue import field_to_json, forms_of
+from ..types import BigInt, Bit, Float, JsonField, Signed, String, Type
 from .columns import TypeDefs, cell_writer
 
 _CHUNK = 1 << 14
@@ -71,24 +71,29 @@ def row_writer(format: str, relation: Relation, typedefs: TypeDefs) -> Callable[
 
 def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
     """What writes a row as JSON: an object by column name, or of a relation `R[T]` the element itself."""
-    writers = [_json_value(column.type, typedefs) for column in relation.columns]
     if relation.constructor is None:
-        (write,) = writers
+        write = json_value_writer(relation.columns[0].type, JsonField("value"), typedefs)
         return lambda row: write(row[0])
-    names = (json.dumps(column.name, ensure_ascii=False).replace("%", "%%") for column in relation.columns)
+    named = forms_of(relation.constructor)
+    writers = [
+        json_value_writer(column.type, form, typedefs)
+        for column, form in zip(relation.columns, named, strict=True)
+    ]
+    names = (json.dumps(form.name, ensure_ascii=False).replace("%", "%%") for form in named)
     template = f"{{{', '.join(f'{name}: %s' for name in names)}}}"
     if all(write is str for write in writers):
         return lambda row: template % row
     return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
 
 
-def _json_value(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
+def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
+    """What writes the value of a field as JSON."""
     match type:
         case Bit() | Signed():
             return str
         case String():
             return encode_basestring
-    return lambda value: json.dumps(to_json(value, type, typedefs), ensure_ascii=False)
+    return lambda value: json.dumps(field_to_json(value, form, type, typedefs), ensure_ascii=False)
 
 
 def csv_line(cells: Sequence[str]) -> str:

@@ -19,8 +19,9 @@ from ..errors.facts import CannotWrite
 from ..io.arrow import arrow_type
 from ..io.columns import TypeDefs, cell_writer
 from ..io.plainform import plain_form
-from ..io.write import csv_header, json_writer
-from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
+from ..io.write import csv_header, json_value_writer
+from ..jsonvalue import forms_of
+from ..types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
 from .cells import name_sql, quoted
 from .failures import spark_failures
 from .workers import register
@@ -112,17 +113,17 @@ def _json_line(
 ) -> str:
     """SQL of a row as JSON, as `io.write.json_writer` has it."""
     if relation.constructor is None:
-        return _json_value(spark, codec, columns[0], relation, typedefs)
+        return _json_value(spark, codec, columns[0], JsonField("value"), typedefs)
     import json
 
     parts = []
-    for place, column in enumerate(columns):
-        opening = f"{', ' if place else '{'}{json.dumps(column.name, ensure_ascii=False)}: "
-        parts += [quoted(opening), _json_value(spark, codec, column, relation, typedefs)]
+    for place, (column, form) in enumerate(zip(columns, forms_of(relation.constructor), strict=True)):
+        opening = f"{', ' if place else '{'}{json.dumps(form.name, ensure_ascii=False)}: "
+        parts += [quoted(opening), _json_value(spark, codec, column, form, typedefs)]
     return f"concat({', '.join(parts)}, '}}')"
 
 
-def _json_value(spark: Any, codec: Codec, column: Stored, relation: Relation, typedefs: TypeDefs) -> str:
+def _json_value(spark: Any, codec: Codec, column: Stored, form: JsonField, typedefs: TypeDefs) -> str:
     of, name = column.type, name_sql(column.name)
     match of:
         case String():
@@ -138,14 +139,7 @@ def _json_value(spark: Any, codec: Codec, column: Stored, relation: Relation, ty
         ):
             return f"CAST({name} AS STRING)"
 
-    def writer() -> Callable[[Any], str]:
-        from dataclasses import replace
-
-        (declared,) = (each for each in relation.columns if each.name == column.name)
-        write = json_writer(replace(relation, constructor=None, columns=(declared,)), typedefs)
-        return lambda value: write((value,))
-
-    return _text_call(spark, codec, column, writer)
+    return _text_call(spark, codec, column, lambda: json_value_writer(of, form, typedefs))
 
 
 def _json_string(text: str) -> str:

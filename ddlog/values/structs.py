@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from functools import cache, lru_cache
 from operator import itemgetter
 from typing import Any, NamedTuple, cast
@@ -106,7 +107,7 @@ def constructors_of(typedef: TypeDef, args: tuple[Type, ...]) -> tuple[Construct
         return typedef.constructors
     bound = dict(zip(typedef.parameters, args, strict=True))
     return tuple(
-        Constructor(each.name, each.index, tuple((name, _bind(of, bound)) for name, of in each.fields))
+        replace(each, fields=tuple((name, _bind(of, bound)) for name, of in each.fields))
         for each in typedef.constructors
     )
 

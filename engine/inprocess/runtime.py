@@ -147,9 +147,14 @@ class InProcess:
 
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""
+        return [weight != 0 for weight in self.lookup(relation, rows)]
+
+    def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
+        """The weight of each row."""
         _, store = self._store(relation)
         batch = self._encode(store.schema, rows)
-        return [w != 0 for w in store.weight_of(batch.columns, batch.length).tolist()]
+        weights: list[int] = store.weight_of(batch.columns, batch.length).tolist()
+        return weights
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         """The rows with these values in the columns at these positions."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..circuit import Circuit, Fixpoint, Inspect, Join, Node, NodeId, Output, with_sources
+from ..circuit import Circuit, Fixpoint, Join, Node, NodeId, Output, has_effect, with_sources
 from .canonical import node_key
 from .scopes import everywhere
 
@@ -12,7 +12,7 @@ from .scopes import everywhere
 def share_common_nodes(circuit: Circuit) -> Circuit:
     """The circuit with equal nodes made one, from the inputs on, and in the bodies of fixpoints.
 
-    Joins are compared up to the names of their variables; those with an effect (Inspect) stay apart.
+    Joins are compared up to the names of their variables; those with an effect stay apart.
     """
     return everywhere(circuit, _share)
 
@@ -36,6 +36,6 @@ def _may_be_shared(node: Node) -> bool:
         case Fixpoint() | Output():
             return False
         case Join(_, steps):
-            return not any(isinstance(step, Inspect) for step in steps)
+            return not any(map(has_effect, steps))
         case _:
             return True

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from ..circuit import Circuit, Guard, Inspect, Join, Let, Node, NodeId, Step, Term, Unnest, with_sources
+from ..circuit import Circuit, Guard, Join, Let, Node, NodeId, Step, Term, Unnest, has_effect, with_sources
 from ..schema import Column
 from .canonical import bound_by, canonical_names, expression, rename_term, step_key
 from .scopes import everywhere
@@ -49,7 +49,7 @@ def _share(circuit: Circuit) -> Circuit:
 
 def _may_share(join: Join) -> bool:
     """Whether the terms can be joined before anything is unnested, and nothing has an effect."""
-    return _derived(join).isdisjoint(_columns(join)) and not any(isinstance(s, Inspect) for s in join.steps)
+    return _derived(join).isdisjoint(_columns(join)) and not any(map(has_effect, join.steps))
 
 
 def _columns(join: Join) -> set[str | None]:

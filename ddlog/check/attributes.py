@@ -1,0 +1,172 @@
+"""Attributes `#[name=value]`: which there are, and what their values must be.
+
+Those that only mean something to a compiler of other languages are checked for their form and have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from .. import errors, syntax
+from ..attributes import json_field, serde_settings
+from ..diagnostics import Diagnostic
+from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
+from ..names import Environment
+from ..nearest import nearest
+from ..types import JsonField, Opaque, Type, TypeDef
+from .function import Instances
+
+_STRING, _TRUE, _NUMBER, _CALL, _ANY = "a string", "true or false", "a number", "a function: `f()`", ""
+_TYPE: Mapping[str, str] = {
+    "size": _NUMBER,
+    "rust": _STRING,
+    "custom_serde": _TRUE,
+    "custom_from_record": _TRUE,
+    "shared_ref": _TRUE,
+    "dyn_alloc": _TRUE,
+    "alias": _TRUE,
+    "iterate_by_ref": _ANY,
+    "iterate_by_val": _ANY,
+}
+_CONSTRUCTOR = {"rust": _STRING}
+_FIELD = {"rust": _STRING, "deserialize_from_array": _CALL}
+_RELATION = {"original": _STRING}
+_FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
+_ARGUMENT = {"by_val": _TRUE}
+_REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
+
+
+def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
+    """What is wrong with the attributes of a module."""
+    for declaration in module.all(TYPES):
+        if not isinstance(declaration, syntax.RelationDecl):
+            yield from _attributes(declaration, "a type", _TYPE)
+            yield from _serde(declaration.attributes)
+        for each in getattr(declaration, "constructors", ()):
+            yield from _attributes(each, "a constructor", _CONSTRUCTOR)
+            yield from _serde(each.attributes)
+            yield from _fields(each.name, each.fields)
+    for declaration in module.all(RELATIONS):
+        yield from _attributes(declaration, "a relation", _RELATION)
+        yield from _fields(declaration.name, declaration.fields or ())
+        for attribute in declaration.attributes:
+            if attribute == syntax.Attribute(
+                "original", syntax.StringLit("", attribute.span), attribute.span
+            ):
+                yield errors.attributes.EmptyOriginal(span=attribute.span)
+    for declaration in module.all(FUNCTIONS):
+        yield from _attributes(declaration, "a function", _FUNCTION)
+        for each in declaration.parameters:
+            yield from _attributes(each, "an argument", _ARGUMENT)
+    for declaration in module.all(OTHER):
+        if not isinstance(declaration, syntax.Import):
+            yield from _attributes(declaration, _OTHERS[type(declaration)], {})
+
+
+_OTHERS: Mapping[type[Any], str] = {
+    syntax.RuleDecl: "a rule",
+    syntax.ForDecl: "a rule",
+    syntax.IndexDecl: "an index",
+    syntax.TransformerDecl: "a transformer",
+    syntax.ApplyDecl: "an `apply`",
+}
+
+
+def _fields(owner: str, fields: Sequence[syntax.Field]) -> Iterator[Diagnostic]:
+    names: set[str] = set()
+    for field in fields:
+        yield from _attributes(field, "a field", _FIELD)
+        for attribute in field.attributes:
+            yield from _serde([attribute], honoured=True)
+        form = json_field(field)
+        if form.name in names and field.attributes:
+            yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
+        names.add(form.name)
+
+
+def _attributes(owner: Any, kind: str, known: Mapping[str, str]) -> Iterator[Diagnostic]:
+    """Unknown and repeated ones, and wrong values. No value means yes."""
+    seen: set[str] = set()
+    for attribute in owner.attributes:
+        name, span = attribute.name, attribute.span
+        if name not in known:
+            near = nearest(name, known)
+            hint = f"did you mean `{near}`?" if near else ""
+            yield errors.attributes.UnknownAttribute(span=span, name=name, owner=kind, help=hint)
+        elif not _fits(attribute.value, known[name]):
+            yield errors.attributes.AttributeValue(span=span, name=name, wanted=known[name])
+        elif name in seen and name not in _REPEATABLE:
+            yield errors.attributes.RepeatedAttribute(span=span, name=name)
+        seen.add(name)
+
+
+def _fits(value: syntax.Expr | None, wanted: str) -> bool:
+    match value:
+        case syntax.StringLit():
+            return wanted == _STRING
+        case syntax.BoolLit() | None:
+            return wanted == _TRUE
+        case syntax.IntLit():
+            return wanted == _NUMBER
+        case syntax.Call(syntax.Name(), (), _):
+            return wanted == _CALL
+        case _:
+            return wanted == _ANY
+
+
+def _serde(attributes: Sequence[syntax.Attribute], *, honoured: bool = False) -> Iterator[Diagnostic]:
+    for attribute in attributes:
+        for setting, value in serde_settings(attribute):
+            known = (setting == "rename" and value is not None) or (setting == "default" and value is None)
+            if not (known and honoured):
+                shown = setting if value is None else f'{setting}="{value}"'
+                yield errors.attributes.SerdeSetting(span=attribute.span, setting=shown)
+
+
+def check_array_keys(
+    environment: Environment, module: ModuleSyntax, instances: Instances
+) -> Iterator[Diagnostic]:
+    """Finds the functions of `deserialize_from_array`, each an instance for the values of its map."""
+    for declaration in module.all(TYPES):
+        if isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl):
+            typedef = environment.typedef(module, declaration)
+            for written, form, (name, type_) in _with_attributes(declaration, typedef):
+                if form.key is not None:
+                    yield from _array_key(environment, module, instances, written, form, name, type_)
+
+
+def _with_attributes(
+    declaration: syntax.TypeDecl | syntax.RelationDecl, typedef: TypeDef
+) -> Iterator[tuple[syntax.Field, JsonField, tuple[str, Type]]]:
+    shapes = (
+        [declaration.fields or ()]
+        if isinstance(declaration, syntax.RelationDecl)
+        else [each.fields for each in declaration.constructors]
+    )
+    for fields, constructor in zip(shapes, typedef.constructors, strict=True):
+        if constructor.json:
+            yield from zip(fields, constructor.json, constructor.fields, strict=True)
+
+
+def _array_key(
+    environment: Environment,
+    module: ModuleSyntax,
+    instances: Instances,
+    written: syntax.Field,
+    form: JsonField,
+    name: str,
+    type_: Type,
+) -> Iterator[Diagnostic]:
+    span = next(each.span for each in written.attributes if each.name == "deserialize_from_array")
+    assert form.key is not None
+    match type_:
+        case Opaque("ddlog_std::Map", (key, value)):
+            for signature in environment.functions(form.key.name, module.name):
+                types = tuple(each.type for each in signature.parameters)
+                if types == (value,) and signature.result == key and not signature.variables:
+                    form.key.key = instances.demand(signature, ())
+                    return
+            yield errors.attributes.KeyFunction(span=span, name=form.key.name, value=str(value), key=str(key))
+        case _:
+            yield errors.attributes.ArrayOfNoMap(span=span, name=name, type=str(type_))

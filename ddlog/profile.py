@@ -1,0 +1,106 @@
+"""`profile`: what a session holds, where the time of its commits goes, what they change."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from .results import Changes
+from .session import Session
+
+_BEGIN = "taking over the changes"
+
+
+@dataclass(slots=True)
+class Stopwatch:
+    """The time between calls, by what the earlier call said was begun."""
+
+    spent: dict[str, float] = field(default_factory=dict)
+    times: dict[str, int] = field(default_factory=dict)
+    _phase: str = ""
+    _since: float = 0.0
+
+    def begin(self, phase: str) -> None:
+        """Something begins, and what was begun before ends."""
+        self.end()
+        if phase != self._phase:
+            self.times[phase] = self.times.get(phase, 0) + 1
+        self._phase = phase
+
+    def end(self) -> None:
+        """What was begun ends."""
+        now = time.perf_counter()
+        if self._phase:
+            self.spent[self._phase] = self.spent.get(self._phase, 0.0) + now - self._since
+        self._since = now
+
+    def stop(self) -> None:
+        """Nothing is going on any more."""
+        self.end()
+        self._phase = ""
+
+
+class SessionProfile:
+    """What is known of the commits of a session while it was told to look."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._watch = Stopwatch()
+        self._commits = 0
+        self._changes: dict[str, list[int]] = {}
+        self.cpu = False
+        self.change = False
+
+    def commit(self) -> Changes:
+        """Commits the transaction, and measures what is to be measured."""
+        changes = self._timed() if self.cpu else self._session.commit()
+        if self.change:
+            for name in changes:
+                weights = [weight for _, weight in changes.rows(name)]
+                counts = self._changes.setdefault(name, [0, 0])
+                counts[0] += sum(weight for weight in weights if weight > 0)
+                counts[1] += sum(weight for weight in weights if weight < 0)
+        return changes
+
+    def _timed(self) -> Changes:
+        shown, watch = self._session.progress, self._watch
+
+        def observe(phase: str, iteration: int, rows: int) -> None:
+            watch.begin(phase)
+            if shown is not None:
+                shown(phase, iteration, rows)
+
+        self._session.progress = observe
+        watch.begin(_BEGIN)
+        try:
+            changes = self._session.commit()
+            self._commits += 1
+            return changes
+        finally:
+            watch.stop()
+            self._session.progress = shown
+
+    def _named(self) -> Iterator[tuple[str, str]]:
+        """The relations that the session keeps, and the indexes with rows of their own, by what users call
+        them."""
+        program = self._session.program
+        shown = {each.name: each.name for each in program.relations.values() if not each.hidden}
+        shown |= {f"{each.name} (index)": each.source for each in program.indexes.values() if each.start}
+        return ((name, relation) for name, relation in shown.items() if self._session.keeps(relation))
+
+    def lines(self) -> Iterator[str]:
+        """The profile as text."""
+        yield "Rows of each relation:"
+        for name, relation in sorted(self._named()):
+            yield f"{self._session.size(relation):>12,}  {name}"
+        if self._watch.spent:
+            total = sum(self._watch.spent.values())
+            commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"
+            yield f"CPU: milliseconds in {commits}, by rule or relation: {total * 1000:.3f}"
+            for phase, spent in sorted(self._watch.spent.items(), key=lambda each: -each[1]):
+                yield f"{spent * 1000:>12.3f}  {self._watch.times[phase]:>6,}x  {' '.join(phase.split())}"
+        if self._changes:
+            yield "Changes of output relations, rows added and removed:"
+            for name, (added, removed) in sorted(self._changes.items()):
+                yield f"{added:>+12,}  {removed:>+12,}  {name}"

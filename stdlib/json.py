@@ -1,0 +1,61 @@
+"""The functions that json.dl declares `extern`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..types import Type, User
+from ..values import Struct
+from .jsonreaders import Readers, read_text
+from .jsontext import Refused, encode
+from .jsonvalues import from_value, to_value
+from .jsonwriters import Writers
+from .options import err, ok
+from .typed import Signature, specialised
+
+Conversion = Callable[[Any], Struct]
+
+
+@specialised
+def _from_json_string(signature: Signature) -> Conversion:
+    read = Readers(signature.typedefs).reader(_read(signature))
+    return _attempt(lambda text: read_text(text, read))
+
+
+@specialised
+def _from_json_value(signature: Signature) -> Conversion:
+    read = Readers(signature.typedefs).reader(_read(signature))
+    return _attempt(lambda value: read(from_value(value), 0))
+
+
+@specialised
+def to_json_string(signature: Signature) -> Conversion:
+    write = Writers(signature.typedefs).writer(signature.parameters[0])
+    return _attempt(lambda value: encode(write(value)))
+
+
+@specialised
+def to_json_value(signature: Signature) -> Conversion:
+    write = Writers(signature.typedefs).writer(signature.parameters[0])
+    return _attempt(lambda value: to_value(write(value)))
+
+
+def _read(signature: Signature) -> Type:
+    """The type that the result is `Ok` of."""
+    assert isinstance(signature.result, User)
+    return signature.result.args[0]
+
+
+def _attempt(convert: Callable[[Any], Any]) -> Conversion:
+    """The conversion with `Err` for what cannot be converted."""
+
+    def attempt(value: Any) -> Struct:
+        try:
+            return ok(convert(value))
+        except Refused as error:
+            return err(error.message)
+        except RecursionError:
+            return err("recursion limit exceeded")
+
+    return attempt

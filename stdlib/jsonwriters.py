@@ -1,0 +1,109 @@
+"""What turns values of a type into the decoded form of JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
+from ..values import NAN, TypeDefs, constructors_of, decimal, local_name
+from .jsonlayout import SETS, is_named, layout, unwrapped, variant
+from .jsontext import Refused, Single, encode
+from .jsonvalues import from_value
+
+Writer = Callable[[Any], Any]  # raises Refused
+
+
+class Writers:
+    """The writers of types, each made once; those of recursive types refer to each other."""
+
+    def __init__(self, typedefs: TypeDefs) -> None:
+        self.typedefs = typedefs
+        self._made: dict[Type, Writer] = {}
+
+    def writer(self, type: Type) -> Writer:
+        """The writer of a type."""
+        type = unwrapped(type)
+        found = self._made.get(type)
+        if found is None:
+            self._made[type] = lambda value: self._made[type](value)
+            found = self._made[type] = self._make(type)
+        return found
+
+    def _make(self, type: Type) -> Writer:
+        match type:
+            case Bool() | String() | BigInt() | Bit() | Signed():
+                return lambda value: value
+            case Float(width):
+                number = Single if width == 32 else float
+                return lambda value: None if value is NAN or value in _INFINITE else number(value)
+            case Tuple(()):
+                return lambda value: None
+            case Tuple(items):
+                writers = [self.writer(of) for of in items]
+                return lambda value: [write(each) for write, each in zip(writers, value, strict=True)]
+            case User():
+                return self._user(type)
+            case Opaque(name, args):
+                return self._collection(local_name(name), args, type)
+        return _never(type)
+
+    def _collection(self, name: str, args: tuple[Type, ...], type: Type) -> Writer:
+        match name, args:
+            case "Map", (key, of):
+                name_of, item = _key(unwrapped(key)), self.writer(of)
+                return lambda value: {name_of(k): item(v) for k, v in value}
+            case kind, (of,) if kind == "Vec" or kind in SETS:
+                write = self.writer(of)
+                return lambda value: [write(each) for each in value]
+        return _never(type)
+
+    def _user(self, type: User) -> Writer:
+        constructors = constructors_of(self.typedefs[type.name], type.args)
+        if is_named(type, "Option"):
+            item = self.writer(type.args[0])
+            return lambda value: item(value[1]) if value[0] else None
+        if type.name == "json::JsonValue":
+            return from_value
+        if type.name == "json::JsonWrapper":
+            inner = self.writer(type.args[0])
+            return lambda value: encode(inner(value[0]))
+        writers = [self._fields(each) for each in constructors]
+        if len(writers) == 1:
+            return writers[0]
+        names = [variant(each) for each in constructors]
+
+        def write(value: Any) -> Any:
+            name, fields = names[value[0]], value[1:]
+            return {name: writers[value[0]](fields)} if fields else name
+
+        return write
+
+    def _fields(self, constructor: Constructor) -> Writer:
+        fields = [(each.key, self.writer(each.type)) for each in layout(constructor)]
+        return lambda values: {key: write(v) for (key, write), v in zip(fields, values, strict=True)}
+
+
+_INFINITE = (float("inf"), float("-inf"))
+
+
+def _key(type: Type) -> Writer:
+    match type:
+        case String():
+            return lambda key: key
+        case BigInt() | Bit() | Signed():
+            return decimal
+        case Bool():
+            return lambda key: "true" if key else "false"
+
+    def refuse(key: Any) -> Any:
+        raise Refused("key must be a string")
+
+    return refuse
+
+
+def _never(type: Type) -> Writer:
+    def write(value: Any) -> Any:
+        raise Refused(f"values of type {type} cannot be written as JSON")
+
+    return write

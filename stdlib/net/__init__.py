@@ -1,0 +1,1 @@
+"""Library modules on internet addresses."""

@@ -1,0 +1,166 @@
+"""Classes of characters in regular expressions: as RE2 has them, and as sets where it does not."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any
+
+Ranges = tuple[tuple[int, int], ...]
+"""Characters by number: from, to, both inclusive, in order and apart."""
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of characters: what RE2 has between brackets, and whether the others are meant."""
+
+    text: str
+    negated: bool = False
+
+    def __invert__(self) -> Class:
+        return Class(self.text, not self.negated)
+
+    def __str__(self) -> str:
+        return f"[{'^' * self.negated}{self.text}]"
+
+
+DIGIT = Class(r"\p{Nd}")
+SPACE = Class(r"\t-\r \x{85}\x{a0}\x{1680}\x{2000}-\x{200a}\x{2028}\x{2029}\x{202f}\x{205f}\x{3000}")
+WORD = Class(
+    r"\p{L}\p{M}\p{Nd}\p{Nl}\p{Pc}\x{200c}\x{200d}"
+    r"\x{24b6}-\x{24e9}\x{1f130}-\x{1f149}\x{1f150}-\x{1f169}\x{1f170}-\x{1f189}"
+)
+ASCII_DIGIT, ASCII_SPACE, ASCII_WORD = Class("0-9"), Class(r"\t-\r "), Class("0-9A-Za-z_")
+_ALL = r"\x{0}-\x{10ffff}"
+NONE = Class(_ALL, True)
+_ASSIGNED = r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}\p{Cc}\p{Cf}\p{Co}\p{Cs}"
+_SPECIAL = {
+    "any": Class(_ALL),
+    "ascii": Class(r"\x{0}-\x{7f}"),
+    "assigned": Class(_ASSIGNED),
+    **dict.fromkeys(("cn", "unassigned"), Class(_ASSIGNED, True)),
+    **dict.fromkeys(("c", "other"), Class(r"\p{L}\p{M}\p{N}\p{P}\p{S}\p{Z}", True)),
+    **dict.fromkeys(("lc", "casedletter"), Class(r"\p{Lu}\p{Ll}\p{Lt}")),
+}
+_CATEGORIES = """
+    Cc control, Cf format, Co privateuse, Cs surrogate, L letter, Ll lowercaseletter,
+    Lm modifierletter, Lo otherletter, Lt titlecaseletter,
+    Lu uppercaseletter, M mark, Mc spacingmark, Me enclosingmark, Mn nonspacingmark, N number,
+    Nd decimalnumber, Nl letternumber, No othernumber, P punctuation, Pc connectorpunctuation,
+    Pd dashpunctuation, Pe closepunctuation, Pf finalpunctuation, Pi initialpunctuation,
+    Po otherpunctuation, Ps openpunctuation, S symbol, Sc currencysymbol, Sk modifiersymbol,
+    Sm mathsymbol, So othersymbol, Z separator, Zl lineseparator, Zp paragraphseparator, Zs spaceseparator
+"""
+_BY_NAME = {
+    name.lower(): short
+    for short, long in (pair.split() for pair in _CATEGORIES.split(","))
+    for name in (short, long)
+}
+_LAST = 0x10FFFF
+_MEMORY = 1 << 26  # for a compiled pattern: `\w{1000}` fits
+
+
+def positive(of: Class) -> str | None:
+    """What RE2 has between brackets for the characters of a class among others; None if it cannot."""
+    if not of.negated:
+        return of.text
+    return rf"\P{of.text[2:]}" if re.fullmatch(r"\\p\{\w+\}", of.text) else None
+
+
+def property_class(kind: str, name: str) -> Class | None:
+    """The characters with a property of Unicode, by any of its names and perhaps the kind of property."""
+    plain = re.sub(r"[\s_-]", "", name).lower()
+    if kind.lower() in ("", "gc", "general_category"):
+        if plain in _SPECIAL:
+            return _SPECIAL[plain]
+        if plain in _BY_NAME:
+            return Class(rf"\p{{{_BY_NAME[plain]}}}")
+    return _script(name) if kind.lower() in ("", "sc", "script") else None
+
+
+def _script(name: str) -> Class | None:
+    titled = "_".join(part.capitalize() for part in re.split(r"[\s_-]+", name))
+    for each in (name, titled):
+        if re.fullmatch("[A-Za-z_]+", each) and _is_script(each):
+            return Class(rf"\p{{{each}}}")
+    return None
+
+
+@cache
+def _is_script(name: str) -> bool:
+    try:
+        compiled(rf"\p{{{name}}}")
+    except ValueError:
+        return False
+    return True
+
+
+def compiled(pattern: str) -> Any:
+    """The pattern, compiled by RE2. Raises ValueError saying what is wrong."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
+    options.max_mem = _MEMORY
+    try:
+        return re2.compile(pattern, options)
+    except re2.error as error:
+        reason = error.args[0]
+        raise ValueError(reason.decode() if isinstance(reason, bytes) else reason) from None
+
+
+@lru_cache(maxsize=256)
+def ranges_of(pattern: str) -> Ranges:
+    """The characters that a pattern of one character matches."""
+    found = (each.group().decode() for each in compiled(f"(?:{pattern})+").finditer(_characters()))
+    return merged((ord(each[0]), ord(each[-1])) for each in found)
+
+
+@cache
+def _characters() -> bytes:
+    return "".join(map(chr, (*range(0xD800), *range(0xE000, _LAST + 1)))).encode()
+
+
+def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
+    """The ranges in order, with those that touch as one."""
+    result: list[tuple[int, int]] = []
+    for low, high in sorted(ranges):
+        if result and low <= result[-1][1] + 1:
+            result[-1] = result[-1][0], max(high, result[-1][1])
+        else:
+            result.append((low, high))
+    return tuple(result)
+
+
+def complement(of: Ranges) -> Ranges:
+    """The other characters."""
+    starts = (0, *(high + 1 for _, high in of))
+    ends = (*(low - 1 for low, _ in of), _LAST)
+    return tuple((low, high) for low, high in zip(starts, ends, strict=True) if low <= high)
+
+
+def union(left: Ranges, right: Ranges) -> Ranges:
+    """The characters in one of the two."""
+    return merged((*left, *right))
+
+
+def intersection(left: Ranges, right: Ranges) -> Ranges:
+    """The characters in both."""
+    return complement(union(complement(left), complement(right)))
+
+
+def difference(left: Ranges, right: Ranges) -> Ranges:
+    """The characters in the first only."""
+    return intersection(left, complement(right))
+
+
+def symmetric_difference(left: Ranges, right: Ranges) -> Ranges:
+    """The characters in one of the two only."""
+    return union(difference(left, right), difference(right, left))
+
+
+def written(of: Ranges) -> Class:
+    """The class of the characters."""
+    return Class("".join(rf"\x{{{low:x}}}-\x{{{high:x}}}" for low, high in of)) if of else NONE

@@ -1,0 +1,53 @@
+"""Functions on groups that are given functions. Those of whole groups are in test_stdlib.py."""
+
+from __future__ import annotations
+
+import pytest
+
+from .calls import given_of_group
+
+PRELUDE = """
+function odd(x: u8): bool { x % 2 == 1 }
+"""
+VALUES = (1, 2, 3, 11, 250)
+
+CALLS = {
+    "map(g, |x| x + 1)": "[2, 3, 4, 12, 251]",
+    'g.map(|x| "${x}")': '["1", "2", "3", "11", "250"]',
+    "g.flatmap(|x| if (odd(x)) [x, x] else vec_empty())": "[1, 1, 3, 3, 11, 11]",
+    "g.arg_min(|x| x % 2)": "2",
+    "g.arg_max(|x| x % 2)": "11",
+    "g.arg_max(|x| x % 10)": "3",
+    "g.find(|x| x > 3)": "ddlog_std::Some{11}",
+    "g.find(|x| x > 250)": "ddlog_std::None{}",
+    "g.filter(odd)": "[1, 3, 11]",
+    "g.filter_map(|x| if (odd(x)) Some{x as u64} else None)": "[1, 3, 11]",
+    "(g.all(|x| x > 0), g.all(odd))": "(true, false)",
+    "(g.any(|x| x > 249), g.any(|x| x > 250))": "(true, false)",
+    "g.count(odd)": "3",
+    "g.count()": "5",
+    "g.fold(|sum, x| sum + x as u64, 0)": "267",
+    "g.sum_of(|x| x)": "11",
+    "sum_of(g, |x| x as u64)": "267",
+    "g.sum_of(|_x| 0.1)": "0.5",
+    'g.sum_of(|x| "${x}")': "fault: sum_of needs numbers, and these are values of type string",
+}
+
+
+@pytest.fixture(scope="module")
+def shown() -> dict[str, str]:
+    """What every expression of the table gives."""
+    return given_of_group(PRELUDE, "u8", VALUES, CALLS)
+
+
+@pytest.mark.parametrize("call", CALLS)
+def test_call(shown: dict[str, str], call: str) -> None:
+    assert shown[call] == CALLS[call]
+
+
+@pytest.mark.parametrize("function", ["sum", "avg", "sum_second", "avg_second"])
+def test_sums_are_of_numbers(function: str) -> None:
+    type_, value = ("(u8, bool)", (1, True)) if "second" in function else ("bool", True)
+    found = given_of_group("", type_, [value], [f"{function}(g)"])
+    fault = f"fault: {function} needs numbers, and these are values of type bool"
+    assert found == {f"{function}(g)": fault}
