@@ -31,8 +31,9 @@ class Places:
 
     def span(self, start: int, end: int) -> Span:
         lines = self._lines
-        first = bisect_right(lines, start)
-        last = first if end <= start else bisect_right(lines, end - 1, first - 1)
+        first = last = bisect_right(lines, start)
+        if first < len(lines) and lines[first] < end:
+            last = bisect_right(lines, end - 1, first)
         return Span(self.source, first, start - lines[first - 1] + 1, last, end - lines[last - 1] + 1)
 
 
@@ -140,7 +141,12 @@ class _Lexer:
                     terminal = self._name(word)
                 tokens.append(Token(terminal, word, at, end))
             elif kind == "SIGN":
-                end = self._sign(found.group(), at, words)
+                sign = found.group()
+                terminal = words.get(sign)
+                if terminal is None or self.open:
+                    end = self._sign(sign, at, words)
+                else:
+                    tokens.append(Token(terminal, sign, at, end))
             elif kind in plain:
                 tokens.append(Token(plain[kind], found.group(), at, end))
             elif kind != "SPACE":

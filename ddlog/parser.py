@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeAlias
 
 from . import syntax as ast
 from .actions import Actions
@@ -29,6 +29,8 @@ def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
     span = parser.places.span(0, len(source.text))
     return query if isinstance(query, ast.Query) else ast.Query((), span), parser.errors()
 
+
+_Build: TypeAlias = Callable[[int, int, list[Any]], Any]
 
 # A token of these kinds that is the first of its line begins a declaration, whatever came before.
 _STARTERS = frozenset(
@@ -89,7 +91,6 @@ class _Parser:
         states = [self.tables.starts[self.start]]
         values: list[Any] = []
         starts: list[int] = []
-        ends: list[int] = []
         last = 0
         failed: list[int] | None = None
         for i in range(at, len(tokens)):
@@ -108,47 +109,51 @@ class _Parser:
                 if move >= 0:
                     break
                 length, origin, build = steps[~move]
+                if build is None:  # one symbol stands for another, with its value and place
+                    states[-1] = moves[states[-2]][origin]
+                    continue
+                end = last or token[2]
                 if length:
-                    start, end = starts[-length], ends[-1]
+                    start = starts[-length]
                     value = build(start, end, values[-length:])
-                    del states[-length:], values[-length:], starts[-length:], ends[-length:]
+                    del states[-length:], values[-length:], starts[-length:]
                 else:
-                    start = end = last if last else token[2]
+                    start = end
                     value = build(start, end, [])
                 states.append(moves[states[-1]][origin])
                 values.append(value)
                 starts.append(start)
-                ends.append(end)
             states.append(move)
             values.append(token)
             starts.append(token[2])
             last = token[3]
-            ends.append(last)
         return len(tokens), states, None
 
-    def _step(self, production: Production) -> tuple[int, str, Callable[[int, int, list[Any]], Any]]:
-        return production.length, production.origin, self._build(production)
+    def _step(self, production: Production) -> tuple[int, str, _Build | None]:
+        renames = production.passes and production.length == 1
+        return production.length, production.origin, None if renames else self._build(production)
 
-    def _build(self, production: Production) -> Callable[[int, int, list[Any]], Any]:
+    def _build(self, production: Production) -> _Build:
         steps = production.steps
-        plain = not any(spliced for _, spliced in steps)
         if production.inline:
             return _growing(steps) if steps and steps[0] == (0, True) else _listing(steps)
+        chosen = [i for i, _ in steps]
         if production.passes:
-            only = steps[0][0]
+            only = chosen[0]
             return lambda start, end, values: values[only]
         action = getattr(self.actions, production.action)
         if production.origin == "declaration":
             action = self._declaring(action)
-        if plain:
-            chosen = [i for i, _ in steps]
-            if -1 not in chosen:
-                return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
+        if any(spliced for _, spliced in steps):
+            listing = _listing(steps)
+            return lambda start, end, values: action(start, end, *listing(start, end, values))
+        if chosen == list(range(production.length)):
+            return lambda start, end, values: action(start, end, *values)
+        if -1 in chosen:
             return lambda start, end, values: action(
                 start, end, *[None if i < 0 else values[i] for i in chosen]
             )
-        listing = _listing(steps)
-        return lambda start, end, values: action(start, end, *listing(start, end, values))
+        return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
 
     def _declaring(self, action: Callable[..., ast.Declaration]) -> Callable[..., ast.Declaration]:
         """Keeps each declaration, so that an error in a later one does not lose it."""

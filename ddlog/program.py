@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from . import values
+from .collector import paused
 from .core import CheckedProgram, Index, Relation
 from .diagnostics import DDlogError, Diagnostic
 from .errors import facts
@@ -43,7 +44,8 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     if missing:
         raise DDlogError(missing)
     source = read_source(program)
-    checked, diagnostics = check_program(source, folders)
+    with paused():
+        checked, diagnostics = check_program(source, folders)
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
@@ -124,8 +126,9 @@ class Program:
         for name in wanted or ():
             if name not in self.relations:
                 raise DDlogError([errors.UnknownRelation(name, nearest(name, self.relations))])
-        relational = optimize(lower(self.checked, wanted))
-        return relational if stage == "relational" else incrementalize(relational)
+        with paused():
+            relational = optimize(lower(self.checked, wanted))
+            return relational if stage == "relational" else incrementalize(relational)
 
     def session(
         self,
@@ -159,9 +162,10 @@ class Program:
                 [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
             )
         outputs = self._wanted(relations)
-        circuit = self.circuit("incremental", outputs)
-        kept = frozenset(name for name, _ in circuit.relations)
-        runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
+        with paused():
+            circuit = self.circuit("incremental", outputs)
+            kept = frozenset(name for name, _ in circuit.relations)
+            runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
         return Session(self, runtime, kept, max_iterations, progress)
 
     def run(

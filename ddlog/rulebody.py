@@ -8,7 +8,7 @@ from dataclasses import replace
 from . import core
 from .aggregates import is_group, plan_grouping
 from .building import Builder, Place, column
-from .codegen.scalar import Structure, row_expr
+from .codegen.scalar import Structure, free_variables, row_expr
 from .engine.circuit import (
     EPOCH,
     ITERATION,
@@ -195,15 +195,15 @@ class Body:
     def compile(self, expr: core.Expr, name: str) -> RowExpr:
         """The row expression of an expression; the names of its variables are no part of its key."""
         resolved = self.resolved(expr)
-        compiled = row_expr(resolved, self.builder.functions, name)
-        places = {variable: str(place) for place, variable in enumerate(compiled.inputs)}
+        places = {variable: str(place) for place, variable in enumerate(free_variables(resolved))}
 
         def place(part: core.Expr) -> core.Expr | None:
             if isinstance(part, core.Var) and part.name in places:
                 return replace(part, name=places[part.name])
             return None
 
-        return replace(compiled, key=Structure(transform(resolved, place)))
+        key = Structure(transform(resolved, place))
+        return row_expr(resolved, self.builder.functions, name, key)
 
     def resolved(self, expr: core.Expr) -> core.Expr:
         """The expression over the variables that aliases stand for."""

@@ -46,6 +46,6 @@ class Span:
         return "\n".join(lines)
 
 
-@lru_cache(maxsize=4)
+@lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
     return text.split("\n")

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator
+from functools import cache
+from operator import is_
 from typing import Any, TypeGuard, get_args
 
 from .core import Expr, Match, Var
@@ -19,18 +21,22 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     if isinstance(expr, Match):
         arms = tuple((pattern, transform(arm, change)) for pattern, arm in expr.arms)
         return dataclasses.replace(expr, arg=transform(expr.arg, change), arms=arms)
-    fields = {f.name: getattr(expr, f.name) for f in dataclasses.fields(expr)}
-    new = {name: _transform_field(value, change) for name, value in fields.items()}
-    return dataclasses.replace(
-        expr, **{name: value for name, value in new.items() if value is not fields[name]}
-    )
+    kind: type = type(expr)
+    new: dict[str, Any] = {}
+    for name in _field_names(kind):
+        before = getattr(expr, name)
+        after = _transform_field(before, change)
+        if after is not before:
+            new[name] = after
+    return dataclasses.replace(expr, **new) if new else expr
 
 
 def parts(expr: Expr) -> Iterator[Expr]:
     """The expression and all expressions in it."""
     yield expr
-    for field in dataclasses.fields(expr):
-        value = getattr(expr, field.name)
+    kind: type = type(expr)
+    for name in _field_names(kind):
+        value = getattr(expr, name)
         for child in value if isinstance(value, tuple) else (value,):
             inner = child[1] if isinstance(child, tuple) and len(child) == 2 else child
             if _is_expr(inner):
@@ -46,8 +52,15 @@ def _transform_field(value: Any, change: Callable[[Expr], Expr | None]) -> Any:
     if _is_expr(value):
         return transform(value, change)
     if isinstance(value, tuple) and value and all(map(_is_expr, value)):
-        return tuple(transform(item, change) for item in value)
+        items = tuple(transform(item, change) for item in value)
+        return value if all(map(is_, items, value)) else items
     return value
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a node that may hold expressions."""
+    return tuple(f.name for f in dataclasses.fields(kind) if f.name not in ("type", "span"))
 
 
 def _is_expr(value: Any) -> TypeGuard[Expr]:

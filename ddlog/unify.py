@@ -6,10 +6,24 @@ An unknown may be restricted to number types, which is how a literal waits for i
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from enum import Enum
 
-from .types import BigInt, Bit, Float, Function, Opaque, Signed, Tuple, Type, TypeVar, User
+from .types import (
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeVar,
+    User,
+)
 
 
 class Literal(Enum):
@@ -28,6 +42,9 @@ class Literal(Enum):
 ERROR = TypeVar("?error")  # what an error has left of a declared type: agrees with every type
 
 
+_PLAIN = frozenset({Bool, BigInt, Bit, Signed, Float, String})  # types without parts
+
+
 def is_unknown(type_: Type) -> bool:
     """Whether the type is a unification variable."""
     return isinstance(type_, TypeVar) and type_.name.startswith("?")
@@ -35,6 +52,8 @@ def is_unknown(type_: Type) -> bool:
 
 def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
     """The type with every type variable replaced by what `leaf` makes of it."""
+    if type(type_) in _PLAIN:
+        return type_
     match type_:
         case TypeVar():
             return leaf(type_)
@@ -89,6 +108,7 @@ class Substitution:
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
         self._literal: dict[str, Literal] = {}
+        self._bound_to: defaultdict[str, int] = defaultdict(int)  # how many unknowns, or were before `undo`
         self._trail: list[tuple[str, Literal | None]] = []
         self._count = 0
 
@@ -168,9 +188,13 @@ class Substitution:
 
     def _unify(self, left: Type, right: Type) -> bool:
         left, right = self.shallow(left), self.shallow(right)
-        if left == right or ERROR in (left, right):
+        if left == right:
+            return True
+        if ERROR in (left, right):
             return True
         if isinstance(left, TypeVar) and is_unknown(left):
+            if isinstance(right, TypeVar) and is_unknown(right):
+                return self._join(left, right)
             return self._bind(left, right)
         if isinstance(right, TypeVar) and is_unknown(right):
             return self._bind(right, left)
@@ -186,6 +210,12 @@ class Substitution:
 
     def _unify_all(self, left: tuple[Type, ...], right: tuple[Type, ...]) -> bool:
         return len(left) == len(right) and all(self._unify(a, b) for a, b in zip(left, right, strict=True))
+
+    def _join(self, left: TypeVar, right: TypeVar) -> bool:
+        """Makes two unknowns one: that which fewer are bound to is bound, so that chains stay short."""
+        fewer, more = sorted((left, right), key=lambda unknown: self._bound_to[unknown.name])
+        self._bound_to[more.name] += self._bound_to[fewer.name] + 1
+        return self._bind(fewer, more)
 
     def _bind(self, variable: TypeVar, type_: Type) -> bool:
         literal = self._literal.get(variable.name)

@@ -353,16 +353,18 @@ def sources(node: Node) -> tuple[NodeId, ...]:
 
 def with_sources(node: Node, new: Callable[[NodeId], NodeId]) -> Node:
     """The node reading `new(s)` wherever it reads the node s (an Import, in the circuit outside)."""
+    if all(new(s) == s for s in sources(node)):
+        return node
     match node:
         case Input() | Constant() | Variable() | Import():
             return node
         case Sum():
             return replace(node, sources=tuple(new(s) for s in node.sources))
         case Join():
-            return replace(node, terms=tuple(replace(t, source=new(t.source)) for t in node.terms))
+            return replace(node, terms=_read_by(node.terms, new))
         case DeltaJoin():
-            terms = tuple(replace(t, source=new(t.source)) for t in node.terms)
-            return replace(node, terms=terms, traces=tuple(new(t) for t in node.traces))
+            traces = tuple(new(t) for t in node.traces)
+            return replace(node, terms=_read_by(node.terms, new), traces=traces)
         case DeltaDistinct() | DeltaGroup():
             return replace(node, source=new(node.source), trace=new(node.trace))
         case Fixpoint():
@@ -374,6 +376,10 @@ def with_sources(node: Node, new: Callable[[NodeId], NodeId]) -> Node:
             return replace(node, fixpoint=new(node.fixpoint))
         case _:
             return replace(node, source=new(node.source))
+
+
+def _read_by(terms: tuple[Term, ...], new: Callable[[NodeId], NodeId]) -> tuple[Term, ...]:
+    return tuple(Term(new(term.source), term.columns, term.negated) for term in terms)
 
 
 def rename_step(step: Step, new: Callable[[str], str]) -> Step:

@@ -71,11 +71,38 @@ class SqlForm(Protocol):
         """SQL that is null exactly where the expression faults, and what the fault says."""
 
 
+class Deferred:
+    """A function that is made when it is first called, or pickled for another process."""
+
+    __slots__ = ("_function", "_make")
+
+    def __init__(self, make: Callable[[], Callable[..., Any]]) -> None:
+        self._make = make
+        self._function: Callable[..., Any] | None = None
+
+    def __call__(self, *args: Any) -> Any:
+        return self.function()(*args)
+
+    def __reduce__(self) -> Any:
+        return ready, (self.function(),)
+
+    def function(self) -> Callable[..., Any]:
+        """The function itself."""
+        if self._function is None:
+            self._function = self._make()
+        return self._function
+
+
+def ready(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, made now if that was deferred: for many calls."""
+    return function.function() if isinstance(function, Deferred) else function
+
+
 @dataclass(frozen=True, slots=True)
 class RowExpr:
     """A typed expression over the variables of a row.
 
-    `scalar(*values)` takes Python values in the order of `inputs`. `arrays(encoder, *columns)`,
+    `scalar(*values)` takes Python values in the order of `inputs` (see `ready`). `arrays(encoder, *columns)`,
     when there is one, takes and gives int64 arrays of one length in the representation of Kind
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
     `sql`, when there is one, gives the SQL text of the value, in the Spark types of the runtime's codec.

@@ -75,7 +75,7 @@ ENGINE = (
     "spark",  # it runs on the in-process engine what is small
 )
 LANGUAGE = (
-    "cursor digits foreign mishap nearest progress refused source tables types",
+    "collector cursor digits foreign mishap nearest progress refused source tables types",
     "core diagnostics excerpt syntax unify values",
     "attributes errors exposed forrules shapes substitute",
     "externs unknown",

@@ -8,11 +8,27 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
+from functools import cache
+from operator import is_
 from typing import Any, TypeVar
 
 from .. import core
 from ..source import Span
-from ..types import INTERN, REF, Function, Opaque, Tuple, Type, User
+from ..types import (
+    INTERN,
+    REF,
+    BigInt,
+    Bit,
+    Bool,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    User,
+)
 
 _SET = "ddlog_std::Set"
 ERASED: dict[str, Callable[[Type], Type]] = {
@@ -33,7 +49,8 @@ _IDENTITIES = frozenset(
         "intern::istring_str",
     }
 )
-_TYPES = (Tuple, User, Opaque, Function)
+_TYPES = frozenset({Tuple, User, Opaque, Function})
+_PLAIN = (Bool, BigInt, Bit, Signed, Float, String)
 
 T = TypeVar("T")
 
@@ -70,23 +87,29 @@ class Eraser:
         return self._part(node)  # type: ignore[no-any-return]
 
     def _part(self, node: Any) -> Any:
-        if isinstance(node, _TYPES):
-            return self.type(node)
-        if isinstance(node, tuple):
+        kind: type = type(node)
+        if kind in _TYPES:
+            erased = self.type(node)
+            return node if erased == node else erased
+        if kind is tuple:
             new = tuple(map(self._part, node))
-            return node if all(a is b for a, b in zip(node, new, strict=True)) else new
-        if isinstance(node, dict):
+            return node if all(map(is_, node, new)) else new
+        if kind is dict:
             return {key: self._part(value) for key, value in node.items()}
-        if isinstance(node, Span) or not dataclasses.is_dataclass(node):
-            return node
-        if isinstance(node, core.Call) and node.function.partition("<")[0] in _IDENTITIES:
+        if kind is core.Call and node.function.partition("<")[0] in _IDENTITIES:
             return self._part(node.args[0])
         changes = {}
-        for field in dataclasses.fields(node):
-            before = getattr(node, field.name)
-            if isinstance(before, str | int):
-                continue
+        for name in _field_names(kind):
+            before = getattr(node, name)
             after = self._part(before)
             if after is not before:
-                changes[field.name] = after
-        return dataclasses.replace(node, **changes) if changes else node  # type: ignore[type-var]
+                changes[name] = after
+        return dataclasses.replace(node, **changes) if changes else node
+
+
+@cache
+def _field_names(kind: type) -> tuple[str, ...]:
+    """The fields of a class of core that may hold types or parts of programs; of all else none."""
+    if kind in (Span, *_PLAIN) or not dataclasses.is_dataclass(kind):
+        return ()
+    return tuple(field.name for field in dataclasses.fields(kind) if not field.name.endswith("span"))

@@ -91,22 +91,23 @@ def walk(node: Any) -> Iterator[Any]:
         node = waiting.pop()
         if isinstance(node, tuple):
             waiting.extend(reversed(node))
-        elif (parts := _parts(type(node))) is not None:
+        elif (parts := _parts[type(node)]) is not None:
             yield node
             waiting.extend([getattr(node, name) for name in parts])
 
 
-_known_parts: dict[type[object], tuple[str, ...] | None] = {}
-
-
-def _parts(kind: type[object]) -> tuple[str, ...] | None:
+class _Parts(dict[type[object], tuple[str, ...] | None]):
     """The names of the fields that may hold nodes, last first; None for what is no node."""
-    if kind not in _known_parts:
+
+    def __missing__(self, kind: type[object]) -> tuple[str, ...] | None:
         names: tuple[str, ...] | None = None
         if kind is not Span and is_dataclass(kind):
             names = tuple(each.name for each in reversed(fields(kind)) if not each.name.endswith("span"))
-        _known_parts[kind] = names
-    return _known_parts[kind]
+        self[kind] = names
+        return names
+
+
+_parts = _Parts()
 
 
 def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable
+from functools import partial
 from itertools import count
 from typing import Any
 
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
+from ..engine.schema import Deferred
 from ..externs import checked
 from ..types import Constructor, Type, User
 from ..values import (
@@ -89,6 +91,11 @@ class Functions:
         self._compile_pending()
         found: Callable[..., Any] = self._scope.pop("expression")
         return guarded(found) if any(self.recursive(key) for key in called(body)) else found
+
+    def deferred(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
+        """What `compile` gives, made when it is first needed: of the expressions of a large program, most
+        are computed by array code or meet no rows."""
+        return Deferred(partial(self.compile, tuple(inputs), body))
 
     def source(self, key: str) -> str:
         """The Python text that a function is compiled to."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
 
 from ..core import Expr, Op
@@ -27,16 +28,17 @@ def kind_of(type: Type) -> tuple[Kind, str]:
     return Kind.OBJECT, str(type)
 
 
-def row_expr(expr: Expr, functions: Functions, name: str) -> RowExpr:
-    """The row expression of an expression; `name` is the column that it computes."""
+def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) -> RowExpr:
+    """The row expression of an expression; `name` is the column that it computes. Its key is that of
+    the expression itself unless another is given."""
     inputs = free_variables(expr)
     return RowExpr(
         tuple(inputs),
         Column(name, *kind_of(expr.type), expr.type),
-        Structure(expr),
+        Structure(expr) if key is None else key,
         _text(expr),
         str(expr.span),
-        functions.compile(inputs, expr),
+        functions.deferred(inputs, expr),
         array_function(expr, inputs, functions),
         sql_function(expr, inputs, functions),
         tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),

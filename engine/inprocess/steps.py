@@ -8,7 +8,7 @@ import numpy as np
 
 from ..circuit import EPOCH, ITERATION, WEIGHT
 from ..interrupt import immediate
-from ..schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault
+from ..schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
 from .batch import Batch, consolidate
 from .interner import Values
 from .table import RowTable
@@ -108,7 +108,7 @@ class Evaluator:
     ) -> list[Any]:
         decode = self.values.decode_column
         columns = [decode(variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)]
-        function = expr.scalar
+        function = ready(expr.scalar)
         results: list[Any] = []
         append = results.append
         rows = zip(*columns, strict=True) if columns else [()] * length

@@ -16,16 +16,14 @@ def remove_dead_code(circuit: Circuit) -> Circuit:
     roots = {i for i, node in enumerate(circuit.nodes) if isinstance(node, Output)} | set(kept)
     nodes = list(circuit.nodes)
     live = set(roots)
+    read: dict[NodeId, set[str]] = {}  # the live results of each fixpoint
     for i in reversed(range(len(nodes))):
         if i in live:
             node = nodes[i]
-            if isinstance(node, Fixpoint):
-                read = {
-                    n.relation
-                    for j, n in enumerate(nodes)
-                    if isinstance(n, Result) and n.fixpoint == i and j in live
-                }
-                node = nodes[i] = _live_fixpoint(node, read)
+            if isinstance(node, Result):
+                read.setdefault(node.fixpoint, set()).add(node.relation)
+            elif isinstance(node, Fixpoint):
+                node = nodes[i] = _live_fixpoint(node, read.get(i, set()))
             live.update(sources(node))
     return keep_nodes(Circuit(tuple(nodes), circuit.relations), live)
 

@@ -1,7 +1,8 @@
 """The benchmarks, all by one command.
 
     python tests/bench/run.py                        everything, as tables
-    python tests/bench/run.py tc_chain reach         some workloads; also: startup, incremental, curves
+    python tests/bench/run.py tc_chain reach         some workloads; also: startup, frontend,
+                                                     incremental, curves
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
@@ -26,13 +27,14 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from frontend import Size, frontend, frontend_tables
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
 from tabular import table, verdict
 from workloads import WORKLOADS, Workload, digest, write
 
 HERE = Path(__file__).parent
-EXTRAS = ("startup", "incremental", "curves")
+EXTRAS = ("startup", "frontend", "incremental", "curves")
 STARTUP_LIMIT = 0.5
 
 
@@ -42,6 +44,7 @@ class Report:
 
     yardstick_seconds: float
     batch: list[dict[str, Any]] = field(default_factory=list)
+    frontend: list[Size] = field(default_factory=list)
     incremental: list[Latency] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     spark: dict[str, Any] = field(default_factory=dict)
@@ -221,6 +224,9 @@ def run(options: Options) -> Report:
             print(f"  {name}: {report.batch[-1]['seconds']:.2f} s", file=sys.stderr, flush=True)
     if report.batch:
         print(batch_table(report.batch), flush=True)
+    if "frontend" in options.names:
+        report.frontend = frontend(options.cache, options.scale, options.runs)
+        print(frontend_tables(report.frontend), flush=True)
     if "incremental" in options.names:
         parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (closure, reachability)
         report.incremental = [each for part in parts for each in part(options.cache, options.scale)]
