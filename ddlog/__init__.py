@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .diagnostics import DDlogError, Diagnostic, render
+    from .indexes import IndexView
     from .program import Program, compile
     from .results import Changes, RelationView, Result
     from .session import Session
@@ -24,6 +25,7 @@ __all__ = [
     "Changes",
     "DDlogError",
     "Diagnostic",
+    "IndexView",
     "Program",
     "RelationView",
     "Result",
@@ -39,6 +41,7 @@ _HOMES = {
     "Changes": "results",
     "DDlogError": "diagnostics",
     "Diagnostic": "diagnostics",
+    "IndexView": "indexes",
     "Program": "program",
     "RelationView": "results",
     "Result": "results",

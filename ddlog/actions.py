@@ -331,7 +331,7 @@ class Actions:
     ) -> ast.Atom:
         return ast.Atom(
             name.value, self._uniform(args), None, self.span(start, end), self._at(name),
-            differentiated=prime is not None, delay=int(delay.value) if delay else 0,
+            differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
     def atom_of_element(
@@ -339,7 +339,7 @@ class Actions:
     ) -> ast.Atom:
         return ast.Atom(
             name.value, None, element, self.span(start, end), self._at(name),
-            differentiated=prime is not None, delay=int(delay.value) if delay else 0,
+            differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
     def bare_atom(self, start: int, end: int, name: Token) -> ast.Atom:
@@ -408,7 +408,23 @@ class Actions:
         return Token("", "".join(sign.value for sign in signs), start, end)
 
     def operation(self, start: int, end: int, *parts: Any) -> ast.Expr:
-        return climb(parts, self.found)
+        return climb(self._connectives(parts), self.found)
+
+    def _connectives(self, parts: Sequence[Any]) -> Sequence[Any]:
+        """The operands and operators; `a && b` is an error, and read as `a and b`."""
+        read = list(parts)
+        for i in range(1, len(read), 2):
+            if read[i].value == "&" and self._touching(read[i], read[i + 1]):
+                self.found.append(errors.DoubledSign(span=self._at(read[i])))
+                read[i : i + 2] = read[i]._replace(value="and"), read[i + 1].arg
+        return read
+
+    def _touching(self, sign: Token, operand: ast.Expr) -> bool:
+        """Whether the operand is a reference, and its `&` touches the sign."""
+        if not isinstance(operand, ast.Unary) or operand.op != "&":
+            return False
+        span = self._at(sign)
+        return (operand.span.line, operand.span.column) == (span.end_line, span.end_column)
 
     def negative(self, start: int, end: int, arg: ast.Expr) -> ast.Expr:
         span = self.span(start, end)

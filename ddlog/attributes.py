@@ -54,6 +54,24 @@ def json_fields(fields: Sequence[syntax.Field]) -> tuple[JsonField, ...]:
     return tuple(map(json_field, fields))
 
 
+def json_variant(attributes: Sequence[syntax.Attribute]) -> str:
+    """The name of a constructor in JSON, `rust="serde(rename=\\"name\\")"`; empty if nothing gives it one."""
+    given = (value for each in attributes for setting, value in serde_settings(each) if setting == "rename")
+    return next((value for value in given if value), "")
+
+
+def json_tag(attributes: Sequence[syntax.Attribute]) -> str | None:
+    """How JSON names the constructors of a type: `serde(tag="key")`, or `serde(untagged)`, an empty key."""
+    for attribute in attributes:
+        for setting, value in serde_settings(attribute):
+            match setting, value:
+                case "tag", str():
+                    return value
+                case "untagged", None:
+                    return ""
+    return None
+
+
 def serde_settings(attribute: syntax.Attribute) -> Iterator[tuple[str, str | None]]:
     """The settings in `rust="serde(a, b=\\"c\\")"`: `a` without a value, and `b` with c. What is not of
     this form comes whole."""

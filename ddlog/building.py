@@ -54,7 +54,7 @@ class Builder:
         return tuple(column(c.name, c.type) for c in relation.columns)
 
     def kind(self, name: str) -> str:
-        """relation or multiset."""
+        """relation, multiset or stream."""
         return self.program.relations[name].kind
 
     def node(self, place: Place) -> Node:

@@ -1,4 +1,5 @@
-"""The command line: `ddlog run`, `repl`, `check`, `circuit`. Thin: it says what there is and calls it."""
+"""The command line: `ddlog run`, `repl`, `check`, `circuit`, `import-souffle`. Thin: it says what there
+is and calls it."""
 
 from __future__ import annotations
 
@@ -162,7 +163,19 @@ def _parser() -> argparse.ArgumentParser:
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
     circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
                          help="spark: also say which expressions are SQL and which Python")  # fmt: skip
+    _import_souffle_parser(commands)
     return parser
+
+
+def _import_souffle_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    help = "translate a Soufflé program into one of this language"
+    parser = commands.add_parser("import-souffle", help=help, description=f"T{help[1:]}.")
+    parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
+    parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
+                        help="where the translation goes (default: standard output)")  # fmt: skip
+    parser.add_argument("--word", type=int, choices=(32, 64), default=32,
+                        help="the bits of its numbers (default: 32)")  # fmt: skip
+    parser.set_defaults(act=_import_souffle)
 
 
 def _run_parser(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -325,6 +338,25 @@ def _engines_stopped() -> Iterator[None]:
 
 def _check(arguments: argparse.Namespace) -> int:
     _compile(arguments)
+    return 0
+
+
+def _import_souffle(arguments: argparse.Namespace) -> int:
+    from .diagnostics import DDlogError
+    from .errors.usage import BadOptions
+    from .program import read_source
+    from .souffle.translate import translate
+
+    output: Path | None = arguments.output
+    if output is not None and output.resolve() == arguments.program.resolve():
+        raise DDlogError([BadOptions(f"{output} is the program itself: the translation needs another name")])
+    translation = translate(read_source(arguments.program), arguments.word)
+    for remark in translation.remarks:
+        print(f"note: {remark}", file=sys.stderr)
+    if output is None:
+        sys.stdout.write(translation.text)
+    else:
+        output.write_text(translation.text, encoding="utf-8")
     return 0
 
 

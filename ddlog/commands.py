@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
@@ -35,7 +35,6 @@ from .cursor import Cursor, TextFault, Unfinished
 from .diagnostics import DDlogError
 from .digits import to_int
 from .errors import commands as errors
-from .errors import usage
 from .excerpt import span_in
 from .jsonvalue import from_json
 from .mutation import read_mutation
@@ -43,6 +42,7 @@ from .nearest import nearest
 from .rows import Row, record_maker
 from .source import Span
 from .types import Type, TypeDef
+from .unknown import unknown_index, unknown_relation
 from .valuetext import read_arguments, read_name, read_value
 
 Locate: TypeAlias = Callable[[], Span]
@@ -229,17 +229,16 @@ class CommandReader:
         name, begin, end = read_name(self._cursor, what)
         declared = self._relations.get(name)
         if declared is None:
-            near = nearest(name, self._relations)
-            raise DDlogError([usage.UnknownRelation(name, near, span=self._place(begin, end)())])
+            problem = unknown_relation(name, self._relations, self._indexes)
+            raise DDlogError([replace(problem, span=self._place(begin, end)())])
         return declared
 
     def _index(self, what: str) -> Index:
         name, begin, end = read_name(self._cursor, what)
         index = self._indexes.get(name)
         if index is None:
-            known = tuple(sorted(self._indexes))
-            place = self._place(begin, end)()
-            raise DDlogError([usage.UnknownIndex(name, nearest(name, known), known, span=place)])
+            problem = unknown_index(name, self._indexes, self._relations)
+            raise DDlogError([replace(problem, span=self._place(begin, end)())])
         return index
 
     def _accept_word(self, word: str) -> bool:

@@ -328,11 +328,12 @@ class Column:
 class Relation:
     """A declared relation.
 
-    `role` is input, internal or output; `kind` relation or multiset. `record` is the type of an
-    element. When it is a struct of one constructor, that is `constructor` and the columns are its
+    `role` is input, internal, output or delayed; `kind` relation, multiset or stream. `record` is the type
+    of an element. When it is a struct of one constructor, that is `constructor` and the columns are its
     fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
     `original` is the name that the relation has where it comes from, if an attribute gives it.
+    A delayed relation `R-n` holds what R did n transactions ago: `past` is R and n.
     """
 
     name: str
@@ -344,11 +345,12 @@ class Relation:
     key: Function | None
     span: Span = field(compare=False, repr=False)
     original: str = ""
+    past: tuple[str, int] | None = None
 
     @property
     def hidden(self) -> bool:
-        """Whether the checker made it, for a negated pattern or an index: nobody can name it."""
-        return "$" in self.name
+        """Whether the checker made it, for a negated pattern, an index or a delay: nobody declared it."""
+        return "$" in self.name or self.role == "delayed"
 
 
 @dataclass(frozen=True, slots=True)
@@ -420,10 +422,14 @@ class GroupBy:
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """`Inspect e`: evaluated for its side effect; keeps every valuation."""
+    """`Inspect e`: evaluated for its side effect; keeps every valuation. The expression may read the
+    variables WEIGHT and TIMESTAMP, a DDWeight, and a DDEpoch or, in a recursive rule, a DDNestedTS."""
 
     value: Expr
     span: Span = field(compare=False, repr=False)
+
+
+WEIGHT, TIMESTAMP = "$weight", "$timestamp"
 
 
 Clause: TypeAlias = Atom | Let | Guard | Unnest | GroupBy | Inspect

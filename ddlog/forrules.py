@@ -55,12 +55,15 @@ def _paths(path: Path, statement: syntax.Statement) -> Iterator[tuple[Path, synt
 
 def _iteration(pattern: syntax.Expr, atom: syntax.Atom) -> Iterator[syntax.Clause]:
     """`pattern in atom`"""
+    whole_row = atom.element is None and not atom.args
     match pattern:
         case syntax.Wildcard():
             yield atom
+        case syntax.Name() | syntax.VarDecl() if whole_row and not atom.by_ref:
+            yield replace(atom, args=None, element=pattern)
         case syntax.Name(name, _) | syntax.VarDecl(name, _):
             yield replace(atom, binder=name, span=pattern.span.to(atom.span))
-        case syntax.Struct() | syntax.TupleExpr() if atom.element is None and not atom.args:
+        case syntax.Struct() | syntax.TupleExpr() | syntax.Unary("&") if whole_row:
             yield replace(atom, args=None, element=pattern)
         case _:
             whole = _hidden("for", pattern.span)
@@ -88,7 +91,7 @@ def _matched(pattern: syntax.Expr, value: syntax.Name) -> Iterator[syntax.Clause
     match pattern:
         case syntax.Wildcard():
             return
-        case syntax.BoolLit() | syntax.IntLit() | syntax.StringLit() | syntax.Interned():
+        case syntax.BoolLit() | syntax.IntLit() | syntax.StringLit():
             yield syntax.Condition(syntax.Binary("==", value, pattern, span), span)
         case _:
             yield _defined(_declared(pattern), value, span)

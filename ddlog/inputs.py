@@ -1,7 +1,8 @@
 """The change manager: what a transaction does to each input relation, kept legal as it comes.
 
 Inserting what is there and deleting what is not mean nothing for a plain relation (the runtime sees
-to that), change a multiset's counts, and are errors where a primary key forbids them.
+to that), change a multiset's counts, and are errors where a primary key forbids them. Of a stream there
+is what the transaction has inserted.
 """
 
 from __future__ import annotations
@@ -349,3 +350,61 @@ class MultisetChanges:
             stored = self._runtime.rows(self._relation.name)
             self._stored = Counter(dict(zip(stored, stored.weights or [1] * len(stored), strict=True)))
         return self._stored
+
+
+class StreamChanges:
+    """A stream: the elements of the transaction. A deletion takes back one that came before it."""
+
+    def __init__(self, relation: Relation, runtime: Runtime) -> None:
+        self._relation, self._runtime = relation, runtime
+        self._runs: list[tuple[int, Callable[[], Iterable[Row]], Batch | None]] = []
+
+    def insert(self, rows: Sequence[Row]) -> None:
+        """Adds elements."""
+        self._runs.append((1, lambda: rows, None))
+
+    def delete(self, rows: Sequence[Row]) -> None:
+        """Takes back one of each element, where there is one."""
+        self._runs.append((-1, lambda: rows, None))
+
+    def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
+        """Adds the elements of a file's batch."""
+        self.change(batch, rows, 1)
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        """Adds or takes back the elements of a batch."""
+        self._runs.append((sign, rows, batch))
+
+    def clear(self) -> None:
+        """Is an error."""
+        raise DDlogError([errors.NothingToClear(self._relation.name)])
+
+    def batches(self) -> list[SignedBatch]:
+        """What the commit gives to the runtime."""
+        runs = self._runs if all(sign > 0 for sign, _, _ in self._runs) else [(1, self._left, None)]
+        alone = [row for _, rows, batch in runs if batch is None for row in rows()]
+        whole = [batch for _, _, batch in runs if batch is not None]
+        if alone:
+            whole.append(self._runtime.batch(self._relation.name, alone))
+        return [(batch, 1) for batch in whole]
+
+    def _left(self) -> Iterable[Row]:
+        """The elements that were not taken back."""
+        left: Counter[Row] = Counter()
+        for sign, rows, _ in self._runs:
+            for row in rows():
+                if sign > 0 or left[row]:
+                    left[row] += sign
+        return left.elements()
+
+    def mark(self) -> int:
+        """The length of the log."""
+        return len(self._runs)
+
+    def undo(self, mark: int) -> None:
+        """Takes back all that came after the mark."""
+        del self._runs[mark:]
+
+    def settle(self, committed: bool) -> None:
+        """The transaction ended."""
+        self._runs = []

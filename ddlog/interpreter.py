@@ -167,10 +167,13 @@ class Interpreter:
     def _dump(self, relation: str | None) -> None:
         if not self._store:
             return
+        relations = self._session.program.relations
         if relation is not None:
-            self._print(self._session[relation])
+            if relations[relation].kind != "stream":
+                self._print(self._session[relation])
             return
-        for line in dump_lines(self._session, self._outputs, self._filled):
+        tables = [name for name in self._outputs if relations[name].kind != "stream"]
+        for line in dump_lines(self._session, tables, self._filled):
             self._show(line)
 
     def _print(self, rows: RelationView) -> None:

@@ -4,7 +4,7 @@ A struct is an object of its fields; a constructor of a union is `{"Name": {fiel
 `"Name"` when it has none; an Option is `null` or `{"Some": …}`, and may be the bare value. Tuples,
 Vec and Set are arrays. A Map with string keys is an object, any other an array of pairs. Infinities
 and NaN are strings. Attributes can give a field another name, let it be absent, or make a map the array
-of its values.
+of its values; they can give a constructor another name, and put it beside the fields or nowhere.
 """
 
 from __future__ import annotations
@@ -89,6 +89,9 @@ def _array(data: Any, type: Type) -> list[Any]:
 
 def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
+    if shape.typedef.tag == "":
+        return _untagged_from_json(data, shape, type, typedefs)
+    data = _untied(data, shape)
     if not shape.is_union:
         (only,) = shape.constructors
         if (
@@ -117,6 +120,25 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
         return shape.make(some)(from_json(data, type.args[0], typedefs))
     known = ", ".join(local_name(each.name) for each in shape.constructors)
     raise ValueError(f"expected {type}, as an object with one of {known}; found {_describe(data)}")
+
+
+def _untagged_from_json(data: Any, shape: Shape, type: User, typedefs: TypeDefs) -> Any:
+    """The value of the first constructor whose fields the data are."""
+    reasons = []
+    for each in shape.constructors:
+        try:
+            return _constructor_from_json({} if data is None else data, shape, each, typedefs)
+        except ValueError as error:
+            reasons.append(str(error))
+    raise ValueError(f"expected {type}: {'; '.join(reasons)}")
+
+
+def _untied(data: Any, shape: Shape) -> Any:
+    """An object with a tag as the object of the others under the constructor's name."""
+    tag = shape.typedef.tag
+    if tag is None or not isinstance(data, dict) or not isinstance(data.get(tag), str):
+        return data
+    return {data[tag]: {key: value for key, value in data.items() if key != tag}}
 
 
 def _constructor_from_json(data: Any, shape: Shape, chosen: Constructor, typedefs: TypeDefs) -> Any:
@@ -173,14 +195,17 @@ def _keyed(items: list[Any], key: KeyOf, type: Type, typedefs: TypeDefs) -> Any:
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
-    if not shape.is_union:
-        (only,) = shape.constructors
-        return _fields_to_json(value, only, typedefs)
-    chosen = shape.constructors[value[0]]
+    chosen, fields = values.taken_apart(value, type, typedefs)
     if not chosen.fields and is_option(type):
         return None
-    name = local_name(chosen.name)
-    return {name: _fields_to_json(value[1:], chosen, typedefs)} if chosen.fields else name
+    name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
+    if tag:
+        return {tag: name} | _fields_to_json(fields, chosen, typedefs)
+    if not shape.is_union or (tag == "" and fields):
+        return _fields_to_json(fields, chosen, typedefs)
+    if not fields:
+        return name if tag is None else None
+    return {name: _fields_to_json(fields, chosen, typedefs)}
 
 
 def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:

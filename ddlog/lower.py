@@ -27,7 +27,8 @@ _Shared = tuple[Body, Place, tuple[str, ...]]  # a body, its valuations, the var
 def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) -> Circuit:
     """The circuit of a program: it computes the relations `outputs` (by default the output
     relations), whatever they need, and the input relations; `Circuit.relations` lists them all.
-    Output nodes are made for the output relations among them."""
+    Output nodes are made for the output relations among them, and for those that are read delayed:
+    what these give is for later epochs, in which it comes back by inputs."""
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
     needed = _needed(program, wanted) | {name for name, role in roles.items() if role == "input"}
@@ -38,10 +39,10 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
             lowering.recursive(stratum)
         elif kept:
             lowering.relation(program.relations[kept[0]], stratum.rules)
-    nodes = lowering.nodes
-    for name in wanted:
-        if roles[name] == "output":
-            nodes.append(Output(name, lowering.known[name].node, nodes[lowering.known[name].node].schema))
+    delayed = [each.past[0] for name, each in program.relations.items() if each.past and name in needed]
+    for name in dict.fromkeys([*wanted, *delayed]):
+        if roles[name] == "output" or name in delayed:
+            lowering.output(program.relations[name])
     return _circuit(lowering)
 
 
@@ -70,7 +71,7 @@ def _circuit(builder: Builder) -> Circuit:
 
 def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
     """The relations that some relation depends on, with the relation itself."""
-    reads: dict[str, set[str]] = {}
+    reads = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
     for stratum in program.strata:
         for rule in stratum.rules:
             read = {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
@@ -101,14 +102,21 @@ class _Strata(Builder):
 
     def input(self, relation: core.Relation) -> Place:
         """The Input node of a relation, made its value."""
-        multiset = relation.kind == "multiset"
-        self.nodes.append(Input(relation.name, self.schema(relation), multiset, relation.name))
+        stream = relation.kind == "stream"
+        multiset = stream or relation.kind == "multiset"
+        self.nodes.append(Input(relation.name, self.schema(relation), multiset, relation.name, stream))
         self.known[relation.name] = place = Place(len(self.nodes) - 1)
         return place
 
+    def output(self, relation: core.Relation) -> None:
+        """Adds the Output of a relation."""
+        node = self.known[relation.name].node
+        stream = relation.kind == "stream"
+        self.nodes.append(Output(relation.name, node, self.nodes[node].schema, stream=stream))
+
     def relation(self, relation: core.Relation, rules: Sequence[core.Rule]) -> None:
         """Adds the value of a relation that is not recursive."""
-        if relation.role != "input":
+        if relation.role not in ("input", "delayed"):
             self.known[relation.name] = self.union(relation, self.parts(relation, rules), False)
             return
         contents = self.input(relation)
@@ -135,13 +143,13 @@ class _Strata(Builder):
         self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
     def union(self, relation: core.Relation, parts: Sequence[Place], inside: bool) -> Place:
-        """The Sum of a relation's parts, made distinct unless it is a multiset."""
+        """The Sum of a relation's parts, made distinct unless it is a multiset or a stream."""
         schema = self.schema(relation)
         total = parts[0]
         if len(parts) != 1:
             sources = tuple(self.local(part, inside) for part in parts)
             total = self.add(Sum(sources, schema, relation.name), parts, inside)
-        if relation.kind == "multiset" and not inside:
+        if relation.kind != "relation" and not inside:
             return total
         return self.add(Distinct(self.local(total, inside), schema, relation.name), (total,), inside)
 

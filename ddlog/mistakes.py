@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from .diagnostics import Diagnostic
 from .errors import syntax as errors
+from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .nearest import nearest
 from .tables import Tables
@@ -11,6 +14,7 @@ from .tables import Tables
 # A phrase, and what can begin it: when all of that is possible the phrase is named instead.
 _PHRASES = (
     ("a declaration or a rule", {"typedef", "function", "UPPER"}),
+    ("a statement", {"skip", "for", "match"}),
     ("a clause", {"Inspect", "LOWER", "INTEGER"}),
     ("an expression", {"LOWER", "INTEGER", "UPPER", "QUOTED"}),
     ("a type", {"bit", "LOWER", "TYPEVAR"}),
@@ -59,8 +63,10 @@ def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, pl
     span = places.span(token.start, token.end)
     fitting = _fitting(tables, states)
     after = tokens[at + 1].value if at + 1 < len(tokens) else ""
+    meant = hint(_texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting)
     if (
-        "LOWER" in fitting
+        not (meant and "INTEGER" in fitting and after in "({")
+        and "LOWER" in fitting
         and token.kind not in ("QUOTED", "TEXT")
         and token.value in RESERVED
         and after in _AFTER_NAME
@@ -72,7 +78,20 @@ def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, pl
     if token.value in _RULE_SIGNS and ":-" in fitting:
         return errors.EqualsInHead(token.value, span=span)
     found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
-    return errors.Unexpected(found, _wanted(fitting), span=span, help=_help(tokens, at, after, fitting))
+    help_ = meant or _help(tokens, at, after, fitting)
+    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_)
+
+
+def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
+    """The text of the token, and of it and the one before with whatever touches them."""
+    text = places.source.text
+    found = [text[tokens[at].start : tokens[at].end]]
+    for last in (at, at - 1, at - 2):
+        for first in (last - 1, last - 2):
+            run = tokens[first : last + 1] if first >= 0 else []
+            if run and all(one.end == other.start for one, other in pairwise(run)):
+                found.append(text[run[0].start : run[-1].end])
+    return found
 
 
 def _fitting(tables: Tables, states: list[int]) -> set[str]:

@@ -8,8 +8,8 @@ from types import ModuleType
 from typing import Any
 
 from . import core, errors, syntax
-from .attributes import json_fields, original
-from .diagnostics import Diagnostic, Note
+from .attributes import json_fields, json_tag, json_variant, original
+from .diagnostics import Diagnostic, Note, counted
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
@@ -268,10 +268,14 @@ class Environment:
             return self.typedefs[name]
         if isinstance(declaration, syntax.RelationDecl):
             parameters: tuple[str, ...] = ()
-            shapes = [(declaration.name, declaration.fields or ())]
+            shapes = [(declaration.name, declaration.fields or (), "")]
+            tag = None
         else:
             parameters = declaration.parameters
-            shapes = [(each.name, each.fields) for each in declaration.constructors]
+            shapes = [
+                (each.name, each.fields, json_variant(each.attributes)) for each in declaration.constructors
+            ]
+            tag = json_tag(declaration.attributes)
         self.typedefs[name] = TypeDef(name, parameters, ())  # so that fields may name the type itself
         known = frozenset(parameters)
         self.typedefs[name] = TypeDef(
@@ -283,9 +287,11 @@ class Environment:
                     i,
                     tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
                     json_fields(fields),
+                    variant,
                 )
-                for i, (each, fields) in enumerate(shapes)
+                for i, (each, fields, variant) in enumerate(shapes)
             ),
+            tag,
         )
         return self.typedefs[name]
 
@@ -345,7 +351,10 @@ class Environment:
         if len(type_.args) != wanted:
             self.diagnostics.append(
                 errors.types.WrongTypeArguments(
-                    span=type_.span, name=type_.name, wanted=wanted, given=len(type_.args)
+                    span=type_.span,
+                    name=type_.name,
+                    wanted=counted(wanted, "type argument"),
+                    given=len(type_.args),
                 )
             )
         return len(type_.args) == wanted

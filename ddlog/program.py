@@ -57,6 +57,18 @@ def _in_process(circuit: Circuit) -> Runtime:
     return create_runtime(circuit, nan=values.NAN)
 
 
+def _check_inspections(circuit: Circuit) -> None:
+    """Sees that no Inspect reads what Spark's operators do not know of a row. Raises DDlogError."""
+    from .engine.circuit import CIRCUMSTANCES, DeltaJoin, Fixpoint, Inspect, Join
+    from .errors.spark import NoCircumstances
+
+    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
+    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
+        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
+            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
+                raise DDlogError([NoCircumstances(node.text)])
+
+
 def _not_a_directory(path: Path) -> Diagnostic:
     return facts.NotADirectory(str(path)) if path.exists() else facts.NoSuchDirectory(str(path))
 
@@ -184,6 +196,7 @@ class Program:
         from .spark.connect import open_session
         from .spark.failures import spark_failures
 
+        _check_inspections(circuit)
         session = open_session() if spark is None else spark
         from .engine.spark.runtime import SparkRuntime
         from .spark.types import SparkCodec

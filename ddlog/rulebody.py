@@ -10,6 +10,9 @@ from .aggregates import is_group, plan_grouping
 from .building import Builder, Place, column
 from .codegen.scalar import Structure, free_variables, row_expr
 from .engine.circuit import (
+    EPOCH,
+    ITERATION,
+    WEIGHT,
     Constant,
     Distinct,
     Group,
@@ -24,7 +27,7 @@ from .engine.circuit import (
 )
 from .engine.schema import RowExpr, Schema
 from .substitute import mentions, transform
-from .types import Type
+from .types import Type, User
 
 
 class Body:
@@ -53,7 +56,7 @@ class Body:
             case core.Atom(relation, columns, negated):
                 place = self.builder.known[relation]
                 columns = tuple(name and self.alias(name) for name in columns)
-                if negated and (None in columns or self.builder.kind(relation) == "multiset"):
+                if negated and (None in columns or self.builder.kind(relation) != "relation"):
                     place, columns = self.presence(place, columns)
                 self.terms.append((place, columns, negated))
             case core.Let(name, core.Var() as value) if name not in self.tested:
@@ -65,9 +68,28 @@ class Body:
                 for each in conjuncts(self.resolved(condition)):
                     self.condition(each)
             case core.Inspect(value):
-                self.steps.append(Inspect(self.compile(value, "")))
+                compiled = self.compile(self.in_circumstances(value), "")
+                self.steps.append(Inspect(replace(compiled, effect=True)))
             case core.Unnest(name, value):
                 self.steps.append(Unnest(name, self.elements(name, value)))
+
+    def in_circumstances(self, value: core.Expr) -> core.Expr:
+        """The expression of an Inspect over what the engine knows of a row and of the moment."""
+
+        def change(part: core.Expr) -> core.Expr | None:
+            match part:
+                case core.Var(core.WEIGHT, of, span):
+                    return core.Var(WEIGHT, of, span)
+                case core.Var(core.TIMESTAMP, User(name) as of, span):
+                    (nested,) = self.builder.program.typedefs[name].constructors
+                    numbers = zip((EPOCH, ITERATION), nested.fields, strict=True)
+                    moment = tuple(core.Var(each, type_, span) for each, (_, type_) in numbers)
+                    return core.MakeStruct(nested, moment, of, span)
+                case core.Var(core.TIMESTAMP, of, span):
+                    return core.Var(EPOCH, of, span)
+            return None
+
+        return transform(value, change)
 
     def condition(self, condition: core.Expr) -> None:
         """Adds a condition; one that equates columns of terms makes them one variable, and one that

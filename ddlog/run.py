@@ -109,6 +109,8 @@ def _check_options(options: RunOptions) -> None:
             if not wanted:
                 problem = f"--no-{name} is about the commits of update files: it needs --updates"
                 raise DDlogError([errors.BadOptions(problem)])
+    elif options.sizes and not options.init_snapshot:
+        raise DDlogError([errors.BadOptions("--sizes are those before the updates: not --no-init-snapshot")])
     if options.format == "parquet" and options.output is None:
         raise DDlogError([errors.BadOptions("--format parquet needs --output: it is no text")])
     if options.sizes and options.format is not None and options.output is None and options.updates is None:

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import values
 from .core import Atom, Relation
+from .delays import Delays
 from .diagnostics import DDlogError
 from .engine.interrupt import deferred
 from .engine.runtime import Batch, IterationLimit, Runtime
@@ -30,12 +31,12 @@ from .errors import usage as errors
 from .errors.spark import NeedsSpark
 from .indexes import IndexView
 from .inputs import Changes as PendingChanges
-from .inputs import KeyedChanges, MultisetChanges, SetChanges
-from .nearest import nearest
+from .inputs import KeyedChanges, MultisetChanges, SetChanges, StreamChanges
 from .program import Program
 from .results import Changes, RelationView, Result
 from .rows import Row, row_of
 from .source import Source, Span
+from .unknown import unknown_index, unknown_relation
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -70,6 +71,8 @@ class Session:
         self.max_iterations = max_iterations
         self.progress = progress
         self._runtime = runtime
+        self._delays = Delays((program.relations[name] for name in kept), runtime)
+        self._untold = {name for name in kept if program.relations[name].role != "output"}
         self.typedefs = program.checked.typedefs
         self._inputs: dict[str, PendingChanges] = {}
         self._touched: set[str] = set()
@@ -322,8 +325,7 @@ class Session:
         """An index of the program, for look-ups: `session.index("ByFrom")["a"]`. Raises DDlogError."""
         index = self.program.indexes.get(name)
         if index is None:
-            known = tuple(sorted(self.program.indexes))
-            raise DDlogError([errors.UnknownIndex(name, nearest(name, known), known)])
+            raise DDlogError([unknown_index(name, self.program.indexes, self.program.relations)])
         self._check_open()
         if not self.keeps(index.source):
             raise DDlogError([errors.NotKept(f"the index {name}")])
@@ -368,7 +370,7 @@ class Session:
         rule, variables = check_query(self.program.checked, source)
         for clause in rule.body:
             if isinstance(clause, Atom):
-                self._readable(clause.relation)
+                self._check_asked(clause)
         circuit = lower_query(self.program.checked, rule, variables)
         self._start()
         with self._faults(source):
@@ -429,11 +431,15 @@ class Session:
     def _run(self, batches: Mapping[str, Any], static: bool) -> Any:
         with deferred(), self._faults():
             deltas = self._runtime.commit(
-                batches, static=static, max_iterations=self.max_iterations, progress=self.progress
+                {**batches, **self._delays.changes()},
+                static=static,
+                max_iterations=self.max_iterations,
+                progress=self.progress,
             )
+            self._delays.remember(deltas)
             self._started = True
             self._static = static
-        return deltas
+        return {name: delta for name, delta in deltas.items() if name not in self._untold}
 
     @contextmanager
     def _faults(self, *sources: Source) -> Iterator[None]:
@@ -473,6 +479,8 @@ class Session:
         return self._inputs[name]
 
     def _new_input(self, declared: Relation) -> PendingChanges:
+        if declared.kind == "stream":
+            return StreamChanges(declared, self._runtime)
         if self._spark is not None and declared.columns and (declared.key or declared.kind == "multiset"):
             return self._spark.changes(self.program, declared, self._show_key)
         if declared.kind == "multiset":
@@ -553,7 +561,7 @@ class Session:
     def _declared(self, name: str) -> Relation:
         declared = self.program.relations.get(name)
         if declared is None:
-            raise DDlogError([errors.UnknownRelation(name, nearest(name, self.program.relations))])
+            raise DDlogError([unknown_relation(name, self.program.relations, self.program.indexes)])
         return declared
 
     def _input(self, name: str) -> Relation:
@@ -570,6 +578,13 @@ class Session:
             raise DDlogError([errors.NotKept(name)])
         self._start()
         return declared
+
+    def _check_asked(self, atom: Atom) -> None:
+        """Sees that what a query reads is kept."""
+        if atom.relation not in self.program.relations:
+            kept = tuple(sorted(name for name, each in self.program.relations.items() if each.past))
+            raise DDlogError([errors.NotDelayed(atom.relation, kept, span=atom.span)])
+        self._readable(atom.relation)
 
     def _check_open(self) -> None:
         if self._closed:

@@ -25,9 +25,9 @@ class Shape:
         return len(self.constructors) != 1
 
     def constructor(self, name: str) -> Constructor | None:
-        """The constructor of that name; the module before it may be left out."""
+        """The constructor of that name, or with that name in JSON; the module before it may be left out."""
         for each in self.constructors:
-            if each.name == name or local_name(each.name) == name:
+            if name in (each.name, local_name(each.name), each.variant or None):
                 return each
         return None
 

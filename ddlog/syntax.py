@@ -418,7 +418,7 @@ class Atom:
     negated: bool = False
     by_ref: bool = False
     differentiated: bool = False
-    delay: int = 0
+    delay: int | None = None
     location: Expr | None = None
 
 

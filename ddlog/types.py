@@ -170,19 +170,26 @@ class JsonField:
 class Constructor:
     """One alternative of a typedef: its qualified name, its position, its fields.
 
-    `json` is the form in JSON that attributes give to each field; empty if there are none.
+    `json` is the form in JSON that attributes give to each field; empty if there are none. `variant` is the
+    name in JSON that an attribute gives it.
     """
 
     name: str
     index: int
     fields: tuple[tuple[str, Type], ...]
     json: tuple[JsonField, ...] = ()
+    variant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class TypeDef:
-    """A struct (one constructor) or a tagged union (several), with its type parameters."""
+    """A struct (one constructor) or a tagged union (several), with its type parameters.
+
+    `tag` is the key beside the fields that names the constructor in JSON, empty if nothing does; without
+    one the object of the fields stands in another, under the constructor's name.
+    """
 
     name: str
     parameters: tuple[str, ...]
     constructors: tuple[Constructor, ...]
+    tag: str | None = None

@@ -48,9 +48,16 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class Inspect:
-    """Evaluates the expression for its effect; keeps every row."""
+    """Evaluates the expression for its effect, on each row that all terms and other steps leave; keeps
+    every row. The expression may read CIRCUMSTANCES, which nothing binds."""
 
     value: RowExpr
+
+
+WEIGHT, EPOCH, ITERATION = "$weight", "$epoch", "$iteration"
+CIRCUMSTANCES = frozenset((WEIGHT, EPOCH, ITERATION))
+"""Of a row at a step: by how much its weight changes, the number of the epoch, and in a recursion that of the
+iteration; both from 0."""
 
 
 Step: TypeAlias = Let | Guard | Unnest | Inspect
@@ -99,12 +106,14 @@ class Aggregate:
 @dataclass(frozen=True, slots=True)
 class Input:
     """An input relation. `multiset`: weights are kept; otherwise the runtime is only ever given
-    changes that leave it a set."""
+    changes that leave it a set. `stream`: a multiset that holds the rows of one epoch: a runtime takes
+    them back when the next one begins."""
 
     relation: str
     schema: Schema
     multiset: bool = False
     text: str = field(default="", compare=False)
+    stream: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -239,12 +248,14 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class Output:
-    """An output of the circuit, under a relation's name."""
+    """An output of the circuit, under a relation's name. `stream`: an epoch gives its contents, not how
+    they differ from those of the epoch before."""
 
     relation: str
     source: NodeId
     schema: Schema
     text: str = field(default="", compare=False)
+    stream: bool = False
 
 
 # Nodes of incremental circuits: their sources carry changes, and so do they.

@@ -44,7 +44,7 @@ def title(node: Node) -> str:
     """The operator alone."""
     match node:
         case Input(relation, _, multiset):
-            return f"input {'multiset ' if multiset else ''}{relation}"
+            return f"input {'stream ' if node.stream else 'multiset ' if multiset else ''}{relation}"
         case Constant(rows):
             return f"constant, {len(rows)} row{'' if len(rows) == 1 else 's'}"
         case Variable(relation):
@@ -52,7 +52,7 @@ def title(node: Node) -> str:
         case Result(_, relation):
             return f"result {relation}"
         case Output(relation):
-            return f"output {relation}"
+            return f"output {'stream ' if node.stream else ''}{relation}"
         case Fixpoint(_, results):
             return "fixpoint " + ", ".join(relation for relation, _ in results)
         case Join(terms):

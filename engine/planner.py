@@ -2,16 +2,17 @@
 
 A plan starts from the rows of one term (or from the empty valuation) and is greedy: steps as soon as
 their inputs are bound; tests (negated terms, terms whose columns are all bound) before look-ups;
-then the look-up with the smallest expected fan-out. It is chosen at run time, from statistics.
+then the look-up with the smallest expected fan-out. Steps with an effect come last. It is chosen at run
+time, from statistics.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .circuit import Guard, Inspect, Let, Step, Term, Unnest
+from .circuit import CIRCUMSTANCES, Guard, Inspect, Let, Step, Term, Unnest
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,7 @@ def plan(
     undone = list(range(len(steps)))
     done: list[PlanStep] = []
     while True:
-        _run_ready(steps, undone, bound, done, late if waiting or set(undone) - set(late) else ())
+        _run_ready(steps, undone, bound, done, late if waiting or set(undone) - set(late) else (), waiting)
         if not waiting:
             if not undone:
                 return _with_keeps(tuple(done), output)
@@ -85,14 +86,23 @@ def plan(
 
 
 def _run_ready(
-    steps: tuple[Step, ...], undone: list[int], bound: set[str], done: list[PlanStep], late: Collection[int]
+    steps: tuple[Step, ...],
+    undone: list[int],
+    bound: set[str],
+    done: list[PlanStep],
+    late: Collection[int],
+    waiting: Sequence[int],
 ) -> None:
+    """Runs what can be run; an Inspect when no term is `waiting` and all else is done."""
     progress = True
     while progress:
         progress = False
         for number in list(undone):
             step = steps[number]
             if number in late or not bound.issuperset(inputs(step)):
+                continue
+            others = (steps[k] for k in undone if k != number)
+            if isinstance(step, Inspect) and (waiting or not all(isinstance(s, Inspect) for s in others)):
                 continue
             name = binds(step)
             done.append(RunStep(step, number, name is not None and name in bound))
@@ -150,8 +160,10 @@ def inputs(step: Step) -> tuple[str, ...]:
     match step:
         case Guard():
             return step.condition.inputs
-        case Let() | Unnest() | Inspect():
+        case Let() | Unnest():
             return step.value.inputs
+        case Inspect():
+            return tuple(name for name in step.value.inputs if name not in CIRCUMSTANCES)
 
 
 def binds(step: Step) -> str | None:

@@ -38,6 +38,7 @@ class Evaluation:
         self._memories: list[Memory] = [{}]  # by iteration; the last stands for all later ones
         self._bodies: dict[c.NodeId, Evaluation] = {}
         self._epoch = 0
+        self._iteration = 0
 
     def step(self, inputs: Mapping[str, Mapping[Row, int]]) -> dict[str, Zset]:
         """The outputs of the next epoch by name; an input not given is empty."""
@@ -45,12 +46,17 @@ class Evaluation:
         self._memories, self._epoch = [memory], self._epoch + 1
         return {n.relation: values[i] for i, n in enumerate(self._circuit.nodes) if isinstance(n, c.Output)}
 
+    @property
+    def _moment(self) -> tuple[int, int]:
+        return self._epoch, self._iteration
+
     def _fixpoint(self, node: c.Fixpoint, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
         """The limits of the relations in this epoch: iterates until neither they nor memories change."""
         relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
         memories: list[Memory] = []
         while True:
             before = self._memories[min(len(memories), len(self._memories) - 1)]
+            self._iteration = len(memories)
             values, memory = self._values(relations, outside, before)
             memories.append(memory)
             previous, relations = relations, {relation: values[result] for relation, result in node.results}
@@ -93,7 +99,7 @@ class Evaluation:
             case c.Negate(source):
                 return zset.negate(values[source])
             case c.Join(terms, steps, output):
-                return join(terms, [values[t.source] for t in terms], steps, output)
+                return join(terms, [values[t.source] for t in terms], steps, output, moment=self._moment)
             case c.Distinct(source):
                 return zset.distinct(values[source])
             case c.Group(source, keys, aggregates):
@@ -112,7 +118,7 @@ class Evaluation:
                 return values[source]
             case c.DeltaJoin(terms, traces, steps, output):
                 changes = [values[t.source] for t in terms]
-                return delta_join(terms, [values[t] for t in traces], changes, steps, output)
+                return delta_join(terms, [values[t] for t in traces], changes, steps, output, self._moment)
             case c.DeltaDistinct(source, trace):
                 return zset.sign_change(values[trace], values[source])
             case c.DeltaGroup(source, trace, keys, aggregates):

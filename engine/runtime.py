@@ -68,6 +68,9 @@ class Runtime(Protocol):
         """Columns as a batch: for each an int64 or float64 array, a list of values, or a pair
         (dictionary of values, array of positions in it)."""
 
+    def batches(self, relation: str, delta: Delta) -> Sequence[tuple[Batch, int]]:
+        """The changes for `commit` that change an input relation as a delta that this runtime gave."""
+
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds since the last commit."""
 
@@ -92,8 +95,9 @@ class Runtime(Protocol):
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. Each change is a batch and a weight, +1 or -1, applied in order; in a set
-        an insert of what is there and a delete of what is not do nothing. `static`: no other commit
-        follows, so that no history is needed. Returns the change of every output.
+        an insert of what is there and a delete of what is not do nothing, and a stream begins empty.
+        `static`: no other commit follows, so that no history is needed. Returns the change of every
+        output, and of those that are streams the contents.
 
         Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before. A Ctrl-C
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.

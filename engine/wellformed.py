@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .circuit import (
+    CIRCUMSTANCES,
     Circuit,
     DeltaDistinct,
     DeltaGroup,
@@ -20,6 +21,7 @@ from .circuit import (
     Guard,
     Import,
     Input,
+    Inspect,
     Join,
     Let,
     Node,
@@ -134,8 +136,9 @@ def _join_problems(nodes: tuple[Node, ...], join: Join | DeltaJoin) -> Iterator[
     negative = {name for term in join.terms if term.negated for name in term.columns}
     for step in join.steps:
         expression = step.condition if isinstance(step, Guard) else step.value
+        given = CIRCUMSTANCES if isinstance(step, Inspect) else frozenset()
         for name in expression.inputs:
-            if name not in known:
+            if name not in known | given:
                 yield f"the step {expression.text or step} reads {name}, which nothing binds"
     for name in sorted(n for n in negative - known if n is not None):
         yield f"the variable {name} of a negated term is bound by nothing"

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import Any
 
 AUTO_IMPORTED: tuple[str, ...] = (
-    "ddlog_std", "ddlog_rt", "ddlog_bigint", "debug", "internment", "group", "vec",
+    "ddlog_std", "ddlog_rt", "ddlog_bigint", "ddlog_log", "debug", "internment", "group", "vec",
 )  # fmt: skip
 """The modules that every program sees, `<name>.dl` in this package."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..types import Constructor, Opaque, Type, User
+from ..types import Constructor, JsonField, KeyOf, Opaque, Type, User
 from ..values import local_name
 
 WRAPPERS = ("Ref", "Intern", "IObj")  # types whose values are those of their argument
@@ -13,21 +13,27 @@ SETS = ("Set", "HashSet", "Set64")
 
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
-    """A field: its key in objects, its type, and whether it may be left out for its default value."""
+    """A field: its key in objects, its type, whether it may be left out for its default value, and of a map
+    that is the array of its values, the function of their keys."""
 
     key: str
     type: Type
     optional: bool
+    key_of: KeyOf | None
 
 
 def layout(constructor: Constructor) -> tuple[FieldLayout, ...]:
-    """The fields of a constructor, in order."""
-    return tuple(FieldLayout(name, of, is_named(of, "Option")) for name, of in constructor.fields)
+    """The fields of a constructor, in order, as attributes have them."""
+    forms = constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
+    return tuple(
+        FieldLayout(form.name, of, form.optional or is_named(of, "Option"), form.key)
+        for form, (_, of) in zip(forms, constructor.fields, strict=True)
+    )
 
 
 def variant(constructor: Constructor) -> str:
-    """The name of a union's constructor."""
-    return local_name(constructor.name)
+    """The name of a constructor."""
+    return constructor.variant or local_name(constructor.name)
 
 
 def is_named(type: Type, name: str) -> bool:

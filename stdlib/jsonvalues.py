@@ -35,7 +35,7 @@ def to_value(data: Any) -> Struct:
         case int() if -(1 << 127) <= data < 1 << 127:
             return JsonNumber(JsonInt(data))
         case int() | float():
-            return _float(int_to_double(data) if isinstance(data, int) else float(data))
+            return JsonNumber(JsonFloat(_double(data)))
         case str():
             return JsonString(data)
         case list():
@@ -44,20 +44,22 @@ def to_value(data: Any) -> Struct:
 
 
 def from_value(value: Any) -> Any:
-    """The decoded form of a JsonValue."""
+    """The decoded form of a JsonValue. A number that is not finite becomes null."""
     match value[0]:
         case 0:
             return None
         case 1 | 3:
             return value[1]
         case 2:
-            return value[1][1]
+            number = value[1][1]
+            return number if math.isfinite(number) else None
         case 4:
             return [from_value(each) for each in value[1]]
     return {key: from_value(each) for key, each in value[1]}
 
 
-def _float(value: float) -> Struct:
-    if math.isinf(value):
+def _double(value: float) -> float:
+    exact = int_to_double(value) if isinstance(value, int) else float(value)
+    if math.isinf(exact):
         raise Refused("number out of range")
-    return NULL if math.isnan(value) else JsonNumber(JsonFloat(value))
+    return exact

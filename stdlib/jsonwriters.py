@@ -7,7 +7,7 @@ from typing import Any
 
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import NAN, TypeDefs, constructors_of, decimal, local_name
-from .jsonlayout import SETS, is_named, layout, unwrapped, variant
+from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
 from .jsontext import Refused, Single, encode
 from .jsonvalues import from_value
 
@@ -68,20 +68,41 @@ class Writers:
         if type.name == "json::JsonWrapper":
             inner = self.writer(type.args[0])
             return lambda value: encode(inner(value[0]))
+        return self._constructors(constructors, self.typedefs[type.name].tag)
+
+    def _constructors(self, constructors: tuple[Constructor, ...], tag: str | None) -> Writer:
+        """A struct, or a union with the name of its constructor around the fields, among them or nowhere."""
         writers = [self._fields(each) for each in constructors]
-        if len(writers) == 1:
-            return writers[0]
         names = [variant(each) for each in constructors]
 
-        def write(value: Any) -> Any:
+        def tagged(value: Any) -> Any:
+            n, fields = (value[0], value[1:]) if len(writers) > 1 else (0, value)
+            return {tag: names[n]} | writers[n](fields)
+
+        def untagged(value: Any) -> Any:
+            return writers[value[0]](value[1:]) if value[1:] else None
+
+        def named(value: Any) -> Any:
             name, fields = names[value[0]], value[1:]
             return {name: writers[value[0]](fields)} if fields else name
 
-        return write
+        if tag:
+            return tagged
+        if len(writers) == 1:
+            return writers[0]
+        return named if tag is None else untagged
 
     def _fields(self, constructor: Constructor) -> Writer:
-        fields = [(each.key, self.writer(each.type)) for each in layout(constructor)]
+        fields = [(each.key, self._field(each)) for each in layout(constructor)]
         return lambda values: {key: write(v) for (key, write), v in zip(fields, values, strict=True)}
+
+    def _field(self, field: FieldLayout) -> Writer:
+        """The writer of a field; a map may be the array of its values."""
+        if field.key_of is None:
+            return self.writer(field.type)
+        assert isinstance(field.type, Opaque)
+        write = self.writer(field.type.args[1])
+        return lambda value: [write(held) for _, held in value]
 
 
 _INFINITE = (float("inf"), float("-inf"))

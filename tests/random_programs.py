@@ -288,7 +288,47 @@ def programs(draw: Any) -> str:
     return "\n".join(lines)
 
 
+# The same, with the stream Flow: (bit<2>, string). ~d stands for a delay.
+TIMED = """
+input stream Flow(a: bit<2>, s: string)
+"""
+TIMED_PIECES = [
+    """output stream X(a: bit<2>, s: string)
+    X(a, turn(s)) :- Flow(a, s), ~v(a, _).
+    X(a, s) :- ~w(a, b), Flow-~d(b, s).
+    X(a, s) :- Flow(a, s), a ~o ~n.""",
+    """output stream X(a: bit<2>, n: bit<64>)
+    X(a, n) :- ~w(a, b), Flow(b, s), var n = s.group_by(a).count_distinct().
+    X(b, 7) :- not ~v-~d(~n, ~s), Flow(b, ~s).""",
+    """stream Part(a: bit<2>)
+    Part(a) :- Flow(a, s), ~v(a, s).
+    Part(next(a)) :- Flow(a, _).
+    output relation X(a: bit<2>, n: bit<64>)
+    X(a, n) :- Part'(b), ~w-~d(a, b), var n = b.group_by(a).count().
+    output stream Doubled(a: bit<2>)
+    Doubled(a) :- Part(a).
+    Doubled(a) :- Part-~d(a), Bag(_).""",
+    """output relation X(a: bit<2>, s: string)
+    X(a, s) :- Flow'(a, s), not ~v-~d(a, s).
+    X(a, s) :- ~v(a, s), Flow'-~d(a, s), not Flow'(~n, _).""",
+    """output relation X(a: bit<2>, b: bit<2>)
+    X(a, b) :- ~w-~d(a, b), not ~w(a, b), a ~o b.
+    X(b, ~n) :- ~w(~n, b), not ~w-~d(_, b).""",
+    """output multiset X(a: bit<2>, s: string)
+    X(a, s) :- Heap-~d(a, _), Bag-~d(s).
+    X(a, s) :- Flow'(a, s), Flow'-~d(a, _).""",
+    """output relation X(a: bit<2>, s: string)
+    X(next(a), s) :- X-~d(a, s), ~w(a, _).
+    X(a, turn(s)) :- X-~d(a, s), not ~v(a, s), a ~o ~n.
+    X(a, s) :- Flow'(a, s).""",
+    """output relation X(s: string, a: bit<2>)
+    X(s, a) :- ~v-~d(a, s).
+    X(turn(s), a) :- X(s, a), Flow'(a, s).
+    X(s, b) :- X(s, a), ~w(a, b), X(t, b), Flow'-~d(a, t).""",
+]
+
 HOLES = {
+    "~d": ["1", "2", "3"],
     "~n": ["0", "1", "2"],
     "~s": ['"a"', '"b"'],
     "~v": ["P", "Tag"],
@@ -304,6 +344,14 @@ def filled(draw: Any, piece: str, number: int) -> str:
         while hole in piece:
             piece = piece.replace(hole, draw(st.sampled_from(choices)), 1)
     return re.sub(r"\bX\b", f"X{number}", piece)
+
+
+@st.composite
+def timed_programs(draw: Any) -> str:
+    """The text of a program with streams and delays."""
+    lines = [draw(programs()), TIMED]
+    pieces = draw(st.lists(st.sampled_from(TIMED_PIECES), min_size=1, max_size=3, unique=True))
+    return "\n".join(lines + [filled(draw, piece, 10 + number) for number, piece in enumerate(pieces)])
 
 
 small = st.integers(0, 3)
@@ -337,6 +385,13 @@ ROWS = {
     "Heap": st.tuples(small, small),
 }
 MULTISETS = {"Bag", "Heap"}
+
+
+@st.composite
+def timed_transactions(draw: Any) -> list[list[tuple[str, tuple[Any, ...], int]]]:
+    """Transactions with elements of the stream."""
+    flow = st.lists(st.tuples(st.just("Flow"), st.tuples(small, letters), st.just(1)), max_size=4)
+    return [one + draw(flow) for one in draw(transactions()) + draw(transactions())]
 
 
 @st.composite

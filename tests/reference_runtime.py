@@ -47,6 +47,7 @@ class ReferenceRuntime:
 
     def __init__(self, circuit: Circuit) -> None:
         outputs = [node.relation for node in circuit.nodes if isinstance(node, Output)]
+        self._streams = {n.relation for n in circuit.nodes if isinstance(n, Input | Output) and n.stream}
         shown = [(name, at) for name, at in circuit.relations if name not in outputs]
         extra = tuple(Output(name, at, circuit.nodes[at].schema) for name, at in shown)
         self._outputs = outputs
@@ -61,6 +62,10 @@ class ReferenceRuntime:
     def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> list[Row]:
         listed = [[c[0][i] for i in c[1]] if isinstance(c, tuple) else list(c) for c in columns]
         return list(zip(*listed, strict=True))
+
+    def batches(self, relation: str, delta: Any) -> list[tuple[list[Row], int]]:
+        counted = list(zip(delta.rows, delta.weights, strict=True))
+        return [([row for row, w in counted for _ in range(w * sign)], sign) for sign in (-1, 1)]
 
     def contains(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         return [row in self._state[relation] for row in rows]
@@ -81,7 +86,7 @@ class ReferenceRuntime:
     def commit(
         self, changes: Mapping[str, Sequence[tuple[Any, int]]], **options: Any
     ) -> dict[str, ReferenceDelta]:
-        inputs = {name: dict(rows) for name, rows in self._inputs.items()}
+        inputs = {name: {} if name in self._streams else dict(rows) for name, rows in self._inputs.items()}
         for name, batches in changes.items():
             for rows, sign in batches:
                 for row in rows:
@@ -89,7 +94,8 @@ class ReferenceRuntime:
                     inputs[name][row] = before + sign if self._multisets[name] else max(0, sign)
             inputs[name] = {row: weight for row, weight in inputs[name].items() if weight}
         state = evaluate(self._circuit, inputs)
-        deltas = {name: ReferenceDelta(self._state.get(name, {}), state[name]) for name in self._outputs}
+        before = {**self._state, **{name: {} for name in self._streams}}
+        deltas = {name: ReferenceDelta(before.get(name, {}), state[name]) for name in self._outputs}
         self._inputs, self._state = inputs, state
         return deltas
 

@@ -110,3 +110,37 @@ def test_side_effects_are_not_shared(attribute: str, joins: int) -> None:
     """
     nodes = ddlog.compile(text).circuit("relational").nodes
     assert len([node for node in nodes if isinstance(node, Join)]) == joins
+
+
+def test_side_effects_happen_for_each_row(tmp_path: Path) -> None:
+    """A function is called once for rows that agree in what it sees, unless it has side effects."""
+    (tmp_path / "p.dl").write_text(
+        """
+        extern function noted(x: u32): ()
+        #[has_side_effects=true]
+        extern function effect(x: u32): u32
+        extern function plain(x: u32): u32
+        input relation I(x: u32, y: u32)
+        output relation O(x: u32, y: u32)
+        output relation P(x: u32, y: u32)
+        output relation Q(x: u32, y: u32)
+        O(x, y) :- I(x, y), Inspect noted(x).
+        P(z, y) :- I(x, y), var z = effect(x).
+        Q(z, y) :- I(x, y), var z = plain(x).
+        """
+    )
+    (tmp_path / "p.py").write_text(
+        "from pathlib import Path\n"
+        "def called(name, result):\n"
+        "    with Path(__file__).with_suffix('.log').open('a') as log: log.write(name + ' ')\n"
+        "    return result\n"
+        "def noted(x): return called('noted', ())\n"
+        "def effect(x): return called('effect', x)\n"
+        "def plain(x): return called('plain', x)\n"
+    )
+    with ddlog.compile(tmp_path / "p.dl").session() as session:
+        session.insert("I", *((1, y) for y in range(100)))
+        changes = session.commit()
+        assert [len(changes[name]) for name in "OPQ"] == [100, 100, 100]
+    calls = (tmp_path / "p.log").read_text().split()
+    assert [calls.count(name) for name in ("noted", "effect", "plain")] == [100, 100, 1]

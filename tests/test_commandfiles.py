@@ -22,6 +22,8 @@ output relation Path(a: string, b: string)
 output relation Name(n: string)
 output multiset Twice(x: u32)
 relation Between(a: string)
+relation Unneeded(a: string)
+Unneeded(a) :- Edge(a, a).
 Path(a, b) :- Edge(a, b).
 Path(a, c) :- Path(a, b), Edge(b, c).
 Between(b) :- Edge(_, b), Edge(b, _).
@@ -148,8 +150,9 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("start; delete_key Bag 1;", "Bag has no primary key"),
         ('start; insert_or_update Edge("a", "b");', "u.dat:3:8: Edge has no primary key"),
         ("profile timely on;", "u.dat:3:1: `profile timely` has nothing to measure"),
-        ("query_index Path(1);", "u.dat:3:13: there is no index Path"),
-        ("dump PathFrom;", "u.dat:3:6: there is no relation PathFrom"),
+        ("query_index Path(1);", "u.dat:3:13: Path is a relation, not an index"),
+        ("dump PathFrom;", "u.dat:3:6: PathFrom is an index, not a relation"),
+        ("dump Unneeded;", "u.dat:3:1: Unneeded is not kept by this session\n    dump Unneeded;"),
         ("help;", "u.dat:3:1: there is no command `help`"),
     ],
 )
@@ -247,6 +250,7 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
         (["--no-delta"], "--no-delta is about the commits of update files: it needs --updates"),
         (["--no-store"], "--no-store is about the commits of update files: it needs --updates"),
         (["--no-init-snapshot"], "--no-init-snapshot is about the commits of update files"),
+        (["--sizes", "--no-init-snapshot", "--updates", "p.dl"], "--sizes are those before the updates"),
         (["-w", "2"], "--workers 2: the in-process engine has one worker; give --engine spark too"),
     ],
 )

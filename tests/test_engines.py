@@ -82,6 +82,25 @@ def test_options_go_before_the_environment() -> None:
     assert chosen(EngineOptions(conf=(("spark.master", "local[1]"),))).master == "local[1]"
 
 
+def test_workers() -> None:
+    """One in-process; on Spark on this machine, as many as are asked for; elsewhere, Spark knows."""
+    assert not chosen(EngineOptions(limit=8 * MB, workers=1)).spark
+    assert chosen(EngineOptions("spark", workers=3)).master == "local[3]"
+    assert chosen(EngineOptions(limit=MB, workers=3), size=2 * MB).master == "local[3]"
+    for options, world, message in (
+        (EngineOptions(limit=8 * MB, workers=2), {}, "--workers 2: the in-process engine has one worker"),
+        (EngineOptions("spark", master="local[2]", workers=2), {}, "--workers 2: where Spark runs"),
+        (
+            EngineOptions("spark", workers=2),
+            {"environ": {"SPARK_REMOTE": "sc://h"}},
+            "where Spark runs settles",
+        ),
+        (EngineOptions("spark", workers=2), {"active": True}, "where Spark runs settles"),
+    ):
+        with pytest.raises(DDlogError, match=message):
+            chosen(options, **world)  # type: ignore[arg-type]
+
+
 def test_the_size_is_asked_for_only_where_it_decides() -> None:
     def fail() -> int:
         raise AssertionError("asked for the size")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.check.program import check_program
-from ddlog.diagnostics import render
+from ddlog.diagnostics import DDlogError, render
+from ddlog.engine.circuit import Guard, Join
 from ddlog.source import Source
 
 DECLARATIONS = """
@@ -268,3 +269,22 @@ def test_unused_variables(statement: str, unused: list[str]) -> None:
     program, found = check_program(Source("test.dl", DECLARATIONS + "O(0, 0).\n" + statement))
     assert program is not None, render(found)
     assert [each.name for each in found if "unused variable" in each.message] == unused  # type: ignore[attr-defined]
+
+
+def test_faults_and_circuits_show_the_statement() -> None:
+    """A rule is shown as the statement up to its insertion, on one line; an `else` negated."""
+    text = DECLARATIONS + "for (x in N)\n    if (x > 2) O(x, x)\n    else var y = 3 / x in O(y, y)\n"
+    program = ddlog.compile(text)
+    assert "not (x > 2)" in {
+        step.condition.text
+        for node in program.circuit("relational").nodes
+        if isinstance(node, Join)
+        for step in node.steps
+        if isinstance(step, Guard)
+    }
+    with program.session() as session:
+        session.insert_rows("N", [(0,)])
+        with pytest.raises(DDlogError) as caught:
+            session.commit()
+    message = "in the rule `for (x in N) if (x > 2) O(x, x) else var y = 3 / x in O(y, y)`, for x = 0"
+    assert f"<program>:11:18: division by zero, {message}" in str(caught.value)

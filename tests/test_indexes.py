@@ -125,7 +125,7 @@ def test_look_ups_from_python() -> None:
     [
         ("Nothing", 1, "there is no index Nothing\n  help: the indexes are A, Any, BA, "),
         ("Squar", 1, "there is no index Squar\n  help: did you mean `Square`?"),
-        ("Edge", 1, "there is no index Edge"),
+        ("Edge", 1, "Edge is a relation, not an index"),
         ("A", "x", "the key of index A, x: expected signed<32>, found 'x'"),
         ("A", 1 << 40, "the key of index A, x: 1099511627776 is out of the range of signed<32>"),
         ("BA", 1, "index BA is asked with 2 values (y: signed<32>, x: signed<32>), found 1"),
@@ -144,7 +144,7 @@ def test_an_index_is_no_relation() -> None:
         for name in ("A", "Zero"):
             with pytest.raises(DDlogError, match=f"Unknown relation `{name}`"):
                 session.query(f"{name}(x)")
-            with pytest.raises(DDlogError, match=f"there is no relation {name}$"):
+            with pytest.raises(DDlogError, match=f"{name} is an index, not a relation"):
                 session[name]
     assert PROGRAM.names("internal") == []
 

@@ -9,7 +9,8 @@ from hypothesis import HealthCheck, given, settings
 import ddlog
 from ddlog.engine.reference import evaluate
 
-from .random_programs import MULTISETS, programs, transactions
+from .random_programs import MULTISETS, programs, timed_programs, timed_transactions, transactions
+from .reference_runtime import ReferenceRuntime
 
 thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
 
@@ -46,3 +47,21 @@ def test_every_change_of_every_transaction(
                 got = dict(changes.rows(name)) if name in changes else {}
                 assert got == {row: weight for row, weight in wanted.items() if weight}, name
             before = after
+
+
+@thorough
+@given(timed_programs(), timed_transactions())
+def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """What streams and delayed terms read and give, on the runtime as by evaluation from scratch."""
+    program = ddlog.compile(text)
+    plain = program.circuit("relational", tuple(program.relations))
+    kept = frozenset(name for name, _ in plain.relations)
+    with program.session() as session, ddlog.Session(program, ReferenceRuntime(plain), kept) as other:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                for each in (session, other):
+                    (each.insert_rows if sign > 0 else each.delete_rows)(relation, [row])
+            got, wanted = session.commit(), other.commit()
+            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
+        for name in kept:
+            assert list(session[name].weighted()) == list(other[name].weighted()), name

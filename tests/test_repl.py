@@ -183,6 +183,42 @@ def test_candidates(before: str, expected: str) -> None:
     assert expected in NameCompleter(RELATIONS).candidates(before)
 
 
+def test_indexes_are_completed() -> None:
+    completer = NameCompleter(RELATIONS, ["ByName", "ByA"])
+    assert completer.candidates("query_index ") == completer.candidates("dump_index ") == ["ByA", "ByName"]
+    assert "ByA" not in completer.candidates("dump ")
+    assert "cpu" in completer.candidates("profile ")
+
+
+def test_indexes_and_internal_relations(tmp_path: Path) -> None:
+    more = """
+        index From(a: string) on Path(a, _)
+        index ToC(a: string) on Path(a, "c")
+        relation Ends(b: string)
+        Ends(b) :- Path(_, b).
+    """
+    (tmp_path / "paths.dl").write_text(PATHS + more)
+    text = (
+        'start; insert Edge("a", "b"), insert Edge("b", "c"); commit dump_changes;\n'
+        'query_index From("b");\nquery_index ToC("a"); query_index Frm("a");\ndump_index\nToC;\nrelations\n'
+        "profile cpu;\nprofile;\n"
+    )
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl", "--output-internal-relations", "--quiet"],
+        cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+    changes, _, found = done.stdout.partition(" ms)\n")
+    assert 'Ends:\nEnds{.b = "b"}: +1\nEnds{.b = "c"}: +1\n' in changes
+    rows = [line for line in found.splitlines() if line.startswith("Path{")]
+    to_c = ['Path{.a = "a", .b = "c"}', 'Path{.a = "b", .b = "c"}']
+    assert rows == ['Path{.a = "b", .b = "c"}', 'Path{.a = "a", .b = "c"}', *to_c]
+    assert "index From(a: string) on Path\nindex ToC(a: string) on Path\n" in found and "$" not in found
+    assert "there is no index Frm" in done.stderr and "did you mean `From`?" in done.stderr
+    assert "expected `on` or `off`, found `;`" in done.stderr
+    assert "           3  Path\n" in found and "           2  ToC (index)\n" in found
+
+
 def test_only_inputs_can_be_changed() -> None:
     assert "Two" not in NameCompleter(RELATIONS).candidates("insert ")
 

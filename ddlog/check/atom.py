@@ -19,15 +19,12 @@ from .context import Context, Local, Typed
 from .destructure import Destructure, destructure, is_pattern
 from .expr import check, read
 from .pattern import by_field
+from .streams import read_in_body
 
 
 def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
     """The relation of an atom, or an error; parts of atoms that are for later are errors too."""
-    for present, what in (
-        (atom.differentiated, f"`{atom.relation}'` is"),
-        (atom.delay, f"the delayed relation `{atom.relation}-{atom.delay}` is"),
-        (atom.location is not None, "a location `@` is"),
-    ):
+    for present, what in ((atom.location is not None, "a location `@` is"),):
         if present:
             context.report(errors.unsupported.Unsupported(span=atom.span, what=what))
     environment = context.environment
@@ -65,6 +62,8 @@ def atom(body: Body, term: syntax.Atom) -> None:
     """A relational term of a body."""
     context = body.context
     relation = relation_named(context, term)
+    if relation is not None:
+        relation = read_in_body(body, term, relation)
     if term.negated and term.binder is not None:
         context.report(errors.rules.NegatedBinder(span=term.span, name=term.binder))
     after = Destructure(body, negated=term.negated)

@@ -5,13 +5,13 @@ Those that only mean something to a compiler of other languages are checked for 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import errors, syntax
 from ..attributes import json_field, serde_settings
 from ..diagnostics import Diagnostic
-from ..modules import FUNCTIONS, OTHER, RELATIONS, TYPES, ModuleSyntax
+from ..modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
 from ..names import Environment
 from ..nearest import nearest
 from ..types import JsonField, Opaque, Type, TypeDef
@@ -42,10 +42,10 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
     for declaration in module.all(TYPES):
         if not isinstance(declaration, syntax.RelationDecl):
             yield from _attributes(declaration, "a type", _TYPE)
-            yield from _serde(declaration.attributes)
+            yield from _serde(declaration.attributes, {("tag", True), ("untagged", False)})
         for each in getattr(declaration, "constructors", ()):
             yield from _attributes(each, "a constructor", _CONSTRUCTOR)
-            yield from _serde(each.attributes)
+            yield from _serde(each.attributes, {("rename", True)})
             yield from _fields(each.name, each.fields)
     for declaration in module.all(RELATIONS):
         yield from _attributes(declaration, "a relation", _RELATION)
@@ -59,7 +59,7 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
         yield from _attributes(declaration, "a function", _FUNCTION)
         for each in declaration.parameters:
             yield from _attributes(each, "an argument", _ARGUMENT)
-    for declaration in module.all(OTHER):
+    for declaration in (*module.all(TRANSFORMERS), *module.all(OTHER)):
         if not isinstance(declaration, syntax.Import):
             yield from _attributes(declaration, _OTHERS[type(declaration)], {})
 
@@ -78,7 +78,7 @@ def _fields(owner: str, fields: Sequence[syntax.Field]) -> Iterator[Diagnostic]:
     for field in fields:
         yield from _attributes(field, "a field", _FIELD)
         for attribute in field.attributes:
-            yield from _serde([attribute], honoured=True)
+            yield from _serde([attribute], {("rename", True), ("default", False)})
         form = json_field(field)
         if form.name in names and field.attributes:
             yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
@@ -115,11 +115,13 @@ def _fits(value: syntax.Expr | None, wanted: str) -> bool:
             return wanted == _ANY
 
 
-def _serde(attributes: Sequence[syntax.Attribute], *, honoured: bool = False) -> Iterator[Diagnostic]:
+def _serde(
+    attributes: Sequence[syntax.Attribute], honoured: Collection[tuple[str, bool]]
+) -> Iterator[Diagnostic]:
+    """The settings that are not honoured; those that are come with whether they have a value."""
     for attribute in attributes:
         for setting, value in serde_settings(attribute):
-            known = (setting == "rename" and value is not None) or (setting == "default" and value is None)
-            if not (known and honoured):
+            if (setting, value is not None) not in honoured:
                 shown = setting if value is None else f'{setting}="{value}"'
                 yield errors.attributes.SerdeSetting(span=attribute.span, setting=shown)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from .. import core, errors
+from .. import core, errors, syntax
 from ..source import Span
 from ..types import Type
 from .context import Context, Local, Scope, Typed
@@ -22,6 +22,7 @@ class Body:
     parts: list[Clauses] = field(default_factory=list)
     locals: list[Local] = field(default_factory=list)
     grouped: bool = False
+    stream: syntax.Atom | None = None  # the term that makes it yield a stream
 
     def add(self, clause: Callable[[], core.Clause]) -> None:
         """A further clause."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import core, errors
-from ..diagnostics import Note
+from ..diagnostics import Note, counted
 from ..names import Signature
 from ..source import Span
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
@@ -155,7 +155,7 @@ def call(
     if not fitting:
         return context.fail(
             errors.types.WrongArgumentCount(
-                span=span, name=name, given=len(arguments), notes=places(candidates)
+                span=span, name=name, given=counted(len(arguments), "argument"), notes=places(candidates)
             )
         )
     decision = Call(context, name, span, fitting, arguments, method=method and bool(arguments))

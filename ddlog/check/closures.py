@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
+from ..diagnostics import counted
 from ..names import Signature
 from ..source import Span
 from ..types import Function, Type
@@ -147,7 +148,9 @@ def apply(context: Context, function: Typed, args: Sequence[Typed], span: Span) 
             return True
         if len(known.parameters) != len(args):
             context.report(
-                errors.types.WrongArgumentCount(span=span, name=function.span.text(), given=len(args))
+                errors.types.WrongArgumentCount(
+                    span=span, name=function.span.text(), given=counted(len(args), "argument")
+                )
             )
             return True
         for arg, type_, mutable in zip(args, known.parameters, known.mutable, strict=True):

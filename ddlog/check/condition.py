@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from .. import core, errors, syntax
-from ..source import Span
-from ..types import UNIT, Bool, Type
+from ..types import Bool, Type
 from . import grouping
 from .body import Body, variable
 from .context import Local, Scope, Typed
@@ -134,9 +133,3 @@ def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) ->
     body.add(lambda: core.GroupBy(name.name, value.build(), names, group.call.span))
     if target is None:
         context.replaced[id(group.stands_for)] = read(context, name, group.call.span)
-
-
-def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
-    """`Inspect e`."""
-    value = check(body.context, expr, body.scope, UNIT)
-    body.add(lambda: core.Inspect(value.build(), span))

@@ -100,11 +100,13 @@ class Context:
         demand: Callable[[Signature, tuple[Type, ...]], str],
         result: Type | None = None,
         type_arguments: Mapping[str, Type] | None = None,
+        recursive: Callable[[], bool] = lambda: False,
     ) -> None:
         self.environment = environment
         self.module = module
         self.demand = demand
         self.result = result
+        self.recursive = recursive
         self.type_arguments = dict(type_arguments or {})
         self.substitution = Substitution()
         self.diagnostics: list[Diagnostic] = []

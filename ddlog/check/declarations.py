@@ -12,6 +12,7 @@ from ..names import Environment, Signature, definitions, readable
 from ..source import Span
 from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..unify import type_variables
+from .streams import check_declared as check_streams
 
 
 def check_declarations(environment: Environment, module: ModuleSyntax) -> list[Diagnostic]:
@@ -28,6 +29,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         if function is not None:
             what = f"relation {declaration.name}"
             found.append(errors.types.KeptFunction(span=declaration.name_span, what=what, type=function))
+    found += check_streams(environment, module)
     found += _recursive_types(environment, module)
     return found
 
@@ -119,8 +121,6 @@ def _extern(environment: Environment, module: ModuleSyntax, signature: Signature
 
 
 def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
-    if declaration.kind == "stream":
-        yield errors.unsupported.Unsupported(span=declaration.span, what="stream relations are")
     if declaration.key is not None and declaration.role != "input":
         yield errors.rules.KeyNotInput(span=declaration.key.span, name=declaration.name)
     names: set[str] = set()

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import core, errors, syntax
-from ..modules import FUNCTIONS
+from ..modules import FUNCTIONS, RELATIONS
 from ..source import Span
 from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..unify import substitute
@@ -249,7 +249,10 @@ def _call(
         for arg in args:
             infer(context, arg, scope)
         environment = context.environment
-        hint = environment.suggest(name, environment.names(FUNCTIONS, context.module))
+        known = environment.names(FUNCTIONS, context.module)
+        if context.in_rule:
+            known = [*known, *environment.names(RELATIONS, context.module)]
+        hint = environment.suggest(name, known)
         return context.fail(
             environment.misnamed(FUNCTIONS, name, name_span, context.module)
             or errors.names.UnknownFunction(span=name_span, name=name, help=hint)

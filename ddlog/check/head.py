@@ -12,6 +12,7 @@ from .atom import columns_of, referenced, relation_named
 from .body import Body
 from .context import Typed
 from .expr import check, infer, read
+from .streams import check_head, check_present
 
 
 def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:
@@ -20,12 +21,14 @@ def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head
     relation = relation_named(context, term)
     if term.negated or term.binder is not None:
         context.report(errors.rules.HeadModifier(span=term.span))
+    check_present(context, term)
     if relation is None:
         return None
     filled = context.environment.transformed.get(relation.name)
     if filled is not None and filled != term.span:
         notes = (Note("filled here", filled),)
         context.report(errors.rules.TransformedHead(span=term.span, name=term.relation, notes=notes))
+    check_head(body, term, relation, fact=fact)
     if relation.role == "input" and not fact:
         context.report(errors.rules.InputHead(span=term.span, name=term.relation))
     if term.element is not None:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import dataclasses
 import sys
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 
 from .. import core, errors, syntax
@@ -25,8 +26,10 @@ from .declarations import check_declarations
 from .expr import infer
 from .function import Instances
 from .index import check_index, repeated_indexes
+from .inspection import recursion
 from .rule import check_rules, read_body
-from .transformer import check_applications, expanded
+from .streams import stream_recursions
+from .transformer import application, check_applications
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +66,9 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     indexes: dict[str, core.Index] = {}
     for module in modules.own:
         diagnostics += check_applications(environment, module)
+    written = {module.name: _written(environment, module) for module in modules.own}
+    every = [(module, rule) for module in modules.own for each in written[module.name] for rule in each]
+    is_recursive = recursion(environment, every)
     for module in modules.own:
         _functions(environment, module, instances)
         for declaration in module.all(RELATIONS):
@@ -70,7 +76,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
                 _primary_key(environment, module, declaration, instances, diagnostics)
         diagnostics += check_attributes(module)
         diagnostics += check_array_keys(environment, module, instances)
-        rules += _rules(environment, module, instances, diagnostics)
+        rules += _rules(environment, module, written[module.name], is_recursive, instances, diagnostics)
         found, filling = _indexes(environment, module, instances, diagnostics)
         indexes |= found
         rules += filling
@@ -83,6 +89,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     indexes = {name: instances.erased(index) for name, index in indexes.items()}
     strata, cycles = stratify(declared, rules)
     diagnostics += cycles
+    diagnostics += stream_recursions(declared, strata)
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
     diagnostics += _relation_warnings(declared, rules, indexes.values(), _library_relations(modules))
@@ -105,12 +112,19 @@ def _functions(environment: Environment, module: ModuleSyntax, instances: Instan
 
 
 def _rules(
-    environment: Environment, main: ModuleSyntax, instances: Instances, diagnostics: list[Diagnostic]
+    environment: Environment,
+    module: ModuleSyntax,
+    declarations: Sequence[Sequence[syntax.RuleDecl]],
+    is_recursive: Callable[[ModuleSyntax, syntax.RuleDecl], bool],
+    instances: Instances,
+    diagnostics: list[Diagnostic],
 ) -> list[core.Rule]:
     rules: list[core.Rule] = []
-    for declaration in [each for other in main.all(OTHER) for each in expanded(environment, main, other)]:
-        written = _written(declaration)
-        contexts = [Context(environment, main.name, demand=instances.demand) for _ in written]
+    for written in declarations:
+        tests = [partial(is_recursive, module, each) for each in written]
+        contexts = [
+            Context(environment, module.name, demand=instances.demand, recursive=test) for test in tests
+        ]
         made = check_rules(contexts, written)
         for context in contexts:
             diagnostics += context.diagnostics
@@ -121,15 +135,18 @@ def _rules(
     return rules
 
 
-def _written(declaration: object) -> Sequence[syntax.RuleDecl]:
-    """The rules that a declaration stands for."""
-    match declaration:
-        case syntax.RuleDecl():
-            return (declaration,)
-        case syntax.ForDecl():
-            return tuple(for_rules(declaration))
-        case _:
-            return ()
+def _written(environment: Environment, module: ModuleSyntax) -> list[tuple[syntax.RuleDecl, ...]]:
+    """The rules that each declaration of a module stands for."""
+    written: list[tuple[syntax.RuleDecl, ...]] = []
+    for declaration in module.all(OTHER):
+        match declaration:
+            case syntax.RuleDecl():
+                written.append((declaration,))
+            case syntax.ForDecl():
+                written.append(tuple(for_rules(declaration)))
+            case syntax.ApplyDecl():
+                written += [(each,) for each in application(environment, module, declaration)]
+    return written
 
 
 def _library_rules(
@@ -142,7 +159,9 @@ def _library_rules(
         owners = {waiting[name].name: waiting[name] for name in sorted(used)}
         waiting = {name: module for name, module in waiting.items() if module.name not in owners}
         for module in owners.values():
-            rules += _rules(environment, module, instances, diagnostics)
+            written = _written(environment, module)
+            is_recursive = recursion(environment, [(module, rule) for each in written for rule in each])
+            rules += _rules(environment, module, written, is_recursive, instances, diagnostics)
             instances.complete()
     return rules
 
@@ -224,10 +243,11 @@ def _relation_warnings(
 ) -> list[Diagnostic]:
     read = {clause.relation for rule in rules for clause in rule.body if isinstance(clause, core.Atom)}
     read.update(name for index in indexes for name in (index.relation, index.source))
+    read |= {relation.past[0] for relation in relations.values() if relation.past}
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
-        if name in of_library:
+        if name in of_library or relation.role == "delayed":
             continue
         if relation.role != "output" and name not in read:
             found.append(errors.names.UnusedRelation(span=relation.span, name=name))

@@ -13,10 +13,11 @@ from ..source import Span
 from . import grouping
 from .atom import atom
 from .body import Body
-from .condition import condition, grouped, inspect
+from .condition import condition, grouped
 from .context import Context
 from .declarations import held_function
 from .head import head
+from .inspection import inspect
 
 
 def check_rules(contexts: Sequence[Context], rules: Sequence[syntax.RuleDecl]) -> list[core.Rule]:

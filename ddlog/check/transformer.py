@@ -71,12 +71,10 @@ def _transformer(
     return None if found is None else found[1]
 
 
-def expanded(
-    environment: Environment, module: ModuleSyntax, declaration: syntax.Declaration
-) -> list[syntax.Declaration]:
-    """The rules that an application stands for; any other declaration as it is."""
-    if not isinstance(declaration, syntax.ApplyDecl):
-        return [declaration]
+def application(
+    environment: Environment, module: ModuleSyntax, declaration: syntax.ApplyDecl
+) -> list[syntax.RuleDecl]:
+    """The rules that an application stands for; none where it is wrong."""
     transformer = _transformer(environment, module, declaration)
     if transformer is None or len(transformer.inputs) != len(declaration.inputs):
         return []
@@ -93,7 +91,7 @@ def expanded(
         several = len(transformer.outputs) > 1
         for i, name in enumerate(declaration.outputs):
             writer.filled(name, i if several else None, arguments)
-    return list(writer.rules)
+    return writer.rules
 
 
 class _Rules:

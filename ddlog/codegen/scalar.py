@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from typing import Any
 
-from ..core import Expr
+from ..core import Expr, Op
 from ..engine.schema import Column, Kind, RowExpr
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .analysis import free_variables
@@ -36,7 +36,7 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
         tuple(inputs),
         Column(name, *kind_of(expr.type), expr.type),
         Structure(expr) if key is None else key,
-        expr.span.text(),
+        _text(expr),
         str(expr.span),
         functions.deferred(inputs, expr),
         array_function(expr, inputs, functions),
@@ -44,6 +44,15 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
         tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),
         functions.effects(expr),
     )
+
+
+def _text(expr: Expr) -> str:
+    """The source text. The negation for an `else` is not written anywhere: its place is the condition's."""
+    match expr:
+        case Op("not", (condition,)) if condition.span == expr.span:
+            return f"not ({expr.span.text()})"
+        case _:
+            return expr.span.text()
 
 
 class Structure:

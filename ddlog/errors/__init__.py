@@ -6,9 +6,9 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import attributes, modules, names, rules, strata, types, unsupported
+    from . import attributes, modules, names, rules, strata, streams, types, unsupported
 
-__all__ = ["attributes", "modules", "names", "rules", "strata", "types", "unsupported"]
+__all__ = ["attributes", "modules", "names", "rules", "strata", "streams", "types", "unsupported"]
 
 
 def __getattr__(name: str) -> ModuleType:

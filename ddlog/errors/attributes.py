@@ -24,7 +24,10 @@ class SerdeSetting(Diagnostic):
 
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "`serde({setting})` has no effect here"
-    suggestion: ClassVar[str] = 'of a field, `rename="name"` and `default` have'
+    suggestion: ClassVar[str] = (
+        'of a field, `rename="name"` and `default` have; of a constructor, `rename`; '
+        'of a type, `tag="key"` and `untagged`'
+    )
     setting: str
 
 

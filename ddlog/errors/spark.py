@@ -34,6 +34,15 @@ class NoJava(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NoCircumstances(Diagnostic):
+    """An Inspect that reads the weight or the time on Spark."""
+
+    title: ClassVar[str] = "on Spark an Inspect cannot read ddlog_weight or ddlog_timestamp: {rule}"
+    suggestion: ClassVar[str] = "run it in-process (--engine in-process), or leave them out"
+    rule: str
+
+
+@dataclass(frozen=True, slots=True)
 class CannotStart(Diagnostic):
     """Spark's driver did not start."""
 

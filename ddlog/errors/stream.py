@@ -183,6 +183,17 @@ class CheckpointOfOtherFacts(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointOfTime(Diagnostic):
+    """A checkpoint for a program whose state depends on when its inputs came."""
+
+    title: ClassVar[str] = (
+        "a checkpoint keeps what came and not in which transactions, on which {names} depends"
+    )
+    suggestion: ClassVar[str] = "run it without a checkpoint: every start begins with the first batch again"
+    names: str
+
+
+@dataclass(frozen=True, slots=True)
 class CheckpointMismatch(Diagnostic):
     """A log, and a checkpoint of Spark's, that do not belong together."""
 

@@ -13,6 +13,10 @@ class BadCharacter(Diagnostic):
     title: ClassVar[str] = "unexpected character `{character}`"
     character: str
 
+    @property
+    def hint(self) -> str:
+        return "`!` is written `not`" if self.character == "!" else ""
+
 
 @dataclass(frozen=True, slots=True)
 class UnclosedComment(Diagnostic):
@@ -144,3 +148,8 @@ class OperatorAfterElse(Diagnostic):
         "write `if (c) a else (b {operator} ...)`, or `(if (c) a else b) {operator} ...`"
     )
     operator: str
+
+
+@dataclass(frozen=True, slots=True)
+class DoubledSign(Diagnostic):
+    title: ClassVar[str] = "`&&` is written `and`"

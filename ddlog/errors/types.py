@@ -138,9 +138,9 @@ class BadQuestion(Diagnostic):
 class WrongArgumentCount(Diagnostic):
     """A call with too few or too many arguments."""
 
-    title: ClassVar[str] = "function `{name}` does not take {given} arguments"
+    title: ClassVar[str] = "function `{name}` does not take {given}"
     name: str
-    given: int
+    given: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -342,9 +342,9 @@ class ReturnOutsideFunction(Diagnostic):
 class WrongTypeArguments(Diagnostic):
     """A type with too few or too many arguments."""
 
-    title: ClassVar[str] = "type `{name}` takes {wanted} type arguments, not {given}"
+    title: ClassVar[str] = "type `{name}` takes {wanted}, not {given}"
     name: str
-    wanted: int
+    wanted: str
     given: int
 
 
@@ -361,7 +361,9 @@ class RecursiveType(Diagnostic):
     """A type that would be infinitely large."""
 
     title: ClassVar[str] = "type `{name}` contains itself: {cycle}"
-    suggestion: ClassVar[str] = "a type may contain itself only inside a Vec, a Set or a Map"
+    suggestion: ClassVar[str] = (
+        "a type may contain itself only inside a Ref, an Intern, a Vec, a Set or a Map"
+    )
     name: str
     cycle: str
 

@@ -51,6 +51,29 @@ class NotAnInput(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NothingToClear(Diagnostic):
+    """`clear` of a stream."""
+
+    title: ClassVar[str] = "{name} is a stream, which cannot be cleared: its elements go by themselves"
+    suggestion: ClassVar[str] = "rollback forgets those of this transaction"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotDelayed(Diagnostic):
+    """A query of a past that no rule reads."""
+
+    title: ClassVar[str] = "{name} is not kept: of the past there is only what rules read"
+    name: str
+    kept: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """What can be asked."""
+        return f"the rules read {_listed(self.kept)}" if self.kept else "no rule reads the past"
+
+
+@dataclass(frozen=True, slots=True)
 class NotAnOutput(Diagnostic):
     """A subscription to a relation whose changes are not given out."""
 
@@ -69,7 +92,9 @@ class NotKept(Diagnostic):
     """A relation that this session does not compute."""
 
     title: ClassVar[str] = "{name} is not kept by this session"
-    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    suggestion: ClassVar[str] = (
+        'open the session with relations="all"; `ddlog run` keeps output relations and what --relation names'
+    )
     name: str
 
 
@@ -222,6 +247,24 @@ class UnknownIndex(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class NotARelation(Diagnostic):
+    """An index where a relation should be."""
+
+    title: ClassVar[str] = "{name} is an index, not a relation"
+    suggestion: ClassVar[str] = "it is asked with `query_index {name}(…);`, in Python `session.index(…)[key]`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnIndex(Diagnostic):
+    """A relation where an index should be."""
+
+    title: ClassVar[str] = "{name} is a relation, not an index"
+    suggestion: ClassVar[str] = "`dump {name};` prints it, and `index I(x: T) on {name}(…)` declares an index"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class WrongIndexKey(Diagnostic):
     """A key with too few or too many values."""
 
@@ -273,11 +316,16 @@ class SessionClosed(Diagnostic):
 class FaultInRule(Diagnostic):
     """User code failed as it ran."""
 
-    title: ClassVar[str] = "{where}{problem}, in the rule `{rule}`{valuation}"
+    title: ClassVar[str] = "{where}{problem}, in the rule `{shown}`{valuation}"
     problem: str
     rule: str
     place: str
     row: str
+
+    @property
+    def shown(self) -> str:
+        """The rule on one line."""
+        return " ".join(self.rule.split())
 
     @property
     def where(self) -> str:

@@ -120,7 +120,7 @@ def file_url(path: Path, *, glob: bool = False) -> str:
 def folded(spark: SparkSession, layout: Layout, change: DataFrame) -> DataFrame:
     """Changes of many `_seq` as one of none: it has the same effect on any contents of the relation."""
     names = ", ".join(layout.names)
-    if layout.relation.kind == "multiset":
+    if layout.relation.kind != "relation":
         text = _MULTISET
     elif layout.relation.key is not None:
         text = _KEYED
@@ -160,7 +160,7 @@ SELECT {names}, _op FROM both WHERE _op <> 0
 
 def folded_rows(relation: Relation, rows: Iterable[Signed]) -> list[Signed]:
     """Rows that come (+1) and go (-1) one after another, as one change."""
-    if relation.kind == "multiset":
+    if relation.kind != "relation":
         return list(_multiset(rows))
     if relation.key is None:
         return list(dict(rows).items())
@@ -187,7 +187,7 @@ def _multiset(rows: Iterable[Signed]) -> Iterator[Signed]:
 def part(spark: SparkSession, layout: Layout, change: DataFrame, sign: int) -> DataFrame:
     """The rows of a change that come (1) or go (-1), under the relation's names, each as often as it does."""
     text = f"SELECT {layout.renamed} FROM {{change}} WHERE {sign} * _op > 0"
-    if layout.relation.kind == "multiset":
+    if layout.relation.kind != "relation":
         names = ", ".join(layout.names)
         text = (
             f"SELECT {layout.renamed} FROM (SELECT {names}, explode(sequence(1L, {sign} * _op)) "

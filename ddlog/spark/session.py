@@ -76,7 +76,11 @@ class SparkSide:
     def batch(self, declared: Relation, frame: DataFrame) -> Any:
         """The rows of a user's DataFrame as a batch, read and checked now. Raises DDlogError."""
         with spark_failures():
-            return self._runtime.batch_from_frame(declared.name, self._cast(declared, frame))
+            return self._batch(declared, self._cast(declared, frame))
+
+    def _batch(self, declared: Relation, frame: DataFrame) -> Any:
+        alike = declared.key is None  # a second row like it means nothing; with a key, it is refused
+        return self._runtime.batch_from_frame(declared.name, frame, once=alike)
 
     def rows_of(self, declared: Relation, frame: DataFrame) -> list[Row]:
         """The rows of a user's DataFrame, collected and checked. Raises DDlogError."""
@@ -121,7 +125,7 @@ class SparkSide:
         place."""
         try:
             with spark_failures():
-                return self._runtime.batch_from_frame(declared.name, frame)
+                return self._batch(declared, frame)
         except DDlogError as error:
             self._look_closely(error, declared, found)
             raise

@@ -212,6 +212,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
         return known
     checkpoint = None
     if place is not None:
+        _check_timeless(session)
         checkpoint = open_checkpoint(place, described_inputs(session.program, session.typedefs))
     epochs = Epochs(session, spark, checkpoint)
     try:
@@ -222,6 +223,16 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
         raise
     session._epochs = epochs
     return epochs
+
+
+def _check_timeless(session: Session) -> None:
+    """Sees that a state that is put together in one epoch is the one that many led to. Raises DDlogError."""
+    relations = session.program.relations.values()
+    timely = [
+        each.name for each in relations if each.past or (each.role == "input" and each.kind == "stream")
+    ]
+    if timely:
+        raise DDlogError([errors.CheckpointOfTime(", ".join(timely))])
 
 
 def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:

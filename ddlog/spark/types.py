@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 
 from ..codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
 from ..engine.schema import Column
-from ..types import UNIT, BigInt, Bit, Constructor, Signed, Type
+from ..types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
 from ..values import NAN, Struct, TypeDefs, struct_class
 from .forms import Form, form_of
 
@@ -27,7 +28,7 @@ class SparkCodec:
         self._texts: dict[Type, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparkCodec, (self.typedefs,)
+        return SparkCodec, ({name: _without_json(each) for name, each in self.typedefs.items()},)
 
     def sql_type(self, column: Column) -> str:
         """The column's type as Spark writes it."""
@@ -101,6 +102,13 @@ class SparkCodec:
         typedef, constructor, number, names = known
         fields = tuple((name, UNIT) for name in names)  # a class knows the names alone
         return struct_class(typedef, Constructor(constructor, number or 0, fields), number is not None)
+
+
+def _without_json(typedef: TypeDef) -> TypeDef:
+    """The type without its forms in JSON: they may hold functions, and Arrow's are others."""
+    if not any(each.json for each in typedef.constructors):
+        return typedef
+    return replace(typedef, constructors=tuple(replace(each, json=()) for each in typedef.constructors))
 
 
 def _type(column: Column) -> Type:

@@ -45,7 +45,7 @@ def write_frame(
         reason = f"Spark writes no rows without columns, and {relation.name} has none"
         raise DDlogError([CannotWrite(place, reason)])
     with spark_failures():
-        if relation.kind == "multiset":
+        if relation.kind != "relation":
             names = ", ".join(name_sql(column.name) for column in columns)
             frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST(weight AS INT)))")
         if place.startswith(TABLE):

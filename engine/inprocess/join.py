@@ -163,7 +163,8 @@ class Joiner:
                 try:
                     rows = self._step(step, rows)
                 except RowFault:
-                    self._late.add(step.number)
+                    if not isinstance(step.step, Inspect):
+                        self._late.add(step.number)
                     raise
             elif isinstance(step, Exclude):
                 view = views[step.term]
@@ -217,7 +218,8 @@ class Joiner:
             true = evaluate.condition(step.condition, rows.variables, rows.length, rule)
             return rows.take(np.flatnonzero(true), planned.keep)
         if isinstance(step, Inspect):
-            evaluate.column(step.value, rows.variables, rows.length, rule)
+            weights = np.ones(rows.length, np.int64) if rows.weights is None else rows.weights
+            evaluate.effect(step.value, rows.variables, weights, rows.times, rule)
             return rows
         if isinstance(step, Let):
             column = evaluate.column(step.value, rows.variables, rows.length, rule)

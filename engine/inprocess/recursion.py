@@ -104,6 +104,7 @@ class Recursion:
         self._imports = imports
         self._epochs += 1
         self._runs += 1
+        self.evaluator.iteration = 0
         if self.history:
             self._seed_history()
         else:
@@ -125,6 +126,7 @@ class Recursion:
 
     def iterate(self, time: int) -> None:
         """One iteration: the changes of the relations at `time`, and what follows from them."""
+        self.evaluator.iteration = time + 1
         if self.history:
             self._iterate_history(time)
         else:
@@ -136,6 +138,7 @@ class Recursion:
 
     def finish(self) -> dict[str, Batch]:
         """The net changes of the relations in this epoch."""
+        self.evaluator.iteration = 0
         out = {}
         for head, relation in self.relations.items():
             if not self.history:
@@ -218,6 +221,7 @@ class Recursion:
         if self.history:
             return
         sets, epochs, steps, known = self.relations, self._epochs, self._steps, self._births_known
+        self.evaluator.silent = True
         try:
             if not known:
                 self._rerun(imports)
@@ -229,6 +233,7 @@ class Recursion:
             raise
         finally:
             self._imports = {}
+            self.evaluator.silent = False
         if self.relations is not sets:
             for head, relation in sets.items():
                 relation.become(self.relations[head])

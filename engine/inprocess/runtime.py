@@ -59,12 +59,14 @@ class InProcess:
         self._evaluator = Evaluator(self.values)
         outputs = {n.relation: at for at, n in enumerate(circuit.nodes) if isinstance(n, Output)}
         self._outputs = {n.relation: n.schema for n in circuit.nodes if isinstance(n, Output)}
+        self._streams = {n.relation for n in circuit.nodes if isinstance(n, Output) and n.stream}
         self._unchanged = {
             name: Change(self.values, schema, _some(None, schema), True)
             for name, schema in self._outputs.items()
         }
         self._relations = outputs | dict(circuit.relations)
         self._inputs = {n.relation: (k, n) for k, n in enumerate(circuit.nodes) if isinstance(n, Input)}
+        self._ending = {name: at for name, (at, node) in self._inputs.items() if node.stream}
         self._stores: dict[int, Readable] = {}
         self._joiners: dict[int, Joiner] = {}
         self._groups: dict[int, Grouping] = {}
@@ -145,6 +147,14 @@ class InProcess:
         arrays = tuple(self.values.encode_input(c, d) for c, d in zip(schema, columns, strict=True))
         return Batch(arrays, len(arrays[0]) if arrays else 0)
 
+    def batches(self, relation: str, delta: Delta) -> list[tuple[Batch, int]]:
+        """The changes for `commit` that change an input relation as a delta of this runtime."""
+        assert isinstance(delta, Change)
+        whole = delta.batch
+        weights = whole.weight_array()
+        gone, come = whole.take(np.flatnonzero(weights < 0)), whole.take(np.flatnonzero(weights > 0))
+        return [(batch, sign) for batch, sign in ((gone.negated(), -1), (come, 1)) if batch.length]
+
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""
         return [weight != 0 for weight in self.lookup(relation, rows)]
@@ -181,6 +191,7 @@ class InProcess:
         """Evaluates a circuit without recursion on the contents of this runtime's relations."""
         given = {n.relation: self._store(n.relation)[1] for n in circuit.nodes if isinstance(n, Input)}
         nested = _Query(incrementalize(circuit), values=self.values, given=given)
+        nested._evaluator.epoch = self._evaluator.epoch
         return nested.answer()
 
     # ------------------------------------------------------------- epochs
@@ -206,11 +217,12 @@ class InProcess:
         progress: Progress | None,
     ) -> dict[str, Delta]:
         self._static = static
-        self._pending = changes
+        self._pending = changes = self._with_ends(changes)
         self._begun.clear()
         if not static:
             self._build_histories(changes)
         self._epochs += 1
+        self._evaluator.epoch = self._epochs - 1
         try:
             outputs = Epoch(self.circuit, self, max_iterations, progress, self._active(changes)).run()
             interrupt.check()
@@ -226,6 +238,14 @@ class InProcess:
             self._recursions[at].commit()
         return {name: self._shown(name, outputs.get(name)) for name in self._outputs}
 
+    def _with_ends(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]]
+    ) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        """The changes of an epoch with the ends of the streams: what they hold goes."""
+        held = {name: self._stores[at].batch() for name, at in self._ending.items()}
+        ended = {name: [(rows, -1), *changes.get(name, ())] for name, rows in held.items()}
+        return {**changes, **ended} if ended else changes
+
     def _active(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> Sequence[int] | None:
         """The nodes that may change, in order; None: all, as in the first epoch."""
         if self._epochs == 1:
@@ -240,6 +260,8 @@ class InProcess:
 
     def _shown(self, output: str, batch: Batch | None) -> Change:
         """What a commit gives of an output."""
+        if output in self._streams:
+            return Change(self.values, self._outputs[output], self._store(output)[1].batch(), True)
         if batch is None:
             return self._unchanged[output]
         return Change(self.values, self._outputs[output], batch, self._static)

@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from ..circuit import EPOCH, ITERATION, WEIGHT
 from ..interrupt import immediate
-from ..schema import Array, Column, NotVectorised, RowExpr, RowFault, ready
+from ..schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
+from .batch import Batch, consolidate
 from .interner import Values
 from .table import RowTable
 
@@ -17,10 +19,14 @@ _REPEATS = 64  # rows from which looking for equal inputs pays
 
 
 class Evaluator:
-    """Evaluates row expressions over columns of variables."""
+    """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
+    `iteration`. While it is `silent`, for what was evaluated before, effects are left out."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
+        self.epoch = 0
+        self.iteration = 0
+        self.silent = False
 
     def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """The expression's value on each row. Raises RowFault where user code fails."""
@@ -43,6 +49,24 @@ class Evaluator:
         true: Array = self.column(expr, variables, length, rule) != 0
         return true
 
+    def effect(
+        self, expr: RowExpr, variables: Variables, weights: Array, times: Array | None, rule: str
+    ) -> None:
+        """Evaluates the expression on each row, also on equal ones, but for those that cancel out. A row that
+        comes from a time inside a recursion is of the iteration after it."""
+        if self.silent:
+            return
+        iterations = np.full(len(weights), self.iteration) if times is None else times + 1
+        arrays = (*(array for _, array in variables.values()), iterations)
+        rows = Batch(arrays, len(weights), weights)
+        if len(weights) and int(weights.min()) < 0 < int(weights.max()):
+            rows = consolidate(rows)
+        now = {WEIGHT: rows.weight_array(), EPOCH: np.full(rows.length, self.epoch)}
+        now[ITERATION] = rows.columns[-1]
+        known = {name: (column, rows.columns[k]) for k, (name, (column, _)) in enumerate(variables.items())}
+        known |= {name: (Column(name, Kind.INT, ""), array) for name, array in now.items()}
+        self._scalar(expr, known, [known[name][1] for name in expr.inputs], rows.length, rule)
+
     def elements(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> tuple[Array, Array]:
         """Every (position, element) of the expression's collection on each row."""
         arrays = [variables[name][1] for name in expr.inputs]
@@ -62,7 +86,9 @@ class Evaluator:
         return left, flat[np.repeat(starts[inverse], sizes[inverse]) + within]
 
     def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
-        """The distinct input rows and the position among them of each row, where that saves calls."""
+        """The distinct input rows and the position among them of each row, where calls may be saved."""
+        if expr.effect:
+            return arrays, None
         if not arrays:
             return [], np.zeros(length, np.int64)
         if length < _REPEATS:

@@ -7,11 +7,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from .. import zset
-from ..circuit import Guard, Inspect, Let, Step, Term, Unnest
+from ..circuit import EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Term, Unnest
 from ..schema import RowExpr
 from ..zset import Row, Zset
 
 Valuation = dict[str, Any]
+Moment = tuple[int, int]  # the epoch and the iteration
 
 
 def join(
@@ -20,6 +21,7 @@ def join(
     steps: Sequence[Step],
     output: Sequence[str],
     change: int = -1,
+    moment: Moment = (0, 0),
 ) -> Zset:
     """The valuations of a rule body, projected; weights multiply.
 
@@ -33,8 +35,9 @@ def join(
     negations = [(t, v, j == change) for j, (t, v) in enumerate(zip(terms, values, strict=True)) if t.negated]
     results = [({**valuation}, weight) for valuation, weight in valuations]
     results = _negate(results, negations)
-    for step in steps:
-        results = _negate([(r, w) for valuation, w in results for r in _apply(step, valuation)], negations)
+    for step in sorted(steps, key=lambda each: isinstance(each, Inspect)):
+        applied = [(r, w) for valuation, w in results for r in _apply(step, valuation, w, moment)]
+        results = _negate(applied, negations)
     return zset.zset((tuple(valuation[name] for name in output), weight) for valuation, weight in results)
 
 
@@ -44,13 +47,17 @@ def delta_join(
     changes: Sequence[Zset],
     steps: Sequence[Step],
     output: Sequence[str],
+    moment: Moment = (0, 0),
 ) -> Zset:
     """The change of a join: by the multilinear rule, a sum of joins with one term's change each."""
     signs = [
         zset.sign_change(b, c) if t.negated else c for t, b, c in zip(terms, before, changes, strict=True)
     ]
     now = [zset.add(b, c) for b, c in zip(before, changes, strict=True)]
-    parts = (join(terms, [*now[:j], signs[j], *before[j + 1 :]], steps, output, j) for j in range(len(terms)))
+    parts = (
+        join(terms, [*now[:j], signs[j], *before[j + 1 :]], steps, output, j, moment)
+        for j in range(len(terms))
+    )
     return zset.add(*parts)
 
 
@@ -84,7 +91,7 @@ def _negate(
     return valuations
 
 
-def _apply(step: Step, valuation: Valuation) -> Iterable[Valuation]:
+def _apply(step: Step, valuation: Valuation, weight: int, moment: Moment) -> Iterable[Valuation]:
     match step:
         case Let(name, value):
             result = _call(value, valuation)
@@ -95,7 +102,8 @@ def _apply(step: Step, valuation: Valuation) -> Iterable[Valuation]:
             elements = _call(value, valuation)
             return [valuation | {name: e} for e in elements if valuation.get(name, e) == e]
         case Inspect(value):
-            _call(value, valuation)
+            epoch, iteration = moment
+            _call(value, valuation | {WEIGHT: weight, EPOCH: epoch, ITERATION: iteration})
             return [valuation]
 
 

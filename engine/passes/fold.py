@@ -53,7 +53,7 @@ def _decided(join: Join) -> Join | Constant:
 
 def _decision(step: Step) -> bool | None:
     """What a guard always is, if that is known; one that fails is left to fail at run time."""
-    if not isinstance(step, Guard) or step.condition.inputs:
+    if not isinstance(step, Guard) or step.condition.inputs or step.condition.effect:
         return None
     try:
         return bool(step.condition.scalar())

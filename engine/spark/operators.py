@@ -53,7 +53,7 @@ def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> str:
 
 def multiset_input(columns: Sequence[str], parts: Sequence[tuple[str, int, int]]) -> str:
     """The change of a multiset: the parts' rows, counted."""
-    signed = [f"SELECT {listed(columns, f'{sign}L AS w')} FROM {sql}" for sql, sign, _ in parts]
+    signed = [f"SELECT {listed(columns, f'{sign}L * w AS w')} FROM {sql}" for sql, sign, _ in parts]
     return consolidated(columns, f"({union(signed)})")
 
 

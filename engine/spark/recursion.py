@@ -24,6 +24,8 @@ from .spine import Spine
 from .sqltext import consolidated, equal, grouping, listed, union
 from .tables import TIME, Table, Tables
 
+_UNSIZED = 6  # iterations whose guessed sizes may do as they like: they have a few hundred digits at most
+
 
 @dataclass(frozen=True, slots=True)
 class Imported:
@@ -83,6 +85,8 @@ class ClusterRecursion:
             head: Relation(schema, Spine(tables, schema, True), Spine(tables, schema, True))
             for head, schema in schemas_of(fixpoint).items()
         }
+        # A rule with two recursive terms squares the size that Spark guesses, iteration by iteration.
+        self._squares = any(sum(isinstance(s, str) for s in rule.sources) > 1 for rule in self.rules)
         self.history = False
         self._begun = False  # whether an epoch with anything in it was committed
         self._first = True
@@ -278,7 +282,12 @@ class ClusterRecursion:
                     f"LEFT JOIN {there} s ON {equal('c', 's', columns)} WHERE c.w > 0 AND s.there IS NULL"
                 )
             delta[head] = self.tables.settled(
-                query, relation.schema, small=small, extra=(TIME,), lies=relation.columns
+                query,
+                relation.schema,
+                small=small,
+                extra=(TIME,),
+                lies=relation.columns,
+                sized=self._squares and self._time >= _UNSIZED,
             )
         for head, table in delta.items():
             self.relations[head].events.grow(table)
@@ -374,7 +383,9 @@ class ClusterRecursion:
                 f"SELECT {listed(relation.columns, 'sum(w) AS w', 't')} FROM ({union(queries)}) "
                 f"{grouping(relation.columns, 't')} HAVING sum(w) <> 0"
             )
-            table = self.tables.settled(query, relation.schema, small=small, extra=(TIME,))
+            table = self.tables.settled(
+                query, relation.schema, small=small, extra=(TIME,), sized=self._squares
+            )
             if table.rows:
                 relation.derived = relation.history.compacted([*relation.derived, table])
                 relation.pending |= self._times(table)

@@ -17,6 +17,7 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
@@ -38,7 +39,7 @@ from .placement import Recursion
 from .recursion import Imported
 from .rows import FrameDelta, FrameRows
 from .spine import Spine
-from .sqltext import consolidated, equal, listed, names, quoted, union
+from .sqltext import consolidated, equal, grouping, listed, names, quoted, union
 from .tables import Options, Table, Tables
 
 if TYPE_CHECKING:
@@ -91,6 +92,7 @@ class SparkRuntime:
 
     def _prepare(self) -> None:
         nodes = self.circuit.nodes
+        self._kept_static = self._kept(static=True)
         for at in self._kept():
             node = nodes[at]
             if self._within is not None and isinstance(node, Input):
@@ -119,8 +121,9 @@ class SparkRuntime:
                         self.options.driver_rows,
                     )
 
-    def _kept(self) -> set[NodeId]:
-        """The nodes whose integrals some operator or reader needs."""
+    def _kept(self, static: bool = False) -> set[NodeId]:
+        """The nodes whose integrals some operator or reader needs; `static`: in an epoch that is the only
+        one."""
         kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
@@ -128,7 +131,7 @@ class SparkRuntime:
                     kept.add(at)
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
-                case DeltaGroup():
+                case DeltaGroup() if not static:
                     kept.update((node.source, at))
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
@@ -144,8 +147,10 @@ class SparkRuntime:
 
     def schema(self, relation: str) -> Schema:
         """The columns of a relation."""
-        at = self._inputs.get(relation, self._relations.get(relation, -1))
-        return self.circuit.nodes[at].schema
+        return self.circuit.nodes[self._at(relation)].schema
+
+    def _at(self, relation: str) -> NodeId:
+        return self._inputs[relation] if relation in self._inputs else self._relations[relation]
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Table:
         """Rows as a batch for `commit`."""
@@ -155,19 +160,52 @@ class SparkRuntime:
         """Columns as a batch for `commit`."""
         return self.tables.of_columns(self.schema(relation), columns)
 
-    def batch_from_frame(self, relation: str, frame: DataFrame) -> Table:
+    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Table:
         """The rows of a frame, with the relation's columns in order, as a batch for `commit`; they are
-        computed now."""
+        computed now. `once`: if the relation is a set, each row once will do."""
         schema = self.schema(relation)
         with raising(self.expressions), self.tables.configured():
             columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
             renamed = self.tables.named(frame.selectExpr(*columns, "1L AS w"))
             try:
-                table = self.tables.stored(f"SELECT * FROM {renamed}")
+                return self._taken(relation, f"SELECT * FROM {renamed}", once)
             finally:
                 self.tables.forget(renamed)
-            few = table.rows <= self.options.driver_rows and bool(self._recursions)
-            return self.tables.gathered(table, schema) if few else table
+
+    def _taken(self, relation: str, query: str, once: bool) -> Table:
+        """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
+        not too much, and stays off the cluster if nothing else reads it."""
+        at, schema, most = self._at(relation), self.schema(relation), self.options.driver_rows
+        readers = self._read_by[at]
+        driven = [k for k in readers if k in self._recursions and self._recursions[k].on_driver]
+        if driven == readers and driven and not self.size(relation):
+            rows = self.tables.few(query, schema, most)
+            if rows is not None:
+                return self.tables.local(rows)
+        node = self.circuit.nodes[at]
+        if once and isinstance(node, Input) and not node.multiset:
+            columns = names(schema)
+            distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM ({query}) {grouping(columns)}"
+            table = self.tables.stored(distinct, lies=columns)
+            table.once = True
+        else:
+            table = self.tables.stored(query)
+        return self.tables.gathered(table, schema) if driven and table.rows <= most else table
+
+    def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
+        """The changes for `commit` that change an input relation as a delta of this runtime: a small one from
+        here, a large one where it lies."""
+        assert isinstance(delta, FrameDelta)
+        columns = names(self.schema(relation))
+        if len(delta) <= self.options.small_rows or not columns:
+            counted = list(zip(delta.rows, delta.weights, strict=True))
+            few = ((sign, [row for row, w in counted for _ in range(w * sign)]) for sign in (-1, 1))
+            return [(self.batch(relation, rows), sign) for sign, rows in few if rows]
+        frame = delta.frame().toDF(*columns, "w")
+        repeated = f"inline(array_repeat(struct({listed(columns)}), CAST(abs(w) AS INT)))"
+        many = ((sign, frame.where(f"{sign} * w > 0").selectExpr(repeated)) for sign in (-1, 1))
+        made = [(self.batch_from_frame(relation, part), sign) for sign, part in many]
+        return [(table, sign) for table, sign in made if table.rows]
 
     def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
         """Which rows the relation holds."""
@@ -283,6 +321,7 @@ class SparkRuntime:
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job, a Ctrl-C or a fault leaves the state as it was."""
         with interrupt.deferred(), self.tables.configured():
+            changes = self._with_ends(changes)
             self._static, self._pending = static, changes
             self._limit, self._progress = max_iterations, progress
             self._begun.clear()
@@ -311,6 +350,23 @@ class SparkRuntime:
     def _states(self) -> list[Spine]:
         return [*self._spines.values(), *self._counts.values()]
 
+    def _with_ends(
+        self, changes: Mapping[str, Sequence[tuple[Table, int]]]
+    ) -> Mapping[str, Sequence[tuple[Table, int]]]:
+        """The changes of an epoch with the ends of the streams: what they hold goes."""
+        nodes = self.circuit.nodes
+        held = {name: self._spines[at] for name, at in self._inputs.items() if _is_stream(nodes[at])}
+        ended = {name: self._whole(spine) for name, spine in held.items() if spine.rows()}
+        signed = {name: [(gone, -1), *changes.get(name, ())] for name, gone in ended.items()}
+        return {**changes, **signed} if signed else changes
+
+    def _whole(self, spine: Spine) -> Table:
+        """The contents of a spine as one table, a row perhaps more than once."""
+        seen = spine.seen()
+        if all(table.small for table in seen):
+            return self.tables.concatenated(seen)
+        return self.tables.lazy(seen, spine.columns)
+
     def _active(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> Sequence[int] | None:
         """The nodes that may change, in order; None: all, as in the first epoch."""
         if self._epochs == 1:
@@ -327,6 +383,11 @@ class SparkRuntime:
         """What a commit gives of an output."""
         at = self._outputs[output]
         schema = self.circuit.nodes[at].schema
+        if _is_stream(self.circuit.nodes[at]):
+            spine = self._spines[shown(self.circuit, at)]
+            small = all(table.small for table in spine.seen())
+            net = consolidated(spine.columns, spine.contents())
+            return self._shown_delta(schema, self.tables.settled(net, schema, small=small))
         if change is None or not change.table.rows:
             return self._shown_delta(schema, self.tables.nothing(schema))
         table = change.table
@@ -390,6 +451,8 @@ class SparkRuntime:
         if not given:
             return None
         first = not spine.rows() and not node.multiset and len(given) == 1 and given[0][1] > 0
+        if first and given[0][0].once:
+            return of_table(self.tables, node.schema, given[0][0])
         if first and given[0][0].local is not None:
             once = distinct_rows(given[0][0].local)
             if once is not None:
@@ -484,11 +547,13 @@ class SparkRuntime:
 
     def group(self, at: NodeId, node: DeltaGroup, change: Change | None) -> Change | None:
         """The change of the groups."""
-        if change is None or not change.table.rows:
+        if change is None:
             return None
         text, members, groups = self._groups[at], self._spines[node.source], self._spines[at]
         if self._within is not None or not (groups.rows(False) or members.rows(False)):
             return self._change(at, text.first(change), change.small)
+        if not change.table.rows:
+            return None
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
@@ -506,10 +571,15 @@ class SparkRuntime:
         """Takes a change into the node's integral; what several nodes read is computed once."""
         if change is None:
             return
-        if at in self._spines and not (self._within and isinstance(self.circuit.nodes[at], Input)):
+        kept = self._kept_static if self._static else self._spines
+        if at in kept and not (self._within and isinstance(self.circuit.nodes[at], Input)):
             self._spines[at].add(change.table)
         elif len(self._read_by[at]) > 1:
             change.settle()
+
+
+def _is_stream(node: Node) -> bool:
+    return isinstance(node, Input | Output) and node.stream
 
 
 def _renamed(frame: DataFrame, schema: Schema, weight: str | None) -> DataFrame:

@@ -6,6 +6,7 @@ What is small is kept on the driver as an Arrow table, and travels to Spark as a
 
 from __future__ import annotations
 
+import re
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext, suppress
@@ -41,6 +42,11 @@ _NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
 WEIGHT = pa.field("w", pa.int64(), nullable=False)
 TIME = pa.field("t", pa.int32(), nullable=False)
 DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
+_IN_PARTITION = (1 << 33) - 1  # the bits of monotonically_increasing_id that count within a partition
+_ROW_BYTES = 32  # of text or columns, as a bound for guesses
+_SIZE = re.compile(r"Statistics\(sizeInBytes=([\d.E+]+) (\w+)")
+_FIGURES = ("count(*)", "min(w)", "sum(w)")
+_UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(f"{c}i" for c in "KMGTPE")])}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +67,10 @@ class Options:
 class Table:
     """Materialised rows: on the executors, or, `local`, on the driver; then Spark is told of them when a
     query first needs them. `least` is the smallest weight, `total` their sum, `by` the columns by which
-    the executors' rows are partitioned, as far as we know.
+    the executors' rows are partitioned, as far as we know; `once`, whether no row is known to come twice.
     """
 
-    __slots__ = ("_frame", "_tables", "_view", "by", "least", "local", "rows", "total")
+    __slots__ = ("_frame", "_tables", "_view", "by", "least", "local", "once", "rows", "total")
 
     def __init__(
         self,
@@ -79,6 +85,7 @@ class Table:
     ) -> None:
         self._tables, self.rows, self.least, self.total, self.local = tables, rows, least, total, local
         self._frame, self._view, self.by = frame, "", tuple(by)
+        self.once = False
 
     @property
     def frame(self) -> DataFrame:
@@ -242,19 +249,30 @@ class Tables:
             return self.codec.encode(column, dictionary).take(pa.array(positions))
         return self.codec.encode(column, given)
 
-    def stored(self, sql: str, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
+    def stored(
+        self, sql: str, by: Sequence[str] | None = None, lies: Sequence[str] = (), sized: bool = False
+    ) -> Table:
         """The rows of a query, computed now and kept by the executors: partitioned by some columns, or as
         they come, by the columns `lies`.
 
-        One job: the checkpoint, which also cuts the lineage, is filled by the count.
+        One job: the checkpoint, which also cuts the lineage, is filled by the count. Spark goes on guessing
+        its size from the lineage that was cut, unless it is `sized`: cached first, which costs a second job.
         """
         interrupt.check()
         frame = self.spark.sql(sql)
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
-        kept = frame.localCheckpoint(eager=False)
-        (row,) = kept.selectExpr("count(*)", "min(w)", "sum(w)").collect()
+        if sized:
+            cached = frame.persist()
+            try:
+                (row,) = cached.selectExpr(*_FIGURES).collect()  # from now on its size is known
+                kept = cached.localCheckpoint(eager=True)
+            finally:
+                cached.unpersist()
+        else:
+            kept = frame.localCheckpoint(eager=False)
+            (row,) = kept.selectExpr(*_FIGURES).collect()
         return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept, by=lies)
 
     def settled(
@@ -266,12 +284,13 @@ class Tables:
         at_most: int | None = None,
         extra: Sequence[pa.Field] = (),
         lies: Sequence[str] = (),
+        sized: bool = False,
     ) -> Table:
         """The rows of a query, computed now: on the driver when they are few, else on the executors.
 
         `small` says that few are expected, so that one job brings them; a wrong guess costs a second one,
         and cannot be where they are known to be `at_most` few. `lies`: the columns by which the query's
-        rows come partitioned.
+        rows come partitioned. `sized`: see `stored`.
         """
         interrupt.check()
         if small:
@@ -281,10 +300,27 @@ class Tables:
             )
             if rows.num_rows <= self.most_small:
                 return self.local(rows)
-        table = self.stored(sql, lies=lies)
+        table = self.stored(sql, lies=lies, sized=sized)
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
+
+    def few(self, sql: str, schema: Schema, most: int) -> pa.Table | None:
+        """The rows of a query, on the driver, if Spark expects few and they are no more than `most`; by one
+        job, of which no partition gives more."""
+        expected = self._expected_bytes(sql)
+        if expected is None or expected > most * _ROW_BYTES:
+            return None
+        interrupt.check()
+        limited = f"SELECT * FROM ({sql}) WHERE (monotonically_increasing_id() & {_IN_PARTITION}) <= {most}"
+        rows = self.fetch(limited, schema)
+        return rows if rows.num_rows <= most else None
+
+    def _expected_bytes(self, sql: str) -> float | None:
+        """The size that Spark's optimizer guesses of a query's rows, if it says one."""
+        (plan,) = self.spark.sql(f"EXPLAIN COST {sql}").collect()
+        found = _SIZE.search(plan[0])
+        return float(found[1]) * _UNITS[found[2]] if found else None
 
     def fetch(self, sql: str, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
         """The rows of a query, on the driver."""

@@ -89,6 +89,8 @@ READ = {
     '(option("null"), option("3"))': "(ddlog_std::Ok{ddlog_std::None{}}, ddlog_std::Ok{ddlog_std::Some{3}})",
     '(double_("3"), double_("-1.5e3"))': "(ddlog_std::Ok{3}, ddlog_std::Ok{-1500})",
     'double_("1e999")': 'ddlog_std::Err{"number out of range"}',
+    f'double_("{"9" * 400}")': 'ddlog_std::Err{"number out of range at line 1 column 400"}',
+    f'parsed("[{"9" * 400}]")': 'ddlog_std::Err{"number out of range at line 1 column 402"}',
     'double_("NaN")': 'ddlog_std::Err{"NaN is no JSON"}',
     'big("-123456789012345678901234567890123456789012")':
         "ddlog_std::Ok{-123456789012345678901234567890123456789012}",
@@ -121,6 +123,8 @@ WRITTEN = {
     "written([1e13: float, 1e12, 0.0000001, 0.1])": '"[1e13,1000000000000.0,1e-7,0.1]"',
     "written([0.0 / 0.0, 1.0 / 0.0])": '"[null,null]"',
     f"written(({1 << 200}: bigint, Some{{3: u8}}, None: Option<u8>))": f'"[{1 << 200},3,null]"',
+    "written([JsonNumber{JsonFloat{1.0 / 0.0}}, JsonNumber{JsonFloat{0.5}}])": '"[null,0.5]"',
+    "to_json_value(JsonNumber{JsonFloat{0.0 / 0.0}})": "ddlog_std::Ok{json::JsonNull{}}",
     "written([true -> 1: u8])": r'"{\"true\":1}"',
     "to_json_string([Red -> 1: u8])": 'ddlog_std::Err{"key must be a string"}',
     "to_json_string(to_any(1: u8)).is_err()": "true",

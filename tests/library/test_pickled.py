@@ -6,16 +6,20 @@ import subprocess
 import sys
 from pathlib import Path
 
-from ddlog.check.program import check_program
 from ddlog.codegen.scalar import compile_function_table, row_expr
 from ddlog.engine.spark.evaluation import Evaluation, packed
-from ddlog.source import Source
+from ddlog.program import compile
 from ddlog.spark.types import SparkCodec
 
 PROGRAM = """
 import json
 import hashset
-typedef Tree = Tree{name: istring, kids: Vec<Tree>, weight: float, of: Map<s16, JsonValue>}
+typedef Item = Item{id: u8}
+function id(item: Item): u8 { item.id }
+typedef Tree = Tree{
+    name: istring, kids: Vec<Tree>, weight: float, of: Map<s16, JsonValue>,
+    #[rust="serde(default)"] #[deserialize_from_array=id()] items: Map<u8, Item>
+}
 
 function shown(text: string): Result<string, string> {
     var tree = (from_json_string(text): Result<Tree, string>)?;
@@ -23,13 +27,17 @@ function shown(text: string): Result<string, string> {
     var value = to_json_value(tree)?;
     var odd = tree.kids.map(|kid| kid.kids.len() + 1).filter(|n| n % 2 == 1).to_hashset();
     var any = from_any(to_any(tree.weight)): Option<float>;
-    Ok{to_string_debug((written, value.get(i"name"), odd, any, tree.kids.arg_max(|kid| kid.weight)))}
+    var heaviest = tree.kids.arg_max(|kid| kid.weight);
+    Ok{to_string_debug((tree.items, written, value.get(i"name"), odd, any, heaviest))}
 }
 input relation Text(json: string)
 output relation Shown(text: string)
 Shown(shown(json).unwrap_or("none")) :- Text(json).
 """
-JSON = '{"name":"a","kids":[{"name":"b","kids":[],"weight":1.5,"of":{}}],"weight":0.5,"of":{"-1":[null,2]}}'
+JSON = (
+    '{"name":"a","kids":[{"name":"b","kids":[],"weight":1.5,"of":{}}],"weight":0.5,'
+    '"of":{"-1":[null,2]},"items":[{"id":4}]}'
+)
 WORKER = """
 import pathlib, sys
 from ddlog.engine.spark.evaluation import prepared
@@ -39,8 +47,7 @@ print(evaluation.function(sys.argv[2]))
 
 
 def test_functions_run_in_another_process(tmp_path: Path) -> None:
-    checked, found = check_program(Source("pickled.dl", PROGRAM))
-    assert checked is not None, found
+    checked = compile(PROGRAM).checked
     compiled = row_expr(checked.rules[0].heads[0].args[0], compile_function_table(checked), "text")
     evaluation = Evaluation(compiled.scalar, ("json",), (None,), compiled.column, False, "", "")
     sent = tmp_path / "sent"
@@ -50,7 +57,8 @@ def test_functions_run_in_another_process(tmp_path: Path) -> None:
     )
     here = compiled.scalar(JSON)
     assert there.stdout.rstrip() == here, there.stderr
+    assert here.startswith("({4: Item{4}}, ")
     assert here.endswith(
         'ddlog_std::Some{json::JsonString{"a"}}, [1], ddlog_std::Some{0.5}, '
-        'ddlog_std::Some{Tree{"b",[],1.5,{}}})'
+        'ddlog_std::Some{Tree{"b",[],1.5,{},{}}})'
     )

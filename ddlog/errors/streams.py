@@ -1,0 +1,124 @@
+"""Errors about stream relations, delayed relations and differentiation."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from ..diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamJoin(Diagnostic):
+    """A second stream in a rule body."""
+
+    title: ClassVar[str] = "stream `{name}` cannot be joined with stream `{other}`"
+    suggestion: ClassVar[str] = "`{held}(..)` is a relation of the same elements, which can be joined"
+    name: str
+    other: str
+    held: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NegatedStream(Diagnostic):
+    """`not S(..)` of a stream."""
+
+    title: ClassVar[str] = "stream `{name}` cannot be negated"
+    suggestion: ClassVar[str] = "`not {held}(..)` negates a relation of the same elements"
+    name: str
+    held: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamAntijoin(Diagnostic):
+    """A negated term behind a stream."""
+
+    title: ClassVar[str] = "a negated term cannot follow a stream: the body up to here yields a stream"
+    suggestion: ClassVar[str] = (
+        "move it before stream `{stream}` if that is possible, or read `{held}(..)`, a relation of the same "
+        "elements"
+    )
+    stream: str
+    held: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelationHead(Diagnostic):
+    """A relation that is to hold what a body with a stream yields."""
+
+    title: ClassVar[str] = (
+        "`{name}` is a {kind}, but the body of the rule yields a stream, as `{stream}` is one"
+    )
+    suggestion: ClassVar[str] = (
+        "declare `{name}` a stream, or read `{held}(..)`, a relation of the same elements"
+    )
+    name: str
+    kind: str
+    stream: str
+    held: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamHead(Diagnostic):
+    """A stream that is to hold what a body without one yields."""
+
+    title: ClassVar[str] = "`{name}` is a stream, but the body of the rule yields a relation"
+    suggestion: ClassVar[str] = "declare `{name}` a relation, or let the body read a stream"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamFact(Diagnostic):
+    """A fact of a stream."""
+
+    title: ClassVar[str] = (
+        "stream `{name}` cannot have facts: its elements are gone after the transaction that they come in"
+    )
+    suggestion: ClassVar[str] = "make `{name}` a relation, or insert the element in a transaction"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamRecursion(Diagnostic):
+    """A stream that depends on itself within one transaction."""
+
+    title: ClassVar[str] = "Stream '{name}' occurs inside a recursive fragment consisting of: [{fragment}]"
+    suggestion: ClassVar[str] = "a delayed term such as `{name}-1(..)` may close a cycle"
+    name: str
+    fragment: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StreamKey(Diagnostic):
+    """A stream with a primary key."""
+
+    title: ClassVar[str] = "stream `{name}` cannot have a primary key: it keeps no rows to be found by one"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAStream(Diagnostic):
+    """`R'` of something else than a stream."""
+
+    title: ClassVar[str] = "`{name}'` is for streams, and `{name}` is a {kind}"
+    suggestion: ClassVar[str] = "`{name}(..)` reads it"
+    name: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoDelay(Diagnostic):
+    """`R-0`."""
+
+    title: ClassVar[str] = "a delay is at least 1: `{name}-1` is `{name}` one transaction ago"
+    suggestion: ClassVar[str] = "`{name}(..)` reads it as it is"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HeadInTime(Diagnostic):
+    """A head that is delayed or differentiated."""
+
+    title: ClassVar[str] = "a head cannot be {how}: a rule says what `{name}` holds now"
+    how: str
+    name: str

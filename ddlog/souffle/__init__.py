@@ -1,0 +1,1 @@
+"""Soufflé programs as programs of this language: `ddlog import-souffle`."""

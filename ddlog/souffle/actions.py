@@ -1,0 +1,276 @@
+"""From phrases of the grammar to nodes of the tree: a method for each rule or alias there.
+
+A method gets the place of its phrase, then the values of its parts: nodes, tuples, tokens, None for an
+optional part that is absent.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from ..source import Span
+from . import syntax as ast
+from .lexer import Token
+
+TESTS = {"match": 2, "contains": 2}
+
+
+class Actions:
+    """Builds the tree; `found` are the errors in it that are not about grammar."""
+
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def program(self, span: Span, *items: Any) -> tuple[ast.Item, ...]:
+        return _flat(items)
+
+    def listing(self, span: Span, *items: Any) -> tuple[Any, ...]:
+        return items
+
+    # ----------------------------------------------------------------- types
+
+    def symbol_type(self, span: Span, name: Token) -> ast.AliasType:
+        return ast.AliasType(span, name.value, ("symbol",))
+
+    def number_type(self, span: Span, name: Token) -> ast.AliasType:
+        return ast.AliasType(span, name.value, ("number",))
+
+    def subtype(self, span: Span, name: Token, base: Token) -> ast.AliasType:
+        return ast.AliasType(span, name.value, (base.value,))
+
+    def union_type(self, span: Span, name: Token, bases: tuple[Token, ...]) -> ast.AliasType:
+        return ast.AliasType(span, name.value, _values(bases))
+
+    def record_type(self, span: Span, name: Token, fields: Any) -> ast.RecordType:
+        return ast.RecordType(span, name.value, fields or ())
+
+    def branch_type(self, span: Span, name: Token, branches: Any) -> ast.BranchType:
+        return ast.BranchType(span, name.value, branches)
+
+    def branch(self, span: Span, name: Token, fields: Any) -> ast.BranchDecl:
+        return ast.BranchDecl(span, name.value, fields or ())
+
+    def attribute(self, span: Span, name: Token, type: Token) -> ast.Attribute:
+        return ast.Attribute(span, name.value, type.value)
+
+    # ------------------------------------------------------------- relations
+
+    def relation_decl(self, span: Span, names: Any, attributes: Any, words: Any) -> tuple[ast.Relation, ...]:
+        return tuple(ast.Relation(name.span, name.value, attributes or (), words) for name in names)
+
+    def word(self, span: Span, word: Token) -> ast.Qualifier:
+        return ast.Qualifier(span, word.value)
+
+    def choice(self, span: Span, *domains: Any) -> ast.Qualifier:
+        return ast.Qualifier(span, "choice-domain")
+
+    def domain(self, span: Span, *names: Token) -> None:
+        return None
+
+    def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive, ...]:
+        return tuple(
+            ast.Directive(name.span, word.removeprefix("."), name.value, parameters)
+            for name, parameters in targets
+        )
+
+    def target(self, span: Span, name: Token, parameters: Any) -> tuple[Token, Any]:
+        return name, parameters or ()
+
+    def parameter(self, span: Span, word: str, value: str) -> tuple[str, str]:
+        return word, value
+
+    def pragma(self, span: Span, key: Token, value: Token | None) -> ast.Ignored:
+        return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
+
+    def functor(self, span: Span, name: Token, args: Any, result: Token, stateful: str | None) -> ast.Functor:
+        if stateful is not None:
+            what, why = "a stateful functor", "its values depend on the order of evaluation"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
+        return ast.Functor(span, name.value, args or (), result.value)
+
+    def functor_args(self, span: Span, *args: Token | ast.Attribute) -> tuple[str, ...]:
+        return tuple(arg.type if isinstance(arg, ast.Attribute) else arg.value for arg in args)
+
+    def lattice(self, span: Span, name: Token) -> ast.Ignored:
+        self.found.append(errors.CannotTranslate(what="a lattice", span=span))
+        return ast.Ignored(span, "")
+
+    # ------------------------------------------------------------ components
+
+    def component(self, span: Span, type: Any, bases: Any, *items: Any) -> ast.Component:
+        return ast.Component(span, type, bases or (), _flat(items))
+
+    def component_type(self, span: Span, name: Token, args: Any) -> ast.ComponentType:
+        return ast.ComponentType(span, name.value, _values(args or ()))
+
+    def init(self, span: Span, name: Token, component: Any) -> ast.Init:
+        return ast.Init(span, name.value, component)
+
+    def override(self, span: Span, name: Token) -> ast.Override:
+        return ast.Override(span, name.value)
+
+    # ----------------------------------------------------------------- rules
+
+    def fact(self, span: Span, heads: Any) -> ast.Rule:
+        return ast.Rule(span, self._heads(heads), None)
+
+    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.Rule:
+        return ast.Rule(span, self._heads(heads), self._term(body), plan)
+
+    def subsumption(self, span: Span, less: Any, more: Any, body: Any, plan: Any) -> ast.Ignored:
+        what, why = "a subsumption", "no rule can take rows out of a relation"
+        self.found.append(errors.CannotTranslate(what=what, why=why, span=less.span.to(more.span)))
+        return ast.Ignored(span, "")
+
+    def plan(self, span: Span, *items: Any) -> Span:
+        return span
+
+    def plan_item(self, span: Span, *numbers: Any) -> None:
+        return None
+
+    def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Atom, ...]:
+        atoms = []
+        for head in heads:
+            if isinstance(head, ast.Call):
+                atoms.append(ast.Atom(head.span, head.name, head.args))
+            else:
+                self.found.append(errors.NotAHead(span=head.span))
+        return tuple(atoms)
+
+    def conjunction(self, span: Span, *terms: Any) -> ast.And:
+        return ast.And(span, terms)
+
+    def disjunction(self, span: Span, *terms: Any) -> ast.Or:
+        return ast.Or(span, terms)
+
+    def negation(self, span: Span, term: Any) -> ast.Not:
+        return ast.Not(span, term)
+
+    def true(self, span: Span) -> ast.Truth:
+        return ast.Truth(span, True)
+
+    def false(self, span: Span) -> ast.Truth:
+        return ast.Truth(span, False)
+
+    def compare(self, span: Span, left: Any, op: str, right: Any) -> ast.Compare:
+        return ast.Compare(span, op, self._value(left), self._value(right))
+
+    def proposition(self, span: Span, expr: ast.Expr) -> ast.Term:
+        """An expression as a term of a body, or as it stands when parentheses may make it a value."""
+        match expr:
+            case ast.Grouping(_, body):
+                return body
+            case ast.Call(_, name, args) if name in TESTS:
+                return ast.Test(span, name, args)
+            case ast.Call(_, name, args):
+                return ast.Atom(span, name, args)
+        return ast.Bare(span, expr)
+
+    def _term(self, term: ast.Term) -> ast.Term:
+        """A body without values in it."""
+        match term:
+            case ast.Bare():
+                self.found.append(errors.NotATerm(span=term.span))
+            case ast.And(span, terms):
+                return ast.And(span, tuple(map(self._term, terms)))
+            case ast.Or(span, terms):
+                return ast.Or(span, tuple(map(self._term, terms)))
+            case ast.Not(span, inner):
+                return ast.Not(span, self._term(inner))
+        return term
+
+    def _value(self, expr: ast.Expr) -> ast.Expr:
+        """A value: parentheses hold no body."""
+        if not isinstance(expr, ast.Grouping):
+            return expr
+        match expr.body:
+            case ast.Bare(_, value):
+                return self._value(value)
+            case ast.Atom(span, name, args) | ast.Test(span, name, args):
+                return ast.Call(span, name, args)
+        self.found.append(errors.NotAValue(span=expr.span))
+        return ast.Wildcard(expr.span)
+
+    def _values(self, exprs: tuple[ast.Expr, ...] | None) -> tuple[ast.Expr, ...]:
+        return tuple(map(self._value, exprs or ()))
+
+    # ----------------------------------------------------------- expressions
+
+    def variable(self, span: Span, name: Token) -> ast.Var:
+        return ast.Var(span, name.value)
+
+    def wildcard(self, span: Span) -> ast.Wildcard:
+        return ast.Wildcard(span)
+
+    def number(self, span: Span, token: Token) -> ast.Number:
+        text = token.value.removesuffix("u")
+        base = {"0x": 16, "0b": 2}.get(text[:2], 10)
+        kind = "unsigned" if token.value.endswith("u") else ""
+        return ast.Number(span, int(text, base), kind, base == 10)
+
+    def floating(self, span: Span, token: Token) -> ast.Float:
+        return ast.Float(span, token.value)
+
+    def text(self, span: Span, token: Token) -> ast.Text:
+        return ast.Text(span, token.value)
+
+    def nil(self, span: Span) -> ast.Nil:
+        return ast.Nil(span)
+
+    def counter(self, span: Span) -> ast.Counter:
+        return ast.Counter(span)
+
+    def branch_value(self, span: Span, name: Token, items: Any) -> ast.Branch:
+        return ast.Branch(span, name.value.removeprefix("$"), self._values(items))
+
+    def record(self, span: Span, items: Any) -> ast.Record:
+        return ast.Record(span, self._values(items))
+
+    def cast(self, span: Span, value: Any, type: Token) -> ast.Cast:
+        return ast.Cast(span, self._value(value), type.value)
+
+    def user_call(self, span: Span, name: Token, args: Any) -> ast.UserCall:
+        return ast.UserCall(span, name.value, self._values(args))
+
+    def call(self, span: Span, name: Token, args: Any) -> ast.Call | ast.Counter:
+        if name.value == "autoinc":
+            return ast.Counter(span)
+        return ast.Call(span, name.value, self._values(args))
+
+    def extremum_call(self, span: Span, name: str, first: Any, rest: Any) -> ast.Call:
+        return ast.Call(span, name, self._values((first, *rest)))
+
+    def count(self, span: Span, body: Any) -> ast.Aggregate:
+        return ast.Aggregate(span, "count", None, self._term(body))
+
+    def aggregate(self, span: Span, word: str, target: Any, body: Any) -> ast.Aggregate:
+        return ast.Aggregate(span, word, self._value(target), self._term(body))
+
+    def parentheses(self, span: Span, body: ast.Term) -> ast.Expr:
+        return body.value if isinstance(body, ast.Bare) else ast.Grouping(span, body)
+
+    def sign(self, span: Span, token: Token) -> str:
+        return token.value
+
+    lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = caret = minus = sign
+    stateful = complement = summary = extremum = comparison = sign
+    directive_word = parameter_word = parameter_value = sign
+
+    def binary(self, span: Span, left: Any, sign: str, right: Any) -> ast.Op:
+        return ast.Op(span, sign, self._values((left, right)))
+
+    def prefixed(self, span: Span, sign: str, value: Any) -> ast.Expr:
+        if sign == "-" and isinstance(value, ast.Number) and not value.kind:
+            return ast.Number(span, -value.value, "", value.exact)
+        return ast.Op(span, sign, self._values((value,)))
+
+
+def _flat(items: tuple[Any, ...]) -> tuple[ast.Item, ...]:
+    """The declarations; some phrases make several."""
+    return tuple(each for item in items for each in (item if isinstance(item, tuple) else (item,)))
+
+
+def _values(tokens: tuple[Token, ...]) -> tuple[str, ...]:
+    return tuple(token.value for token in tokens)

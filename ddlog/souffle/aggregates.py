@@ -1,0 +1,206 @@
+"""Aggregates: a relation for each, from the variables that it shares with its rule to its value.
+
+    n = count : { Edge(x, _) }    becomes    DegreeCount(x, n) :- Edge(x, y), var n = y.group_by(x).count()
+    ...
+
+There is no row where the body never holds. A count or a sum is then 0, which the rule that uses it says in a
+second way (`rules.Choice`). A group is a set of values: so that equal values of different rows count apart,
+what tells the rows apart, all local variables of the body, stands beside the value. A body that does not bind
+the shared variables is given them by a further relation, which holds what the rest of the rule binds them to.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..errors import souffle as errors
+from . import syntax as ast
+from .clauses import Literal, Summary, names_of, variables
+from .expressions import Naming
+from .rules import Body, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
+
+_NUMBER = re.compile(r"#(?:in)?[0-9]+")
+
+
+def relation_of(summary: Summary, rule: Body) -> str:
+    """The relation of an aggregate of a rule: its shared variables, then its value. Aggregates that say the
+    same have one, unless the rule gives it the values of its variables."""
+    output = rule.output
+    identity = _identity(summary, rule)
+    known = output.summaries.get(id(summary)) or output.shared.get(identity)
+    if known is not None:
+        return known
+    name = output.fresh(rule.title + summary.function.capitalize())
+    _declare(name, (*summary.outer, summary.var), rule)
+    domains = len(output.domains)
+    _define(name, summary, rule)
+    output.summaries[id(summary)] = name
+    if len(output.domains) == domains:
+        output.shared[identity] = name
+    return name
+
+
+def _identity(summary: Summary, rule: Body) -> str:
+    """A text that aggregates have in common when they say the same; local variables are numbered in it."""
+    kinds = [rule.kinds.of_variable(name) for name in (*summary.outer, summary.var)]
+    text = repr((summary.function, summary.target, summary.bodies, summary.outer, kinds))
+    numbers: dict[str, str] = {}
+    return _NUMBER.sub(lambda found: numbers.setdefault(found.group(), f"#{len(numbers)}"), text)
+
+
+def _declare(name: str, columns_of: Sequence[str], rule: Body) -> None:
+    """Declares a relation with a column for each of some variables."""
+    naming, types = Naming(), rule.output.types
+    columns = [(naming.name(each), types.kind_text(rule.kinds.of_variable(each))) for each in columns_of]
+    rule.output.relations.append(OutRelation("", name, tuple(columns)))
+
+
+def _define(name: str, summary: Summary, rule: Body) -> None:
+    local = _local_variables(summary)
+    if len(summary.bodies) == 1 and not any(map(_may_be_nothing, summary.bodies[0])):
+        _group(name, summary, summary.bodies[0], local, rule)
+        return
+    united = _united(name, summary, local, rule)
+    columns = tuple(ast.Var(summary.span, each) for each in (*summary.outer, *local))
+    _group(name, summary, (ast.Atom(summary.span, f"%{united}", columns),), local, rule)
+
+
+def _may_be_nothing(literal: Literal) -> bool:
+    """Whether the literal takes two rules: one for rows, and one for none."""
+    return isinstance(literal, Summary) and literal.function in ("count", "sum")
+
+
+def _local_variables(summary: Summary) -> list[str]:
+    """The variables that tell the rows of the body apart, in their order."""
+    names: dict[str, None] = {}
+    for body in summary.bodies:
+        for literal in body:
+            own = literal.var if isinstance(literal, Summary) else None
+            names |= dict.fromkeys([own] if own else [var.name for var in variables(literal)])
+    return [name for name in names if name not in summary.outer]
+
+
+def _united(name: str, summary: Summary, local: Sequence[str], rule: Body) -> str:
+    """A relation of all rows of a body that takes several rules."""
+    output = rule.output
+    united = output.fresh(name + "Rows")
+    columns = (*summary.outer, *local)
+    _declare(united, columns, rule)
+    for alternative in summary.bodies:
+        for each in local:
+            if each not in names_of(alternative):
+                error = errors.Ungrounded(
+                    name=each.partition("#")[0], where="alternative of the aggregate", span=summary.span
+                )
+                output.found.append(error)
+                return united
+        body = _body(united, summary, alternative, columns, rule)
+        if body is not None:
+            head = f"{united}({', '.join(map(body.writer.naming.name, columns))})"
+            for texts in bodies(body.parts):
+                output.rules.append(OutRule((united,), (head,), texts, tuple(body.reads)))
+    return united
+
+
+def _body(
+    title: str, summary: Summary, literals: Sequence[Literal], needed: Sequence[str], rule: Body
+) -> Body | None:
+    """The body of a rule that binds all of the variables `needed`."""
+    uses = occurrences(tuple(literals))
+    uses.update(needed)
+    body = Body(rule.output, rule.kinds, title, uses, "aggregate")
+    if not body.arrange(literals, summary.outer, _supply(title, rule, body, summary)):
+        return None
+    missing = [ast.Var(summary.span, name) for name in needed if name not in body.bound]
+    return body if body.check_bound(tuple(missing)) else None
+
+
+def _supply(title: str, rule: Body, body: Body, summary: Summary) -> Supply:
+    """Makes a relation of what the rule around binds variables to."""
+    literals = tuple(rule.done[:-1])  # the last one is the aggregate itself
+
+    def supply(names: Sequence[str]) -> str:
+        output = rule.output
+        domain = output.fresh(title + "Domain")
+        output.domains.append(domain)
+        _declare(domain, names, rule)
+        uses = occurrences(literals)
+        uses.update(names)
+        outer = Body(output, rule.kinds, title, uses, rule.where)
+        known = [name for literal in literals for name in names_of(literal)]
+        lacking = [name for name in names if name not in known]
+        outer.arrange(literals, lacking, rule.supply)
+        head = f"{domain}({', '.join(map(outer.writer.naming.name, names))})"
+        for texts in bodies(outer.parts):
+            output.rules.append(OutRule((domain,), (head,), texts, tuple(outer.reads)))
+        body.reads.append(Dependency(domain, "positive", summary.span))
+        return domain
+
+    return supply
+
+
+# ---------------------------------------------------------------------- groups
+
+
+def _group(
+    name: str, summary: Summary, literals: Sequence[Literal], local: Sequence[str], rule: Body
+) -> None:
+    target = () if summary.target is None else tuple(sorted(names_of(summary.target)))
+    witnesses = () if summary.function in ("min", "max") else tuple(local)
+    body = _body(name, summary, literals, (*summary.outer, *target, *witnesses), rule)
+    if body is None:
+        return
+    named = body.writer.naming.name
+    keys = tuple(map(named, summary.outer))
+    key = keys[0] if len(keys) == 1 else f"({', '.join(keys)})"
+    grouped = f"{_grouped(summary, witnesses, body)}.group_by({key}).{_function(summary, local)}"
+    result = named(summary.var)
+    head = f"{name}({', '.join((*keys, result))})"
+    clause = f"var {result} = {grouped}{_casts(summary, rule)}"
+    reads = tuple(Dependency(each.relation, "grouped", summary.span) for each in body.reads)
+    for texts in bodies(body.parts):
+        rule.output.rules.append(OutRule((name,), (head,), (*texts, clause), reads))
+
+
+def _grouped(summary: Summary, witnesses: Sequence[str], body: Body) -> str:
+    """What is gathered of each row."""
+    shown = [body.writer.naming.name(each) for each in witnesses]
+    rows = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
+    if summary.target is None:
+        return rows
+    value = body.writer.typed(summary.target)
+    if _is_only_witness(summary, witnesses) or not witnesses:
+        plain = isinstance(summary.target, ast.Var) or value.startswith("(")
+        return value if plain else f"({value})"
+    return f"({rows}, {value})"
+
+
+def _is_only_witness(summary: Summary, witnesses: Sequence[str]) -> bool:
+    """Whether the value itself tells the rows apart."""
+    return isinstance(summary.target, ast.Var) and list(witnesses) == [summary.target.name]
+
+
+def _function(summary: Summary, local: Sequence[str]) -> str:
+    single = not local or _is_only_witness(summary, local)
+    match summary.function:
+        case "sum":
+            return "sum()" if single else "sum_second()"
+        case "mean":
+            return "avg()" if single else "avg_second()"
+    return f"{summary.function}()"
+
+
+def _casts(summary: Summary, rule: Body) -> str:
+    """What makes the result of a function here that of the aggregate."""
+    types = rule.output.types
+    kind = rule.kinds.of_variable(summary.var)
+    match summary.function, kind:
+        case "count", "number":
+            narrow = "" if types.word == 64 else f" as bit<{types.word}>"
+            return f"{narrow} as {types.kind_text(kind)}"
+        case "count", _:
+            return "" if types.kind_text(kind) == "bit<64>" else f" as {types.kind_text(kind)}"
+        case "mean", _:
+            return "" if types.word == 64 else " as float"
+    return ""

@@ -1,0 +1,200 @@
+"""Components: each `.init` becomes the declarations and rules of its component, under names of its own.
+
+The instance `x` of a component with a relation `R` has the relation `x.R`. A component has what its bases
+have, with their parameters replaced; a relation that it overrides has only its own rules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any
+
+from ..diagnostics import Diagnostic, Note, counted
+from ..errors import souffle as errors
+from ..nearest import nearest
+from ..source import Span
+from . import syntax as ast
+
+_DEEPEST = 100
+
+
+def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
+    """A program without components, and what is wrong with its components."""
+    run = _Instantiation()
+    return list(run.scope(items, _Scope("", {}, None, {}), 0)), run.found
+
+
+@dataclass(frozen=True)
+class _Scope:
+    """Where names are looked up: the prefix of the instance, its own names with their full ones, the scope
+    around it, and the components that are declared in it, with the scope that each is declared in."""
+
+    prefix: str
+    names: dict[str, str]
+    outer: _Scope | None
+    components: dict[str, tuple[ast.Component, _Scope]]
+
+    def full_name(self, name: str) -> str:
+        """A name as seen from here; one that no scope knows stays as it is."""
+        first, dot, rest = name.partition(".")
+        scope: _Scope | None = self
+        while scope is not None:
+            if first in scope.names:
+                return scope.names[first] + dot + rest
+            scope = scope.outer
+        return name
+
+    def component(self, name: str) -> tuple[ast.Component, _Scope] | None:
+        scope: _Scope | None = self
+        while scope is not None:
+            if name in scope.components:
+                return scope.components[name]
+            scope = scope.outer
+        return None
+
+    def component_names(self) -> Iterator[str]:
+        scope: _Scope | None = self
+        while scope is not None:
+            yield from scope.components
+            scope = scope.outer
+
+
+class _Instantiation:
+    def __init__(self) -> None:
+        self.found: list[Diagnostic] = []
+
+    def scope(self, items: Iterable[ast.Item], scope: _Scope, depth: int) -> Iterator[ast.Item]:
+        """The items of a scope under their full names, and those of the instances in it."""
+        listed = list(items)
+        for item in listed:
+            self._declare(item, scope)
+        for item in listed:
+            match item:
+                case ast.Override(span, name) if depth == 0:
+                    self.found.append(errors.NothingToOverride(name=name, span=span))
+                case ast.Component() | ast.Override():
+                    pass
+                case ast.Init():
+                    yield from self._init(item, scope, depth)
+                case _:
+                    yield renamed(item, scope.full_name)
+
+    def _declare(self, item: ast.Item, scope: _Scope) -> None:
+        match item:
+            case ast.Component():
+                if item.type.name in scope.components:
+                    name = item.type.name
+                    self.found.append(errors.DeclaredTwice(what="component", name=name, span=item.type.span))
+                scope.components[item.type.name] = (item, scope)
+            case ast.Relation(_, name) | ast.Init(_, name) | ast.AliasType(_, name):
+                scope.names[name] = scope.prefix + name
+            case ast.RecordType(_, name):
+                scope.names[name] = scope.prefix + name
+            case ast.BranchType(_, name):
+                scope.names[name] = scope.prefix + name
+
+    def _init(self, init: ast.Init, scope: _Scope, depth: int) -> Iterator[ast.Item]:
+        if depth > _DEEPEST:
+            self._wrong(init.component, "its instances contain each other without end")
+            return
+        found = self._find(init.component, scope)
+        if found is None:
+            return
+        component, home = found
+        inner = _Scope(f"{scope.prefix}{init.name}.", {}, home, {})
+        use = replace(init.component, args=tuple(map(scope.full_name, init.component.args)))
+        items = self._items(component, use, home, (component.type.name,))
+        yield from self.scope(items, inner, depth + 1)
+
+    def _find(self, type: ast.ComponentType, scope: _Scope) -> tuple[ast.Component, _Scope] | None:
+        found = scope.component(type.name)
+        if found is None:
+            near = nearest(type.name, scope.component_names())
+            self.found.append(errors.Unknown(what="component", name=type.name, near=near, span=type.span))
+        return found
+
+    def _items(
+        self, component: ast.Component, use: ast.ComponentType, home: _Scope, path: tuple[str, ...]
+    ) -> list[ast.Item]:
+        """What an instance has: that of its bases, without what is overridden, and its own."""
+        parameters, args = component.type.args, use.args
+        if len(parameters) != len(args):
+            self._wrong(
+                use,
+                f"it takes {counted(len(parameters), 'type argument')}, found {len(args)}",
+                component.type.span,
+            )
+            return []
+        given = dict(zip(parameters, args, strict=True))
+        own = [renamed(item, _substitution(given)) for item in component.items]
+        overridden = {item.name for item in own if isinstance(item, ast.Override)}
+        inherited: list[ast.Item] = []
+        for base in component.bases:
+            actual = renamed(base, _substitution(given))
+            if actual.name in path:
+                self._wrong(actual, "it is a base of itself")
+                continue
+            found = self._find(actual, home)
+            if found is not None:
+                inherited += self._items(found[0], actual, found[1], (*path, actual.name))
+        self._check_overriding(own, inherited, overridden)
+        return [*_without_rules(inherited, overridden), *own]
+
+    def _check_overriding(self, own: list[ast.Item], inherited: list[ast.Item], overridden: set[str]) -> None:
+        open_to_it = {
+            item.name
+            for item in inherited
+            if isinstance(item, ast.Relation) and any(q.word == "overridable" for q in item.qualifiers)
+        }
+        for item in own:
+            if isinstance(item, ast.Override) and item.name not in open_to_it:
+                self.found.append(errors.NothingToOverride(name=item.name, span=item.span))
+
+    def _wrong(self, type: ast.ComponentType, problem: str, declared: Span | None = None) -> None:
+        notes = (Note("declared here", declared),) if declared else ()
+        self.found.append(errors.BadComponent(name=type.name, problem=problem, span=type.span, notes=notes))
+
+
+def _substitution(given: Mapping[str, str]) -> Callable[[str], str]:
+    return lambda name: given.get(name, name)
+
+
+def _without_rules(items: list[ast.Item], overridden: set[str]) -> list[ast.Item]:
+    return [
+        item
+        for item in items
+        if not (isinstance(item, ast.Rule) and any(head.name in overridden for head in item.heads))
+    ]
+
+
+# The fields of nodes that name a relation, a type or a component.
+_NAMES: dict[type, tuple[str, ...]] = {
+    ast.Atom: ("name",),
+    ast.Cast: ("type",),
+    ast.Attribute: ("type",),
+    ast.AliasType: ("name", "bases"),
+    ast.RecordType: ("name",),
+    ast.BranchType: ("name",),
+    ast.Relation: ("name",),
+    ast.Directive: ("relation",),
+    ast.ComponentType: ("name", "args"),
+    ast.Functor: ("args", "result"),
+}
+
+
+def renamed(node: Any, name: Callable[[str], str]) -> Any:
+    """The node with other names of relations, types and components."""
+    if isinstance(node, tuple):
+        return tuple(renamed(each, name) for each in node)
+    if not is_dataclass(node) or isinstance(node, Span):
+        return node
+    own = _NAMES.get(type(node), ())
+    changes: dict[str, Any] = {}
+    for each in fields(node):
+        value = getattr(node, each.name)
+        if each.name in own:
+            changes[each.name] = name(value) if isinstance(value, str) else tuple(map(name, value))
+        elif isinstance(value, tuple) or is_dataclass(value):
+            changes[each.name] = renamed(value, name)
+    return replace(node, **changes)  # type: ignore[type-var]

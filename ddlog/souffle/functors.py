@@ -1,0 +1,146 @@
+"""The functors of Soufflé: their types, and how each is written here.
+
+`{0}` stands for an argument, `{number}`, `{bits}` and `{float}` for types here. A functor that needs more
+than an expression uses a function, which the program then declares.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Functor:
+    """The kinds of the arguments and of the result, and the text; `""` is any kind. `tight` says that the
+    arguments are operands of a postfix operator."""
+
+    args: tuple[str, ...]
+    result: str
+    text: str
+    tight: bool = False
+
+
+_NUMBER, _UNSIGNED, _FLOAT, _SYMBOL = ("number",), ("unsigned",), ("float",), ("symbol",)
+
+FUNCTORS = {
+    "strlen": Functor(_SYMBOL, "number", "len({0}) as bit<{word}> as {number}"),
+    "substr": Functor(("symbol", "number", "number"), "symbol", "substring({0}, {1}, {2})"),
+    "to_string": Functor(("",), "symbol", "to_string({0})"),
+    "itou": Functor(_NUMBER, "unsigned", "{0} as {bits}", True),
+    "utoi": Functor(_UNSIGNED, "number", "{0} as {number}", True),
+    "itof": Functor(_NUMBER, "float", "{0} as {float}", True),
+    "utof": Functor(_UNSIGNED, "float", "{0} as {float}", True),
+}
+
+# Conversions by the kind of what they are given.
+CONVERSIONS = {
+    ("to_number", "number"): "{0}",
+    ("to_number", "unsigned"): "{0} as {number}",
+    ("to_number", "symbol"): "number_of({0})",
+    ("to_unsigned", "unsigned"): "{0}",
+    ("to_unsigned", "number"): "{0} as {bits}",
+    ("to_unsigned", "symbol"): "unsigned_of({0})",
+    ("to_number", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number}",
+    ("to_unsigned", "float"): "unwrap_or_default(int_from_{suffix}({0})) as {number} as {bits}",
+    ("to_float", "float"): "{0}",
+    ("to_float", "number"): "{0} as {float}",
+    ("to_float", "unsigned"): "{0} as {float}",
+}
+CONVERSIONS |= {
+    ("ftoi", "float"): CONVERSIONS["to_number", "float"],
+    ("ftou", "float"): CONVERSIONS["to_unsigned", "float"],
+}
+CONVERTED = {
+    "to_number": "number",
+    "to_unsigned": "unsigned",
+    "to_float": "float",
+    "ftoi": "number",
+    "ftou": "unsigned",
+}
+
+# What has a type and no counterpart, and why.
+WITHOUT = {
+    "ord": (("symbol",), "number", "it is the place of a string in Soufflé's table of strings"),
+}
+
+OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "band": "&", "bor": "|", "bxor": "^"}
+SHIFTS = {"bshl": "<<", "bshr": ">>"}
+LOGICAL = {"land": "logical_and", "lor": "logical_or", "lxor": "logical_xor", "lnot": "logical_not"}
+
+# Functions that a program declares when it uses them; those with `{type}` once for each type.
+FUNCTIONS = {
+    "substring": """\
+function substring(s: string, start: {number}, length: {number}): string {{
+    var from = start as {wide} as bit<64>;
+    if (start < 0 or from > len(s)) ""
+    else if (length < 0) substr(s, from, len(s))
+    else substr(s, from, from + (length as {wide} as bit<64>))
+}}""",
+    "number_of": """\
+// Stops with a division by zero where the text is no number.
+function number_of(s: string): {number} {{
+    match (parse_dec_i64(s)) {{
+        Some{{var x}} -> x as {number},
+        None -> 1 / 0
+    }}
+}}""",
+    "unsigned_of": """\
+// Stops with a division by zero where the text is no number.
+function unsigned_of(s: string): {bits} {{
+    match (parse_dec_u64(s)) {{
+        Some{{var x}} -> x as {bits},
+        None -> 1 / 0
+    }}
+}}""",
+    "power": """\
+function power(base: {number}, exponent: {number}): {number} {{
+    if (exponent >= 0) pow32(base, exponent as {distance})
+    else if (base == 1 or base == -1) (if (exponent % 2 == 0) 1 else base)
+    else 0
+}}""",
+    "power unsigned": """\
+function power(base: {bits}, exponent: {bits}): {bits} {{
+    pow32(base, exponent as {distance})
+}}""",
+}
+for _name, _test in (
+    ("and", "x != 0 and y != 0"),
+    ("or", "x != 0 or y != 0"),
+    ("xor", "(x != 0) != (y != 0)"),
+):
+    for _kind, _type in (("", "{number}"), (" unsigned", "{bits}")):
+        FUNCTIONS[f"logical_{_name}{_kind}"] = (
+            f"function logical_{_name}(x: {_type}, y: {_type}): {_type} {{{{ if ({_test}) 1 else 0 }}}}"
+        )
+for _kind, _type in (("", "{number}"), (" unsigned", "{bits}")):
+    FUNCTIONS[f"logical_not{_kind}"] = (
+        f"function logical_not(x: {_type}): {_type} {{{{ if (x == 0) 1 else 0 }}}}"
+    )
+
+
+FUNCTION_NAMES = {name.partition(" ")[0] for name in FUNCTIONS}
+# The functions that rules call: a variable of such a name would hide them.
+CALLED = FUNCTION_NAMES | set(
+    """
+    len max min to_string deref ref_new range_vec string_contains string_starts_with string_ends_with
+    regex regex_match unwrap_or_default int_from_f int_from_d powf_f powf_d
+    """.split()  # noqa: SIM905
+)
+
+
+def words(word: int) -> dict[str, str]:
+    """The types here that texts of functors name."""
+    return {
+        "number": f"signed<{word}>",
+        "bits": f"bit<{word}>",
+        "float": "double" if word == 64 else "float",
+        "wide": "signed<64>",
+        "suffix": "d" if word == 64 else "f",
+        "distance": "bit<32>" if word == 32 else "bit<64> as bit<32>",
+        "word": str(word),
+    }
+
+
+def function_text(name: str, word: int) -> str:
+    """The declaration of a function that a program uses."""
+    return FUNCTIONS[name].format_map(words(word))

@@ -1,0 +1,252 @@
+"""The kinds of the variables and expressions of a clause.
+
+Each variable and each expression has a kind (see `types`), which columns, fields, functors and constants
+determine. Equal kinds are joined until nothing changes; an integer of which nothing else is known is a
+`number`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ..diagnostics import Diagnostic, counted
+from ..errors import souffle as errors
+from ..nearest import nearest
+from ..source import Span
+from . import syntax as ast
+from .clauses import Clause, Literal, Negated, Range, Summary
+from .functors import CONVERTED, FUNCTORS, WITHOUT
+from .types import Types
+
+NUMERIC = ("number", "unsigned", "float")
+
+
+class Kinds:
+    """The kinds of one clause, and what is wrong with them in `found`."""
+
+    def __init__(self, clause: Clause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
+        self.types, self.columns = types, columns
+        self.found: list[Diagnostic] = []
+        self._parent: dict[object, object] = {}
+        self._kind: dict[object, str] = {}
+        self._nodes: list[Any] = []  # keeps what is known by its identity alive
+        # Records whose fields wait for their kind.
+        self._open: list[ast.Record] = []
+        for head in clause.heads:
+            self._atom(head)
+        self._literals(clause.body)
+        self._resolve_records()
+
+    # --------------------------------------------------------------- results
+
+    def of(self, expr: ast.Expr) -> str:
+        """The kind of an expression of the clause."""
+        root = self._root(_key(expr))
+        return self._kind.get(root, "number" if not isinstance(expr, ast.Nil | ast.Record) else "")
+
+    def of_variable(self, name: str) -> str:
+        """The kind of a variable."""
+        return self._kind.get(self._root(name), "number")
+
+    # ---------------------------------------------------------------- joining
+
+    def _root(self, key: object) -> object:
+        while (parent := self._parent.get(key, key)) is not key and parent != key:
+            key = parent
+        return key
+
+    def _join(self, one: object, other: object, span: Span) -> None:
+        a, b = self._root(one), self._root(other)
+        if a == b:
+            return
+        ours, theirs = self._kind.get(a), self._kind.get(b)
+        if ours is not None and theirs is not None and ours != theirs:
+            self._clash(ours, theirs, span)
+            return
+        self._parent[a] = b
+        if ours is not None:
+            self._kind[b] = ours
+
+    def _set(self, key: object, kind: str, span: Span) -> None:
+        root = self._root(key)
+        known = self._kind.setdefault(root, kind)
+        if known != kind:
+            self._clash(known, kind, span)
+
+    def _clash(self, found: str, wanted: str, span: Span) -> None:
+        self.found.append(errors.TypeClash(found=found, wanted=wanted, span=span))
+
+    def _expect(self, expr: ast.Expr, kind: str) -> None:
+        self._expr(expr)
+        self._set(_key(expr), kind, expr.span)
+
+    # ------------------------------------------------------------------ terms
+
+    def _literals(self, literals: Sequence[Literal]) -> None:
+        for literal in literals:
+            self._literal(literal)
+
+    def _literal(self, literal: Literal) -> None:
+        match literal:
+            case ast.Atom():
+                self._atom(literal)
+            case Negated(_, term):
+                self._literal(term)
+            case ast.Test(_, name, args):
+                self._count(f"`{name}`", 2, args, literal.span)
+                for arg in args:
+                    self._expect(arg, "symbol")
+            case ast.Compare(span, _, left, right):
+                self._expr(left)
+                self._expr(right)
+                self._join(_key(left), _key(right), span)
+            case Range(span, name, args):
+                if len(args) not in (2, 3):
+                    wrong = errors.WrongNumber(
+                        what="`range`", expected="2 or 3 values", given=len(args), span=span
+                    )
+                    self.found.append(wrong)
+                for arg in args:
+                    self._expr(arg)
+                    self._join(_key(arg), name, arg.span)
+            case Summary():
+                self._summary(literal)
+
+    def _summary(self, summary: Summary) -> None:
+        for body in summary.bodies:
+            self._literals(body)
+        if summary.target is not None:
+            self._expr(summary.target)
+        match summary.function:
+            case "count":
+                pass
+            case "mean":
+                self._set(summary.var, "float", summary.span)
+            case _:
+                assert summary.target is not None
+                self._join(summary.var, _key(summary.target), summary.span)
+
+    def _atom(self, atom: ast.Atom) -> None:
+        types = self.columns.get(atom.name)
+        if types is None:
+            near = nearest(atom.name, self.columns)
+            self.found.append(errors.Unknown(what="relation", name=atom.name, near=near, span=atom.span))
+            return
+        self._fields(f"`{atom.name}`", atom.args, types, atom.span)
+
+    def _fields(self, what: str, args: Sequence[ast.Expr], types: Sequence[str], span: Span) -> None:
+        if self._count(what, len(types), args, span):
+            for arg, type in zip(args, types, strict=True):
+                self._expect(arg, self.types.kind(type))
+
+    def _count(self, what: str, wanted: int, args: Sequence[ast.Expr], span: Span) -> bool:
+        if len(args) == wanted:
+            return True
+        expected = counted(wanted, "value")
+        self.found.append(errors.WrongNumber(what=what, expected=expected, given=len(args), span=span))
+        return False
+
+    # ------------------------------------------------------------ expressions
+
+    def _expr(self, expr: ast.Expr) -> None:
+        self._nodes.append(expr)
+        key = _key(expr)
+        match expr:
+            case ast.Number(span, _, kind):
+                if kind:
+                    self._set(key, kind, span)
+            case ast.Float(span):
+                self._set(key, "float", span)
+            case ast.Text(span):
+                self._set(key, "symbol", span)
+            case ast.Record(_, items):
+                for item in items:
+                    self._expr(item)
+                self._open.append(expr)
+            case ast.Branch():
+                self._branch(expr)
+            case ast.Op(_, _, args):
+                for arg in args:
+                    self._expr(arg)
+                    self._join(_key(arg), key, arg.span)
+            case ast.Cast(span, value, type):
+                self._expr(value)
+                if not self.types.exists(type):
+                    self.found.append(errors.Unknown(what="type", name=type, span=span))
+                self._set(key, self.types.kind(type), span)
+            case ast.Call():
+                self._call(expr)
+            case ast.UserCall(span, name, args) if name in self.types.functors:
+                functor = self.types.functors[name]
+                self._set(key, self.types.kind(functor.result), span)
+                self._fields(f"`@{name}`", args, functor.args, span)
+            case ast.UserCall(span, name):
+                near = nearest(f"@{name}", [f"@{each}" for each in self.types.functors])
+                self.found.append(errors.Unknown(what="functor", name=f"@{name}", near=near, span=span))
+
+    def _branch(self, expr: ast.Branch) -> None:
+        if expr.name not in self.types.branches:
+            near = nearest(expr.name, self.types.branches)
+            self.found.append(errors.Unknown(what="branch", name=expr.name, near=near, span=expr.span))
+            return
+        branch, owner = self.types.branches[expr.name]
+        self._set(_key(expr), owner, expr.span)
+        fields = [field.type for field in branch.fields]
+        self._fields(f"`${expr.name}`", expr.items, fields, expr.span)
+
+    def _call(self, call: ast.Call) -> None:
+        key, name = _key(call), call.name
+        if name in ("min", "max"):
+            for arg in call.args:
+                self._expr(arg)
+                self._join(_key(arg), key, arg.span)
+            return
+        if name == "cat":
+            args, result = ("symbol",) * max(2, len(call.args)), "symbol"
+        elif name in CONVERTED:
+            args, result = ("",), CONVERTED[name]
+        elif name in FUNCTORS:
+            args, result = FUNCTORS[name].args, FUNCTORS[name].result
+        elif name in WITHOUT:
+            args, result = WITHOUT[name][:2]
+        else:
+            known = [*FUNCTORS, *CONVERTED, "cat", "min", "max", "range"]
+            near = nearest(name, known)
+            self.found.append(errors.Unknown(what="functor", name=name, near=near, span=call.span))
+            return
+        self._set(key, result, call.span)
+        if self._count(f"`{name}`", len(args), call.args, call.span):
+            for arg, kind in zip(call.args, args, strict=True):
+                self._expr(arg)
+                if kind:
+                    self._set(_key(arg), kind, arg.span)
+
+    def _resolve_records(self) -> None:
+        """Gives the parts of records the kinds of their fields, from the outside inwards."""
+        waiting = self._open
+        while waiting:
+            known = [record for record in waiting if self._root(_key(record)) in self._kind]
+            if not known:
+                for record in waiting:
+                    self.found.append(errors.UnknownShape(what="record", span=record.span))
+                return
+            for record in known:
+                self._fields_of(record)
+            done = set(map(id, known))
+            waiting = [record for record in waiting if id(record) not in done]
+
+    def _fields_of(self, record: ast.Record) -> None:
+        kind = self._kind[self._root(_key(record))]
+        if kind not in self.types.records:
+            self._clash("record", kind, record.span)
+            return
+        fields = self.types.fields(kind)
+        if self._count(f"a `{kind}`", len(fields), record.items, record.span):
+            for item, field in zip(record.items, fields, strict=True):
+                self._set(_key(item), self.types.kind(field.type), item.span)
+
+
+def _key(expr: ast.Expr) -> object:
+    """What stands for an expression: a variable's name, else the object itself."""
+    return expr.name if isinstance(expr, ast.Var) else id(expr)

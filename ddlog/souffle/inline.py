@@ -1,0 +1,171 @@
+"""Relations that only hold together with what uses them: `less(x, y) :- x < y.` of an `inline` relation.
+
+The clauses of such a relation do not bind its columns, so it cannot be computed. Its terms are replaced by
+the bodies of its clauses. An `inline` relation that can be computed is a relation like any other.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from . import syntax as ast
+from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
+
+_DEEPEST = 50
+
+
+def carry_inline(
+    clauses: Sequence[Clause], inline: Collection[str], found: list[Diagnostic]
+) -> tuple[list[Clause], set[str]]:
+    """The clauses without terms of the open ones among the relations `inline`, and those relations."""
+    opened = _open_relations(clauses, inline)
+    bodies: dict[str, list[Clause]] = {name: [] for name in opened}
+    for clause in clauses:
+        for head in clause.heads:
+            if head.name in opened:
+                bodies[head.name].append(replace(clause, heads=(head,)))
+    run = _Inliner(bodies, found)
+    result = []
+    for clause in clauses:
+        heads = tuple(head for head in clause.heads if head.name not in opened)
+        if heads:
+            result += [replace(clause, heads=heads, body=body) for body in run.bodies(clause.body, 0)]
+    return result, opened
+
+
+def _open_relations(clauses: Sequence[Clause], inline: Collection[str]) -> set[str]:
+    """The inline relations with a clause that leaves variables open, and those that are defined by them only
+    with open variables: until there are no more."""
+    opened: set[str] = set()
+    while True:
+        more = {
+            head.name
+            for clause in clauses
+            for head in clause.heads
+            if head.name in inline and not _is_grounded(clause, opened)
+        }
+        if more <= opened:
+            return opened
+        opened |= more
+
+
+def _is_grounded(clause: Clause, opened: Collection[str]) -> bool:
+    bound: set[str] = set()
+    size = -1
+    while len(bound) > size:
+        size = len(bound)
+        for literal in clause.body:
+            bound |= _bound_by(literal, bound, opened)
+    return names_of((clause.heads, clause.body)) <= bound
+
+
+def _bound_by(literal: Literal, bound: set[str], opened: Collection[str]) -> set[str]:
+    """The variables that a literal gives values, when others have theirs."""
+    match literal:
+        case ast.Atom(_, name, args) if name not in opened:
+            return _pattern_names(args)
+        case ast.Compare(_, "=", left, right):
+            ours = _pattern_names((right,)) if names_of(left) <= bound else set()
+            return ours | (_pattern_names((left,)) if names_of(right) <= bound else set())
+        case Range(_, name, args) if names_of(args) <= bound:
+            return {name}
+        case Summary(_, name, _, _, _, outer) if bound.issuperset(outer):
+            return {name}
+    return set()
+
+
+def _pattern_names(exprs: Sequence[ast.Expr]) -> set[str]:
+    """The variables that a pattern binds: not those of computations in it."""
+    names: set[str] = set()
+    for expr in exprs:
+        match expr:
+            case ast.Var(_, name):
+                names.add(name)
+            case ast.Record(_, items) | ast.Branch(_, _, items):
+                names |= _pattern_names(items)
+    return names
+
+
+class _Inliner:
+    def __init__(self, clauses: Mapping[str, Sequence[Clause]], found: list[Diagnostic]) -> None:
+        self.clauses, self.found = clauses, found
+        self.number = itertools.count(1)
+        self.counting = False  # whether the rows of what is being replaced are counted
+
+    def bodies(self, body: Sequence[Literal], depth: int) -> Iterator[tuple[Literal, ...]]:
+        """The bodies that a body becomes, one for each choice of clauses."""
+        for choice in itertools.product(*(self._literal(literal, depth) for literal in body)):
+            yield tuple(itertools.chain(*choice))
+
+    def _literal(self, literal: Literal, depth: int) -> list[tuple[Literal, ...]]:
+        match literal:
+            case ast.Atom(_, name) if name in self.clauses:
+                return self._atom(literal, depth)
+            case Negated(span, ast.Atom(_, name)) if name in self.clauses:
+                what, why = f"the negation of `{name}`", "an `inline` relation that binds no variables"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
+                return []
+            case Summary():
+                outer, self.counting = self.counting, literal.function in OF_WITNESSES
+                inner = tuple(each for body in literal.bodies for each in self.bodies(body, depth))
+                self.counting = outer
+                return [(replace(literal, bodies=inner),)]
+        return [(literal,)]
+
+    def _atom(self, atom: ast.Atom, depth: int) -> list[tuple[Literal, ...]]:
+        if depth > _DEEPEST:
+            what, why = f"`{atom.name}`", "it is `inline` and defined by itself"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=atom.span))
+            return []
+        result: list[tuple[Literal, ...]] = []
+        for clause in self.clauses[atom.name]:
+            if self.counting and not names_of(clause.body) <= names_of(clause.heads):
+                what, why = f"`{atom.name}` in an aggregate", "an `inline` relation with variables of its own"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=atom.span))
+            result += self.bodies(self._applied(clause, atom), depth + 1)
+        return result
+
+    def _applied(self, clause: Clause, atom: ast.Atom) -> tuple[Literal, ...]:
+        """The body of a clause for the arguments of a term."""
+        names = {name: f"{name}#in{next(self.number)}" for name in sorted(_all_names(clause))}
+        equalities: list[Literal] = []
+        given: set[str] = set()
+        for formal, actual in zip(clause.heads[0].args, atom.args, strict=False):
+            if isinstance(formal, ast.Var) and isinstance(actual, ast.Var) and formal.name not in given:
+                given.add(formal.name)
+                names[formal.name] = actual.name
+            elif not isinstance(actual, ast.Wildcard):
+                equalities.append(ast.Compare(atom.span, "=", actual, _renamed(formal, names)))
+        return (*equalities, *_renamed(clause.body, names))
+
+
+def _all_names(node: Any) -> set[str]:
+    """The variables, also of the bodies of summaries."""
+    names: set[str] = set()
+
+    def note(each: Any) -> Any:
+        names.update(names_of(each))
+        return each
+
+    rebuilt(node, note)
+    return names
+
+
+def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+    def rename(each: Any) -> Any:
+        match each:
+            case ast.Var(_, name):
+                return replace(each, name=names.get(name, name))
+            case Range(_, name):
+                return replace(each, var=names.get(name, name))
+            case Summary(_, name):
+                outer = tuple(sorted(names.get(one, one) for one in each.outer))
+                return replace(each, var=names.get(name, name), outer=outer)
+        return each
+
+    return rebuilt(node, rename)

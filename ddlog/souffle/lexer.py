@@ -1,0 +1,104 @@
+"""Text to tokens, and the lines for the preprocessor between them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from ..errors.syntax import BadCharacter, BadEscape
+from ..lexer import Places
+from ..nearest import nearest
+from ..source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """A token: its terminal in the grammar, its value, and where it stands."""
+
+    kind: str
+    value: str
+    span: Span
+
+
+_TOKEN = re.compile(
+    r"""
+    (?P<SPACE>      (?: \s+ | //[^\n]* )+ )
+  | (?P<COMMENT>    /\* )
+  | (?P<LINE>       \# (?: \\\r?\n | [^\n] )* )
+  | (?P<CHOICE>     choice-domain \b )
+  | (?P<DIRECTIVE>  \. [a-z_]+ \b )
+  | (?P<BRANCH>     \$ [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )* )
+  | (?P<QUALIFIED>  [A-Za-z_?][\w?]* (?: \. [A-Za-z_?][\w?]* )+ )
+  | (?P<IDENT>      [A-Za-z_?][\w?]* )
+  | (?P<FLOAT>      [0-9]+ \. [0-9]+ (?: [eE][+-]?[0-9]+ )? )
+  | (?P<NUMBER>     (?: 0x[0-9A-Fa-f]+ | 0b[01]+ | [0-9]+ ) u? \b )
+  | (?P<OPEN>       " )
+  | (?P<SIGN>       :- | <: | <= | >= | != | . )
+    """,
+    re.VERBOSE | re.ASCII,
+)
+_STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
+_ESCAPE = re.compile(r"\\(.)")
+_ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
+
+
+def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) -> Iterator[Token]:
+    """The tokens of a text; a line that begins with `#` is one token LINE. `words` are the grammar's fixed
+    texts with their terminals. What is wrong goes to `found`."""
+    places, text, at = Places(source), source.text, 0
+    while at < len(text):
+        match = _TOKEN.match(text, at)
+        assert match is not None, "the last alternative matches any character but a newline"
+        kind, value, start, at = match.lastgroup or "", match.group(), at, match.end()
+        if kind == "COMMENT":
+            at = _comment_end(places, start, found)
+        elif kind == "OPEN":
+            token, at = _string(places, start, found)
+            yield token
+        elif kind == "DIRECTIVE" and value not in words:
+            if text[text.rfind("\n", 0, start) + 1 : start].strip():
+                at = start + 1  # the period ends a rule, and a name follows it at once
+                yield Token(words["."], ".", places.span(start, at))
+            else:
+                known = [word for word in words if word[0] == "." and len(word) > 1]
+                span = places.span(start, at)
+                found.append(
+                    errors.Unknown(what="directive", name=value, near=nearest(value, known), span=span)
+                )
+        elif kind == "LINE" and text[text.rfind("\n", 0, start) + 1 : start].strip():
+            found.append(BadCharacter("#", span=places.span(start, start + 1)))
+        elif kind == "SIGN" and value not in words:
+            found.append(BadCharacter(value, span=places.span(start, at)))
+        elif kind != "SPACE":
+            yield Token(words.get(value, kind), value, places.span(start, at))
+
+
+def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
+    text = places.source.text
+    end = text.find("*/", start + 2)
+    if end < 0:
+        found.append(errors.UnclosedComment(span=places.span(start, start + 2)))
+        return len(text)
+    return end + 2
+
+
+def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token, int]:
+    text = places.source.text
+    match = _STRING.match(text, start + 1)
+    if match is None:
+        found.append(errors.UnclosedText(span=places.span(start, start + 1)))
+        end = text.find("\n", start)
+        end = len(text) if end < 0 else end
+        return Token("STRING", "", places.span(start, end)), end
+
+    def decoded(escape: re.Match[str]) -> str:
+        if escape.group(1) not in _ESCAPES:
+            at = start + 1 + escape.start()
+            found.append(BadEscape(escape.group(), span=places.span(at, at + 2)))
+        return _ESCAPES.get(escape.group(1), "")
+
+    value = _ESCAPE.sub(decoded, match.group(1))
+    return Token("STRING", value, places.span(start, match.end())), match.end()

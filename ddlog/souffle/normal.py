@@ -1,0 +1,193 @@
+"""Rules to clauses: alternatives apart, negations on single terms, aggregates and ranges as literals.
+
+First the body becomes a disjunction of conjunctions. Then, in each, what defines a value by more than a
+computation is taken out of the expression that holds it: `A(count : { B(_) })` is `n = count : { B(_) },
+A(n)`. A variable of an aggregate that the clause also has outside the aggregate is the same one; any other is
+local to it.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from ..source import Span
+from . import syntax as ast
+from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
+
+_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+# What the variables for the results of aggregates are called.
+_RESULTS = {"count": "n", "sum": "total", "min": "least", "max": "most", "mean": "average"}
+_MOST = 1000  # alternatives of one rule
+
+
+def clauses(rule: ast.Rule, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> list[Clause]:
+    """The clauses of a rule. `columns` names those of each relation; what is wrong goes to `found`."""
+    run = _Normalizer(columns, found)
+    bodies = run.alternatives(rule.body) if rule.body is not None else [()]
+    return [run.clause(rule, body) for body in bodies]
+
+
+class _Normalizer:
+    def __init__(self, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> None:
+        self.columns, self.found = columns, found
+        self.number = itertools.count(1)
+
+    def clause(self, rule: ast.Rule, body: Sequence[ast.Term]) -> Clause:
+        heads, literals = self._conjunction(rule.heads, body, frozenset())
+        return Clause(heads, literals, rule.span)
+
+    # --------------------------------------------------------- alternatives
+
+    def alternatives(self, term: ast.Term, positive: bool = True) -> list[tuple[ast.Term, ...]]:
+        """The conjunctions of which one must hold for the term, or for its negation, to hold."""
+        match term:
+            case ast.Not(_, inner):
+                return self.alternatives(inner, not positive)
+            case ast.And(span, terms) | ast.Or(span, terms):
+                parts = [self.alternatives(each, positive) for each in terms]
+                if isinstance(term, ast.Or) == positive:
+                    return [each for part in parts for each in part]
+                return self._product(parts, span)
+            case ast.Truth(_, value):
+                return [()] if value == positive else []
+            case ast.Compare(span, op, left, right):
+                return [(term if positive else ast.Compare(span, _OPPOSITE[op], left, right),)]
+        return [(term if positive else ast.Not(term.span, term),)]
+
+    def _product(self, parts: list[list[tuple[ast.Term, ...]]], span: Span) -> list[tuple[ast.Term, ...]]:
+        size = 1
+        for part in parts:
+            size *= len(part)
+        if size > _MOST:
+            why = f"it has {size} alternatives"
+            self.found.append(errors.CannotTranslate(what="this body", why=why, span=span))
+            return []
+        return [tuple(itertools.chain(*choice)) for choice in itertools.product(*parts)]
+
+    # ---------------------------------------------------------- conjunctions
+
+    def _conjunction(
+        self, heads: tuple[ast.Atom, ...], body: Sequence[ast.Term], around: frozenset[str]
+    ) -> tuple[tuple[ast.Atom, ...], tuple[Literal, ...]]:
+        """The heads and the literals of a conjunction; `around` are the variables of what is around it."""
+        outside = around | _plain_names(heads) | _plain_names(tuple(body))
+        taken: list[Literal] = []
+
+        def take(expr: ast.Expr) -> ast.Expr:
+            return self._take(expr, outside, taken)
+
+        literals: list[Literal] = []
+        for term in body:
+            literals += self._literal(term, body, outside, take)
+            literals += taken
+            taken.clear()
+        plain = rebuilt(heads, take)
+        return plain, (*literals, *taken)
+
+    def _literal(
+        self,
+        term: ast.Term,
+        body: Sequence[ast.Term],
+        outside: frozenset[str],
+        take: Callable[[ast.Expr], ast.Expr],
+    ) -> list[Literal]:
+        match term:
+            case ast.Compare(_, "=", ast.Var() as var, ast.Aggregate() as aggregate):
+                pass
+            case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
+                pass
+            case ast.Compare(span, "=", ast.Var(_, name), ast.Call(_, "range", args)):
+                return [Range(span, name, rebuilt(args, take))]
+            case ast.Not(span, inner):
+                return [Negated(span, rebuilt(inner, take))]
+            case _:
+                return [rebuilt(term, take)]
+        others = _plain_names(tuple(each for each in body if each is not term))
+        only_result = var.name not in others
+        return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
+
+    def _take(self, expr: ast.Expr, outside: frozenset[str], taken: list[Literal]) -> ast.Expr:
+        """What stands for an expression where it stood."""
+        match expr:
+            case ast.Aggregate(span, function):
+                name = f"%{_RESULTS[function]}#{next(self.number)}"
+                taken.append(self._summary(name, expr, outside, ""))
+                return ast.Var(span, name)
+            case ast.Call(span, "range", args):
+                name = f"%i#{next(self.number)}"
+                taken.append(Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken))))
+                return ast.Var(span, name)
+        return expr
+
+    # ------------------------------------------------------------ aggregates
+
+    def _summary(self, var: str, aggregate: ast.Aggregate, outside: frozenset[str], result: str) -> Summary:
+        """The literal of an aggregate. `result` is the variable that it defines where nothing else of the
+        body has that name: inside, the name is then another variable."""
+        target, bodies = aggregate.target, self.alternatives(aggregate.body)
+        visible = outside - {result}
+        inside = _plain_names(aggregate.body)
+        for name in sorted(_plain_names(target) & inside & visible):
+            self.found.append(errors.TargetOutside(name=name, span=aggregate.span))
+        if aggregate.function in OF_WITNESSES:
+            bodies = [self._with_named_columns(body, len(bodies) > 1) for body in bodies]
+        names = names_of((target, *bodies))
+        local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
+        renamed_bodies = [_rename(body, local) for body in bodies]
+        # What only an inner aggregate has is no variable of this one's body.
+        own = _plain_names((target, *bodies))
+        around = visible | {short for name, short in local.items() if name in own}
+        literals = tuple(self._conjunction((), body, around)[1] for body in renamed_bodies)
+        outer = tuple(sorted(names & visible))
+        return Summary(aggregate.span, var, aggregate.function, _rename(target, local), literals, outer)
+
+    def _with_named_columns(self, body: tuple[ast.Term, ...], several: bool) -> tuple[ast.Term, ...]:
+        """The body with a variable for each `_` of its positive terms: each value of it counts."""
+        return tuple(self._named(term, several) if isinstance(term, ast.Atom) else term for term in body)
+
+    def _named(self, atom: ast.Atom, several: bool) -> ast.Atom:
+        hints = self.columns.get(atom.name, ())
+
+        def naming(hint: str) -> Callable[[ast.Expr], ast.Expr]:
+            return lambda expr: self._variable_for(expr, hint, several)
+
+        args = tuple(
+            rebuilt(arg, naming(hint))
+            for arg, hint in itertools.zip_longest(atom.args, hints[: len(atom.args)], fillvalue="any")
+        )
+        return replace(atom, args=args)
+
+    def _variable_for(self, expr: ast.Expr, hint: str, several: bool) -> ast.Expr:
+        if not isinstance(expr, ast.Wildcard):
+            return expr
+        if several:
+            what, why = "`_` in an aggregate over alternatives", "give the column a name"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
+        return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
+
+
+def _plain_names(node: Any) -> frozenset[str]:
+    """The variables outside of aggregates."""
+    match node:
+        case ast.Aggregate():
+            return frozenset()
+        case ast.Var(_, name):
+            return frozenset((name,))
+        case tuple():
+            return frozenset().union(*map(_plain_names, node))
+        case _ if is_dataclass(node) and not isinstance(node, Span):
+            parts = (getattr(node, each.name) for each in fields(node) if each.name != "span")
+            return frozenset().union(*map(_plain_names, parts))
+    return frozenset()
+
+
+def _rename(node: Any, names: Mapping[str, str]) -> Any:
+    def rename(expr: ast.Expr) -> ast.Expr:
+        return replace(expr, name=names.get(expr.name, expr.name)) if isinstance(expr, ast.Var) else expr
+
+    return rebuilt(node, rename, into_aggregates=True)

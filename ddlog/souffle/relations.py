@@ -1,0 +1,225 @@
+"""The relations of a program: their declarations here, and where their facts come from and go to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from ..nearest import nearest
+from ..source import Span
+from . import syntax as ast
+from .names import Names, assigned
+from .rules import OutRelation, OutRule
+from .types import PRIMITIVE, Types, column_names
+
+
+@dataclass(frozen=True, slots=True)
+class Remark:
+    """Something that the translation does not say, with its place if it has one."""
+
+    text: str
+    span: Span | None = None
+
+
+@dataclass
+class Declared:
+    """A relation with all that is said of it. `name` is its name here; `input_name` that of the relation that
+    holds its facts, where these are apart from what rules derive. One that `is_carried` into the rules that
+    use it is no relation here."""
+
+    relation: ast.Relation
+    directives: list[ast.Directive] = field(default_factory=list)
+    derived: bool = False
+    is_carried: bool = False
+    name: str = ""
+    input_name: str = ""
+
+    def has(self, what: str) -> bool:
+        """Whether a directive or a qualifier says it."""
+        said = (each.what for each in self.directives)
+        return what in said or any(each.word == what for each in self.relation.qualifiers)
+
+
+_SILENT = ("input", "output", "printsize", "overridable", "eqrel", "choice-domain")
+_PARAMETERS_OF_FILES = {("IO", "file"), ("IO", "stdout"), ("delimiter", "\t"), ("rfc4180", "true")}
+
+
+class Relations:
+    """The declared relations by name."""
+
+    def __init__(self, items: Sequence[ast.Item], types: Types, found: list[Diagnostic]) -> None:
+        self.types, self.found = types, found
+        self.declared: dict[str, Declared] = {}
+        for item in items:
+            if isinstance(item, ast.Relation):
+                self._declare(item)
+        for item in items:
+            if isinstance(item, ast.Directive):
+                self._directive(item)
+            elif isinstance(item, ast.Rule):
+                for head in item.heads:
+                    if head.name in self.declared and item.body is not None:
+                        self.declared[head.name].derived = True
+
+    def name_all(self, space: Names) -> None:
+        """Chooses the names here."""
+        for name, short in assigned(self.declared, space, upper=True).items():
+            self.declared[name].name = short
+        for each in self.declared.values():
+            if each.has("input") and (each.derived or any(map(each.has, ("output", "printsize", "eqrel")))):
+                each.input_name = space.fresh(each.name + "Input")
+
+    def allow_nil_in_facts(self) -> None:
+        """Makes the record types of inputs optional."""
+        for each in self.declared.values():
+            for attribute in each.relation.attributes if each.has("input") else ():
+                self.types.allow_nil(self.types.kind(attribute.type))
+
+    def columns(self) -> dict[str, list[str]]:
+        """The names of the columns of each relation."""
+        return {name: [a.name for a in each.relation.attributes] for name, each in self.declared.items()}
+
+    def column_types(self) -> dict[str, list[str]]:
+        """The types of the columns of each relation."""
+        return {name: [a.type for a in each.relation.attributes] for name, each in self.declared.items()}
+
+    # ---------------------------------------------------------- declarations
+
+    def _declare(self, relation: ast.Relation) -> None:
+        if relation.name in self.declared:
+            twice = errors.DeclaredTwice(what="relation", name=relation.name, span=relation.span)
+            self.found.append(twice)
+            return
+        self.declared[relation.name] = Declared(relation)
+        for attribute in relation.attributes:
+            self.types.check(attribute.type, attribute.span)
+        for qualifier in relation.qualifiers:
+            if qualifier.word == "choice-domain":
+                what, why = "a choice domain", "which rows it keeps depends on the order of evaluation"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=qualifier.span))
+            if qualifier.word == "eqrel" and len(relation.attributes) != 2:
+                wrong = errors.WrongNumber(
+                    what="an `eqrel`",
+                    expected="2 columns",
+                    given=len(relation.attributes),
+                    span=relation.span,
+                )
+                self.found.append(wrong)
+
+    def _directive(self, directive: ast.Directive) -> None:
+        declared = self.declared.get(directive.relation)
+        if declared is None:
+            near = nearest(directive.relation, self.declared)
+            name = directive.relation
+            self.found.append(errors.Unknown(what="relation", name=name, near=near, span=directive.span))
+        elif directive.what == "limitsize":
+            what, why = "`.limitsize`", "no relation here ends before its rules do"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=directive.span))
+        else:
+            if directive.what == "input" and any(d.what == "input" for d in declared.directives):
+                self.found.append(errors.ClashingInput(name=directive.relation, span=directive.span))
+            declared.directives.append(directive)
+
+    # ---------------------------------------------------------------- output
+
+    def declarations(self) -> Iterator[OutRelation]:
+        """The declarations here."""
+        for each in self.declared.values():
+            if each.is_carried:
+                continue
+            attributes = each.relation.attributes
+            types = [self.types.text(attribute.type) for attribute in attributes]
+            columns = tuple(zip(column_names(attributes), types, strict=True))
+            if each.input_name:
+                yield OutRelation("input ", each.input_name, columns)
+            given_out = each.has("output") or each.has("printsize")
+            role = "output " if given_out else "input " if each.has("input") and not each.input_name else ""
+            yield OutRelation(role, each.name, columns)
+
+    def rules(self) -> Iterator[OutRule]:
+        """The rules that declarations stand for: of inputs that are also derived, of equivalences."""
+        for each in self.declared.values():
+            variables = ", ".join(column_names(each.relation.attributes))
+            if each.input_name:
+                head, body = f"{each.name}({variables})", f"{each.input_name}({variables})"
+                yield OutRule((each.name,), (head,), (body,), ())
+            if each.has("eqrel") and len(each.relation.attributes) == 2:
+                name = each.name
+                yield OutRule((name,), (f"{name}(y, x)",), (f"{name}(x, y)",), ())
+                yield OutRule((name,), (f"{name}(x, z)",), (f"{name}(x, y)", f"{name}(y, z)"), ())
+
+    # --------------------------------------------------------------- remarks
+
+    def remarks(self) -> Iterator[Remark]:
+        """What of declarations and directives is said differently, or not at all."""
+        kept = {name: each for name, each in self.declared.items() if not each.is_carried}
+        changed = [(name, each.name) for name, each in kept.items() if each.name != name]
+        if changed:
+            listed = ", ".join(f"{old} is {new}" for old, new in changed)
+            yield Remark(f"names of relations begin with a capital letter: {listed}")
+        others = ", ".join(f"{old} is {new}" for old, new in self.types.renamed())
+        if others:
+            yield Remark(f"types and branches with other names: {others}")
+        for each in self.declared.values():
+            for qualifier in each.relation.qualifiers:
+                if qualifier.word not in _SILENT:
+                    text = f"`{qualifier.word}` of {each.relation.name} has no meaning here and is left out"
+                    if each.is_carried and qualifier.word == "inline":
+                        text = f"{each.relation.name} is carried into the rules that use it"
+                    yield Remark(text, qualifier.span)
+            yield from self._of_directives(each)
+
+    def _of_directives(self, each: Declared) -> Iterator[Remark]:
+        for directive in each.directives:
+            match directive.what:
+                case "input":
+                    yield from self._of_input(each, directive)
+                case "output":
+                    yield from _of_output(each, directive)
+                case "printsize":
+                    text = f"the size of {each.name} is printed by `--sizes --relation {each.name}`"
+                    yield Remark(text, directive.span)
+        if each.has("input") and not any(d.what == "input" for d in each.directives):
+            yield from self._of_input(
+                each, ast.Directive(each.relation.span, "input", each.relation.name, ())
+            )
+
+    def _of_input(self, each: Declared, directive: ast.Directive) -> Iterator[Remark]:
+        parameters, span = dict(directive.parameters), directive.span
+        name = each.input_name or each.name
+        if parameters.get("IO", "file") != "file":
+            yield Remark(f"{name} is read from a file, not by IO={parameters['IO']}", span)
+            return
+        if each.input_name:
+            yield Remark(f"the facts of {each.name}, which is also derived or an output, are {name}", span)
+        file = parameters.get("filename") or parameters.get("name") or f"{each.relation.name}.facts"
+        if file not in (f"{name}.facts", f"{name}.csv", f"{name}.tsv"):
+            yield Remark(f"the facts of {name} are given by `--input {name}={file}`", span)
+        yield from _of_delimiter(name, file, parameters.get("delimiter", "\t"), span)
+        for key, value in directive.parameters:
+            if key not in ("filename", "name", "delimiter") and (key, value) not in _PARAMETERS_OF_FILES:
+                yield Remark(f"{key}={value} of the input {name} is left out", span)
+        if any(self.types.kind(a.type) not in PRIMITIVE for a in each.relation.attributes):
+            form = '`[1, "a"]`, with quotes and with `null` for nil, branches as `Name{1, "a"}`'
+            yield Remark(f"records in the facts of {name} are read as {form}", span)
+
+
+def _of_delimiter(name: str, file: str, delimiter: str, span: Span) -> Iterator[Remark]:
+    delimiter = delimiter.replace("\\t", "\t")
+    plain = file.removesuffix(".gz")
+    if delimiter == "," and not plain.endswith(".csv"):
+        yield Remark(f"the facts of {name} have commas: the name of their file must end in .csv", span)
+    elif delimiter == "\t" and plain.endswith(".csv"):
+        yield Remark(f"the facts of {name} have tabs: the name of their file must end in .facts", span)
+    elif delimiter not in (",", "\t"):
+        yield Remark(f"the facts of {name} must have tabs or commas, not {delimiter!r}", span)
+
+
+def _of_output(each: Declared, directive: ast.Directive) -> Iterator[Remark]:
+    kept: Iterable[tuple[str, str]] = (p for p in directive.parameters if p not in _PARAMETERS_OF_FILES)
+    listed = ", ".join(f"{key}={value}" for key, value in kept)
+    if listed:
+        text = f"`--output DIR --format csv` writes {each.name} to DIR/{each.name}.csv; left out: {listed}"
+        yield Remark(text, directive.span)

@@ -1,0 +1,311 @@
+"""The syntax tree of a Soufflé program. Spans take no part in equality."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from ..source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """Anything with a place."""
+
+    span: Span = field(compare=False, repr=False)
+
+
+# -------------------------------------------------------------- expressions
+
+
+@dataclass(frozen=True, slots=True)
+class Var(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Wildcard(Node):
+    """`_`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Number(Node):
+    """An integer literal; `kind` is `unsigned` for one that says so, else empty. `exact` is false for digits
+    that stand for bits (`0xff`), which may wrap."""
+
+    value: int
+    kind: str
+    exact: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Float(Node):
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Text(Node):
+    value: str
+
+
+@dataclass(frozen=True, slots=True)
+class Nil(Node):
+    """`nil`, the record that is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record(Node):
+    """`[a, b]`"""
+
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Branch(Node):
+    """`$Name(a, b)`"""
+
+    name: str
+    items: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Call(Node):
+    """A functor by its name."""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Op(Node):
+    """An operator by its sign; with one argument `-`, `bnot` or `lnot`."""
+
+    sign: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UserCall(Node):
+    """`@name(a, b)`"""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Cast(Node):
+    """`as(x, T)`"""
+
+    value: Expr
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class Counter(Node):
+    """`$` or `autoinc()`"""
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate(Node):
+    """`sum x : { body }`; a count has no target."""
+
+    function: str
+    target: Expr | None
+    body: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping(Node):
+    """A body in parentheses where the grammar takes an expression. None is left in a finished tree."""
+
+    body: Term
+
+
+Expr: TypeAlias = (
+    Var
+    | Wildcard
+    | Number
+    | Float
+    | Text
+    | Nil
+    | Record
+    | Branch
+    | Call
+    | Op
+    | UserCall
+    | Cast
+    | Counter
+    | Aggregate
+    | Grouping
+)
+
+
+# -------------------------------------------------------------------- bodies
+
+
+@dataclass(frozen=True, slots=True)
+class Atom(Node):
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Compare(Node):
+    """`a < b`; `op` is one of = != < <= > >=."""
+
+    op: str
+    left: Expr
+    right: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Test(Node):
+    """`match(p, s)` or `contains(a, b)`"""
+
+    name: str
+    args: tuple[Expr, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Truth(Node):
+    value: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Bare(Node):
+    """A value where the grammar takes a term, which parentheses may make right. None is left in the end."""
+
+    value: Expr
+
+
+@dataclass(frozen=True, slots=True)
+class Not(Node):
+    term: Term
+
+
+@dataclass(frozen=True, slots=True)
+class And(Node):
+    terms: tuple[Term, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Or(Node):
+    terms: tuple[Term, ...]
+
+
+Term: TypeAlias = Atom | Compare | Test | Truth | Bare | Not | And | Or
+
+
+# -------------------------------------------------------------- declarations
+
+
+@dataclass(frozen=True, slots=True)
+class Attribute(Node):
+    """`name: type` of a relation, a record or a branch."""
+
+    name: str
+    type: str
+
+
+@dataclass(frozen=True, slots=True)
+class AliasType(Node):
+    """A subtype, an equivalent type, or a union: `bases` are what it is made of."""
+
+    name: str
+    bases: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RecordType(Node):
+    name: str
+    fields: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchDecl(Node):
+    name: str
+    fields: tuple[Attribute, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class BranchType(Node):
+    """An algebraic data type."""
+
+    name: str
+    branches: tuple[BranchDecl, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Qualifier(Node):
+    word: str
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Node):
+    name: str
+    attributes: tuple[Attribute, ...]
+    qualifiers: tuple[Qualifier, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Directive(Node):
+    """`.input`, `.output`, `.printsize` or `.limitsize` of a relation."""
+
+    what: str
+    relation: str
+    parameters: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Rule(Node):
+    """A clause; a fact has no body. `plan` is the place of its `.plan`, if it has one."""
+
+    heads: tuple[Atom, ...]
+    body: Term | None
+    plan: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class ComponentType(Node):
+    """The name of a component with its type arguments, or with its parameters where it is declared."""
+
+    name: str
+    args: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Component(Node):
+    type: ComponentType
+    bases: tuple[ComponentType, ...]
+    items: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Init(Node):
+    name: str
+    component: ComponentType
+
+
+@dataclass(frozen=True, slots=True)
+class Override(Node):
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Functor(Node):
+    """`.functor name(types): result`"""
+
+    name: str
+    args: tuple[str, ...]
+    result: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ignored(Node):
+    """Something that changes no result: a pragma."""
+
+    what: str
+
+
+TypeDecl: TypeAlias = AliasType | RecordType | BranchType
+Item: TypeAlias = TypeDecl | Relation | Directive | Rule | Component | Init | Override | Functor | Ignored

@@ -1,0 +1,199 @@
+"""Soufflé programs to programs of this language.
+
+Text, preprocessed (`preprocess`), becomes a tree (`parser`), without components (`components`). Types and
+relations get names here (`types`, `relations`). Rules become clauses (`normal`), without those of relations
+that cannot be computed (`inline`); their variables get kinds (`infer`), their literals an order (`rules`,
+`aggregates`). Whatever has another meaning here, or none, is an error, not a wrong program; what changes no
+result, or is said elsewhere, is a remark.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..diagnostics import DDlogError, Diagnostic, in_order
+from ..errors import souffle as errors
+from ..source import Source, Span
+from ..stratify import strongly_connected
+from . import syntax as ast
+from .aggregates import relation_of
+from .clauses import Clause, Negated, Summary
+from .components import instantiate
+from .functors import function_text
+from .infer import Kinds
+from .inline import carry_inline
+from .names import global_names
+from .normal import clauses
+from .parser import parse
+from .printing import program_text, remark_line
+from .relations import Relations, Remark
+from .rules import Dependency, Output, OutRule, write_clause
+from .types import Types
+
+
+@dataclass(frozen=True, slots=True)
+class Translation:
+    """A translated program, and what it does not say, a line each."""
+
+    text: str
+    remarks: tuple[str, ...]
+
+
+def translate(source: Source, word: int = 32) -> Translation:
+    """The program as one of this language, for numbers of 32 or 64 bits. Raises DDlogError with all
+    errors."""
+    items, found = parse(source)
+    _stop_at(found)
+    plain, found = instantiate(items)
+    _stop_at(found)
+    return _Translator(source, plain, word).run()
+
+
+def _stop_at(found: Sequence[Diagnostic]) -> None:
+    if found:
+        raise DDlogError(in_order(found))
+
+
+class _Translator:
+    def __init__(self, source: Source, items: Sequence[ast.Item], word: int) -> None:
+        self.source, self.items = source, items
+        self.found: list[Diagnostic] = []
+        self.types = Types(items, word)
+        self.relations = Relations(items, self.types, self.found)
+        self.space = global_names()
+        self.output = Output(
+            self.types,
+            self._relation_name,
+            self.space.fresh,
+            relation_of,
+            self.found,
+        )
+
+    def run(self) -> Translation:
+        self.relations.name_all(self.space)
+        self.types.name_all(self.space)
+        self.found += self.types.found
+        _stop_at(self.found)
+        plain, columns = self._without_open(self._clauses()), self.relations.column_types()
+        typed = [(clause, self._kinds(clause, columns)) for clause in plain]
+        typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
+        self.relations.allow_nil_in_facts()
+        for clause, kinds in typed:
+            self._mark_nil(clause, kinds)
+        for clause, kinds in typed:
+            write_clause(clause.heads, clause.body, kinds, self.output)
+        _stop_at(self.found)
+        rules = [*self.relations.rules(), *self.output.rules]
+        self._check_strata(rules)
+        _stop_at(self.found)
+        return self._printed(rules)
+
+    def _relation_name(self, name: str) -> str:
+        """The name here; one that the translation itself has given has a `%` before it."""
+        return name[1:] if name.startswith("%") else self.relations.declared[name].name
+
+    def _clauses(self) -> list[Clause]:
+        """The clauses of all rules in which nothing is wrong so far."""
+        columns, result = self.relations.columns(), []
+        for rule in self.items:
+            if isinstance(rule, ast.Rule):
+                found: list[Diagnostic] = []
+                made = clauses(rule, columns, found)
+                self.found += found
+                result += [] if found else made
+        return result
+
+    def _without_open(self, plain: list[Clause]) -> list[Clause]:
+        """The clauses, with the inline relations that cannot be computed carried into those that use them."""
+        declared = self.relations.declared
+        inline = {name for name, each in declared.items() if each.has("inline")}
+        carried, opened = carry_inline(plain, inline, self.found)
+        for name in opened:
+            declared[name].is_carried = True
+        return carried
+
+    def _kinds(self, clause: Clause, columns: Mapping[str, Sequence[str]]) -> Kinds:
+        kinds = Kinds(clause, columns, self.types)
+        self.found += kinds.found
+        return kinds
+
+    def _mark_nil(self, clause: Clause, kinds: Kinds) -> None:
+        """Notes the record types of which the clause has a `nil`."""
+        for nil in _nils((*clause.heads, *clause.body)):
+            kind = kinds.of(nil)
+            if kind in self.types.records:
+                self.types.optional.add(kind)
+            else:
+                self.found.append(errors.UnknownShape(what="nil", span=nil.span))
+
+    def _printed(self, rules: Sequence[OutRule]) -> Translation:
+        remarks = [*self.relations.remarks(), *self._further_remarks()]
+        imports = [name for name in self.output.functions if name.startswith("import ")]
+        functions = [self._function(name) for name in self.output.functions if name not in imports]
+        relations = [*self.relations.declarations(), *self.output.relations]
+        typedefs = list(self.types.typedefs())
+        text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
+        return Translation(text, tuple(map(remark_line, remarks)))
+
+    def _function(self, name: str) -> str:
+        """The declaration of a function that the program uses; `@` marks the functors of its own."""
+        return self.types.functor_text(name[1:]) if name[0] == "@" else function_text(name, self.types.word)
+
+    def _functor_remarks(self) -> Iterator[Remark]:
+        for name, functor in self.types.functors.items():
+            text = f"the functor @{name} is not used, and left out"
+            if f"@{name}" in self.output.functions:
+                short = self.types.functor_names[name]
+                text = f"@{name} is the function {short} of a Python module that has the name of the program"
+            yield Remark(text, functor.span)
+
+    def _further_remarks(self) -> list[Remark]:
+        remarks = [Remark(item.what, item.span) for item in self.items if isinstance(item, ast.Ignored)]
+        remarks += self._functor_remarks()
+        plans = (item.plan for item in self.items if isinstance(item, ast.Rule) and item.plan is not None)
+        remarks += [Remark("the plan is left out: joins are ordered at run time", span) for span in plans]
+        return remarks
+
+    def _check_strata(self, rules: Sequence[OutRule]) -> None:
+        """Reports negations and aggregates inside a recursion."""
+        successors: dict[str, dict[str, None]] = {}
+        inner: dict[Dependency, str] = {}
+        for rule in rules:
+            for name in rule.relations:
+                successors.setdefault(name, {})
+                for read in rule.reads:
+                    successors.setdefault(read.relation, {})[name] = None
+                    inner.setdefault(read, name)
+        groups = strongly_connected(successors)
+        number = {name: i for i, group in enumerate(groups) for name in group}
+        reported: dict[Span, Diagnostic] = {}
+        for read, name in sorted(inner.items(), key=lambda item: item[0].how):
+            if read.how != "positive" and number[read.relation] == number[name]:
+                what = "negation" if read.how == "negated" else "aggregate"
+                cycle = ", ".join(sorted(groups[number[name]]))
+                reported.setdefault(read.span, errors.Unstratified(what=what, cycle=cycle, span=read.span))
+        self.found += reported.values()
+
+
+def _nils(node: object) -> list[ast.Nil]:
+    match node:
+        case ast.Nil():
+            return [node]
+        case tuple():
+            return [nil for each in node for nil in _nils(each)]
+        case ast.Atom(_, _, parts) | ast.Call(_, _, parts) | ast.Test(_, _, parts):
+            return _nils(parts)
+        case ast.UserCall(_, _, parts):
+            return _nils(parts)
+        case ast.Record(_, parts) | ast.Branch(_, _, parts):
+            return _nils(parts)
+        case ast.Compare(_, _, left, right):
+            return _nils((left, right))
+        case Negated(_, term):
+            return _nils(term)
+        case Summary(_, _, _, target, bodies):
+            return _nils((target, bodies))
+        case ast.Cast(_, value, _):
+            return _nils(value)
+    return []

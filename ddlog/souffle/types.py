@@ -1,0 +1,236 @@
+"""The types of a Soufflé program: what each name stands for, and its declaration here.
+
+A *kind* is what a type is made of in the end: `number`, `unsigned`, `float`, `symbol`, or the name of a
+record type or an algebraic type. Subtypes and unions have the kind of their bases.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from ..diagnostics import Diagnostic
+from ..errors import souffle as errors
+from ..nearest import nearest
+from ..source import Span
+from ..stratify import strongly_connected
+from . import syntax as ast
+from .functors import FUNCTION_NAMES
+from .names import Names, assigned, small
+
+WIDTH = 100
+PRIMITIVE = ("number", "unsigned", "float", "symbol")
+
+
+class Types:
+    """The declared types of a program.
+
+    `optional` are the record types of which rules or facts may have a `nil`; `constructors` the names here of
+    records and branches, `declared` those of types.
+    """
+
+    def __init__(self, items: Iterable[ast.Item], word: int) -> None:
+        self.word = word
+        self.found: list[Diagnostic] = []
+        self.aliases: dict[str, ast.AliasType] = {}
+        self.records: dict[str, ast.RecordType] = {}
+        self.unions: dict[str, ast.BranchType] = {}
+        self.branches: dict[str, tuple[ast.BranchDecl, str]] = {}
+        self.functors: dict[str, ast.Functor] = {}
+        for item in items:
+            if isinstance(item, ast.AliasType | ast.RecordType | ast.BranchType):
+                self._declare(item)
+            elif isinstance(item, ast.Functor):
+                self.functors[item.name] = item
+        self._check_references()
+        self.recursive = self._recursive()
+        self.optional = {name for name in self.records if name in self.recursive}
+        self.functor_names = assigned(self.functors, Names(FUNCTION_NAMES), upper=False)
+        self.declared: dict[str, str] = {}
+        self.constructors: dict[str, str] = {}
+
+    # -------------------------------------------------------------- lookup
+
+    def kind(self, name: str) -> str:
+        """The kind of a declared type; `symbol` for one that is wrong and reported."""
+        seen: set[str] = set()
+        while name in self.aliases and name not in seen:
+            seen.add(name)
+            name = self.aliases[name].bases[0]
+        return name if self.exists(name) and name not in self.aliases else "symbol"
+
+    def exists(self, name: str) -> bool:
+        return name in PRIMITIVE or name in self.aliases or name in self.records or name in self.unions
+
+    def fields(self, kind: str) -> tuple[ast.Attribute, ...]:
+        """The fields of a record type."""
+        return self.records[kind].fields
+
+    def check(self, name: str, span: Span) -> None:
+        """Reports a type that is not declared."""
+        if not self.exists(name):
+            known = [*PRIMITIVE, *self.aliases, *self.records, *self.unions]
+            self.found.append(errors.Unknown(what="type", name=name, near=nearest(name, known), span=span))
+
+    def allow_nil(self, kind: str) -> None:
+        """Makes a record type optional, and those of the parts of its values."""
+        if kind in self.records and kind not in self.optional:
+            self.optional.add(kind)
+            for field in self.fields(kind):
+                self.allow_nil(self.kind(field.type))
+
+    # --------------------------------------------------------------- output
+
+    def name_all(self, space: Names) -> None:
+        """Chooses names here for the types and constructors, after those of relations."""
+        wanted = [*self.aliases, *self.records, *self.unions]
+        self.declared = assigned(wanted, space, upper=True)
+        self.constructors = {name: self.declared[name] for name in self.records}
+        self.constructors |= {
+            f"${name}": short for name, short in assigned(self.branches, space, upper=True).items()
+        }
+
+    def renamed(self) -> Iterator[tuple[str, str]]:
+        """The names of types and branches that are others here."""
+        names = self.declared | {key[1:]: name for key, name in self.constructors.items() if key[0] == "$"}
+        return ((old, new) for old, new in names.items() if old != new)
+
+    def text(self, name: str) -> str:
+        """The type here, as a column or a field has it."""
+        if name in self.aliases:
+            return self.declared[name] if self._in_words(name) else self.text(self.kind(name))
+        return self.kind_text(name)
+
+    def _in_words(self, name: str) -> bool:
+        return self.kind(name) in PRIMITIVE
+
+    def kind_text(self, kind: str) -> str:
+        """The type here of the values of a kind."""
+        match kind:
+            case "number":
+                return f"signed<{self.word}>"
+            case "unsigned":
+                return f"bit<{self.word}>"
+            case "float":
+                return "double" if self.word == 64 else "float"
+            case "symbol":
+                return "string"
+        name = self.declared[kind]
+        if kind in self.recursive:
+            name = f"Ref<{name}>"
+        return f"Option<{name}>" if kind in self.optional else name
+
+    def typedefs(self) -> Iterator[str]:
+        """The declarations of the types, in the order of the program."""
+        for name in self.aliases:
+            if self._in_words(name):
+                yield f"typedef {self.declared[name]} = {self._alias_text(name)}"
+        for name, record in self.records.items():
+            fields = self._fields_text(record.fields, {})
+            yield f"typedef {self.declared[name]} = {self.constructors[name]}{{{fields}}}"
+        for name, union in self.unions.items():
+            clashing = _clashing(union, self)
+            shown = [self._branch_text(branch, clashing) for branch in union.branches]
+            whole = f"typedef {self.declared[name]} = {' | '.join(shown)}"
+            yield whole if len(whole) <= WIDTH else whole.replace(" | ", "\n    | ")
+
+    def functor_text(self, name: str) -> str:
+        """The declaration here of a functor of the program."""
+        functor = self.functors[name]
+        args = ", ".join(f"x{i}: {self.text(type)}" for i, type in enumerate(functor.args, 1))
+        return f"extern function {self.functor_names[name]}({args}): {self.text(functor.result)}"
+
+    def _alias_text(self, name: str) -> str:
+        bases = self.aliases[name].bases
+        return self.text(bases[0]) if len(bases) == 1 else self.kind_text(self.kind(name))
+
+    def _branch_text(self, branch: ast.BranchDecl, clashing: set[str]) -> str:
+        constructor = self.constructors[f"${branch.name}"]
+        prefixes = {field.name: small(branch.name) + "_" for field in branch.fields if field.name in clashing}
+        return f"{constructor}{{{self._fields_text(branch.fields, prefixes)}}}"
+
+    def _fields_text(self, fields: Sequence[ast.Attribute], prefixes: Mapping[str, str]) -> str:
+        names = column_names(fields)
+        return ", ".join(
+            f"{prefixes.get(field.name, '')}{name}: {self.text(field.type)}"
+            for field, name in zip(fields, names, strict=True)
+        )
+
+    # ---------------------------------------------------------- declarations
+
+    def _declare(self, item: ast.TypeDecl) -> None:
+        if self.exists(item.name):
+            self.found.append(errors.DeclaredTwice(what="type", name=item.name, span=item.span))
+            return
+        match item:
+            case ast.AliasType():
+                self.aliases[item.name] = item
+            case ast.RecordType():
+                self.records[item.name] = item
+            case ast.BranchType():
+                self.unions[item.name] = item
+                for branch in item.branches:
+                    if branch.name in self.branches:
+                        twice = errors.DeclaredTwice(what="branch", name=branch.name, span=branch.span)
+                        self.found.append(twice)
+                    self.branches[branch.name] = (branch, item.name)
+
+    def _check_references(self) -> None:
+        for alias in self.aliases.values():
+            for base in alias.bases:
+                self.check(base, alias.span)
+            self._check_bases(alias)
+        lists = [record.fields for record in self.records.values()]
+        lists += [branch.fields for branch, _ in self.branches.values()]
+        for field in itertools.chain(*lists):
+            self.check(field.type, field.span)
+        for functor in self.functors.values():
+            for type in (*functor.args, functor.result):
+                self.check(type, functor.span)
+
+    def _check_bases(self, alias: ast.AliasType) -> None:
+        seen, name = {alias.name}, alias.bases[0]
+        while name in self.aliases:
+            if name in seen:
+                what, why = f"the type `{alias.name}`", "it is defined by itself"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=alias.span))
+                return
+            seen.add(name)
+            name = self.aliases[name].bases[0]
+        kinds = dict.fromkeys(self.kind(base) for base in alias.bases if self.exists(base))
+        if len(kinds) > 1:
+            first, second = list(kinds)[:2]
+            self.found.append(errors.TypeClash(found=second, wanted=first, span=alias.span))
+
+    def _recursive(self) -> set[str]:
+        """The record and algebraic types whose values hold values of the same type."""
+        parts: dict[str, list[str]] = {
+            name: [field.type for field in record.fields] for name, record in self.records.items()
+        }
+        for name, union in self.unions.items():
+            parts[name] = [field.type for branch in union.branches for field in branch.fields]
+        successors = {
+            name: dict.fromkeys(kind for kind in map(self.kind, types) if kind in parts)
+            for name, types in parts.items()
+        }
+        circles = [group for group in strongly_connected(successors) if len(group) > 1]
+        inside = {name for group in circles for name in group}
+        return inside | {name for name, others in successors.items() if name in others}
+
+
+def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
+    """The names here of the columns of a relation or the fields of a record."""
+    space = Names()
+    chosen = assigned((each.name for each in attributes), space, upper=False)
+    return [chosen[each.name] for each in attributes]
+
+
+def _clashing(union: ast.BranchType, types: Types) -> set[str]:
+    """The fields that several branches have with different types."""
+    seen: dict[str, str] = {}
+    clashing: set[str] = set()
+    for branch in union.branches:
+        for field in branch.fields:
+            if seen.setdefault(field.name, types.text(field.type)) != types.text(field.type):
+                clashing.add(field.name)
+    return clashing
