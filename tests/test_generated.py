@@ -85,6 +85,15 @@ def test_larger_programs_take_proportionally_more_steps() -> None:
     assert calls[1] < 1.2 * calls[0], calls
 
 
+def test_longer_literals_take_proportionally_more_steps() -> None:
+    def listed(count: int) -> str:
+        numbers = ", ".join(map(str, range(count)))
+        return f"output relation R(x: u32)\nR(x) :- var x = FlatMap([{numbers}]).\n"
+
+    small, large = (_calls(listed(count)) for count in (200, 800))
+    assert large < 4.8 * small
+
+
 def _calls(text: str) -> int:
     """How many functions are called, those in C as well, to compile a text and make a session."""
     ddlog.compile(text)  # what is read or made once has been
