@@ -69,7 +69,8 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
     return lines
 
 
-CASES = [(name, ON_CLUSTER) for name in sorted(ORACLES)] + [(n, ON_DRIVER) for n in ("network", "points_to")]
+BY_DRIVER = ("call_graph", "points_to")
+CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_CLUSTER) for name in sorted(ORACLES)]
 
 
 @pytest.mark.parametrize(
