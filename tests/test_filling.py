@@ -45,6 +45,8 @@ function assigned(n: u32): Vec<u32> {
     for (i in range_vec(0, n, 1)) { if (i == 2) { v = [5] }; v.push(i) };
     v
 }
+typedef Both = Both{name: string, v: Vec<u32>}
+function of_field(b: Both): u32 { var sum = 0; for (x in b.v) { sum = sum + x }; sum }
 function appended(n: u32): Vec<u32> { var v = vec_empty(); for (i in range_vec(0, n, 1)) v.append([i, i]); v }
 """
 
@@ -60,6 +62,7 @@ def test_filled_collections(functions) -> None:  # type: ignore[no-untyped-def]
     assert functions["evens"](4) == Vec((100, 0, 51, 2, 53, 200))
     assert functions["nested"](9) == (Vec((10, 20, 21, 30, 31, 32)), Map({0: Vec((0, 1)), 1: Vec((0,))}))
     assert functions["distinct"](Vec((3, 1, 3))) == Set((1, 3, 7))
+    assert functions["of_field"](("b", Vec((1, 2)))) == 3
     assert functions["appended"](2) == Vec((0, 0, 1, 1))
     assert isinstance(functions["distinct"](Vec()), Set)
 

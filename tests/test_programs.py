@@ -12,7 +12,7 @@ import pytest
 from .programs_oracle import ORACLES, PROGRAMS, expected
 
 DDLOG = Path(sys.executable).parent / "ddlog"
-NAMES = sorted(path.name for path in PROGRAMS.iterdir() if (path / f"{path.name}.dl").exists())
+NAMES = sorted(path.name for path in PROGRAMS.iterdir() if (path / "facts").is_dir())
 
 
 def run(name: str, *options: str) -> str:

@@ -426,7 +426,8 @@ class FunctionWriter:
     def iterate(self, pattern: Pattern, collection: Expr, elements: str, body: Expr) -> None:
         """Emits a `for` statement. The elements of a group come with their weight, 1."""
         item, weight = pattern, None
-        if isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group":
+        grouped = isinstance(collection.type, Opaque) and local_name(collection.type.name) == "Group"
+        if grouped:
             elements += "[1]"
             if isinstance(pattern, core.TuplePattern):
                 item, weight = pattern.items
@@ -434,7 +435,7 @@ class FunctionWriter:
         element = self.variable(item.name) if plain else self.fresh()  # type: ignore[union-attr]
         self.emit(f"for {element} in {elements}:")
         self.indent += 1
-        if elements.endswith("[1]") and weight is None and not isinstance(pattern, core.AnyPattern):
+        if grouped and weight is None and not isinstance(pattern, core.AnyPattern):
             self.emit(f"{element} = ({element}, 1)")
         if not plain:
             self.bind(element, item)
