@@ -37,7 +37,11 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
 def _type(environment: Environment, module: ModuleSyntax, declaration: object) -> Iterator[Diagnostic]:
     match declaration:
         case syntax.ExternTypeDecl():
-            yield errors.unsupported.Unsupported(span=declaration.span, what="extern types of a program are")
+            yield errors.unsupported.Unsupported(
+                span=declaration.span,
+                what="extern types of a program are",
+                help="declare a typedef; extern functions take and give its values",
+            )
         case syntax.AliasDecl():
             known = frozenset(declaration.parameters)
             place = (module.qualified(declaration.name), declaration)

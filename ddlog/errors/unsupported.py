@@ -12,5 +12,5 @@ from ..diagnostics import Diagnostic
 class Unsupported(Diagnostic):
     """A construct that is understood but not carried out."""
 
-    title: ClassVar[str] = "{what} not supported yet"
+    title: ClassVar[str] = "{what} not supported"
     what: str
