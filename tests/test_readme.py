@@ -89,5 +89,7 @@ def test_the_commands_in_the_text_work(place: Path) -> None:
 def test_files_that_documents_name_exist(document: str) -> None:
     text = (ROOT / document).read_text()
     named = re.findall(r"`((?:ddlog|engine|stdlib|programs|tests|docs)/[\w/.]*)`", text)
-    named += [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
+    folder = (ROOT / document).parent
+    links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert [name for name in named if not (ROOT / name).exists()] == []
+    assert [link for link in links if not (folder / link).exists()] == []
