@@ -84,9 +84,18 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
             assert there.size(relation) == here.size(relation)
 
 
-@pytest.mark.parametrize("options", [ON_DRIVER, ALL_LARGE], ids=["driver", "large"])
-@pytest.mark.parametrize("name", ["accumulation", "delays", "stream_forms", "streams"])
-def test_streams_and_delays_change_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
+@pytest.mark.parametrize(
+    "name, options",
+    [
+        ("accumulation", ALL_LARGE),
+        ("delays", ALL_LARGE),
+        ("references", ALL_LARGE),
+        ("stream_forms", ALL_LARGE),
+        ("streams", ON_DRIVER),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
     program = ddlog.compile(CORPUS / f"{name}.dl")
 
     def printed(session: Session) -> list[str]:
