@@ -14,8 +14,9 @@ from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .nearest import nearest
 from .source import Span
 from .types import (
-    INTERN,
+    HASH_SETS,
     REF,
+    TRANSPARENT,
     UNIT,
     BigInt,
     Bit,
@@ -43,7 +44,6 @@ BUILT_IN: dict[str, Type] = {
     "float": Float(32),
     "double": Float(64),
 }
-ERASED_TYPES = frozenset({REF, INTERN, "intern::IObj", "hashset::HashSet", "tinyset::Set64"})
 DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
@@ -342,7 +342,7 @@ class Environment:
             return self._alias(owner, declaration, args)
         if isinstance(declaration, syntax.ExternTypeDecl):
             name = owner.qualified(declaration.name)
-            self.erases = self.erases or name in ERASED_TYPES
+            self.erases = self.erases or name in TRANSPARENT | HASH_SETS
             return Opaque(name, args)
         self.typedef(owner, declaration)
         return User(owner.qualified(declaration.name), args)

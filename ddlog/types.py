@@ -125,6 +125,12 @@ UNIT = Tuple(())
 REF, INTERN, ANY = "ddlog_std::Ref", "internment::Intern", "ddlog_std::Any"
 
 
+TRANSPARENT = frozenset({REF, INTERN, "intern::IObj"})
+"""The types whose values are kept as what they hold."""
+HASH_SETS = frozenset({"hashset::HashSet", "tinyset::Set64"})
+"""The types whose values are kept as Set."""
+
+
 def wrapped(type: Type) -> Type | None:
     """What a Ref or an Intern holds; None for other types."""
     match type:

@@ -23,10 +23,9 @@ from .streams import read_in_body
 
 
 def relation_named(context: Context, atom: syntax.Atom) -> core.Relation | None:
-    """The relation of an atom, or an error; parts of atoms that are for later are errors too."""
-    for present, what in ((atom.location is not None, "a location `@` is"),):
-        if present:
-            context.report(errors.unsupported.Unsupported(span=atom.span, what=what))
+    """The relation of an atom, or an error; a location is an error too."""
+    if atom.location is not None:
+        context.report(errors.unsupported.Unsupported(span=atom.span, what="a location `@` is"))
     environment = context.environment
     relation = environment.relation(atom.relation, context.module)
     if relation is None:

@@ -120,12 +120,8 @@ class Call:
     def _commit(self, signature: Signature) -> None:
         context = self.context
         self.chosen = instance = self._instance(signature)
-        for argument, type_, parameter in zip(
-            self.arguments, instance.parameters, signature.parameters, strict=True
-        ):
-            context.expect(argument, type_)
-            if parameter.mutable:
-                mutate(context, argument)
+        mutable = [each.mutable for each in signature.parameters]
+        hand_over(context, self.arguments, instance.parameters, mutable)
         context.agree(self.span, instance.result, self.result)
 
     def _shown(self) -> str:
@@ -180,6 +176,16 @@ def places(candidates: Sequence[Signature]) -> tuple[Note, ...]:
     """The candidates as notes of a message."""
     more = (Note(f"and {len(candidates) - 6} more"),) if len(candidates) > 6 else ()
     return tuple(Note(f"candidate: {each.show()}") for each in candidates[:6]) + more
+
+
+def hand_over(
+    context: Context, arguments: Sequence[Typed], types: Sequence[Type], mutable: Sequence[bool]
+) -> None:
+    """Demands that arguments be of the types of parameters, and places where these are `mut`."""
+    for argument, type_, changed in zip(arguments, types, mutable, strict=True):
+        context.expect(argument, type_)
+        if changed:
+            mutate(context, argument)
 
 
 def mutate(context: Context, target: Typed) -> None:

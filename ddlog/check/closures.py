@@ -9,9 +9,9 @@ from ..diagnostics import counted
 from ..names import Signature
 from ..source import Span
 from ..types import Function, Type
-from ..unify import is_unknown
+from ..unify import is_unknown, substitute
 from . import expr as expressions
-from .calls import most_specific, mutate, places
+from .calls import hand_over, most_specific, places
 from .context import Context, Local, Scope, Typed
 
 
@@ -106,8 +106,6 @@ class _Named:
         return core.FunctionValue(key, self.context.final(self.type), self.span)
 
     def _of(self, signature: Signature) -> tuple[Type, dict[str, Type]]:
-        from ..unify import substitute
-
         arguments: dict[str, Type] = {name: self.context.fresh() for name in signature.variables}
         whole = Function(
             tuple(each.type for each in signature.parameters),
@@ -153,10 +151,7 @@ def apply(context: Context, function: Typed, args: Sequence[Typed], span: Span) 
                 )
             )
             return True
-        for arg, type_, mutable in zip(args, known.parameters, known.mutable, strict=True):
-            context.expect(arg, type_)
-            if mutable:
-                mutate(context, arg)
+        hand_over(context, args, known.parameters, known.mutable)
         context.agree(span, known.result, result)
         return True
 

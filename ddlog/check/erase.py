@@ -7,7 +7,6 @@ once a program is checked they are `T` and `Set<T>`, and no later stage knows of
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
 from functools import cache
 from operator import is_
 from typing import Any, TypeVar
@@ -15,8 +14,8 @@ from typing import Any, TypeVar
 from .. import core
 from ..source import Span
 from ..types import (
-    INTERN,
-    REF,
+    HASH_SETS,
+    TRANSPARENT,
     BigInt,
     Bit,
     Bool,
@@ -31,13 +30,6 @@ from ..types import (
 )
 
 _SET = "ddlog_std::Set"
-ERASED: dict[str, Callable[[Type], Type]] = {
-    REF: lambda inner: inner,
-    INTERN: lambda inner: inner,
-    "intern::IObj": lambda inner: inner,
-    "hashset::HashSet": lambda inner: Opaque(_SET, (inner,)),
-    "tinyset::Set64": lambda inner: Opaque(_SET, (inner,)),
-}
 # Functions that only change the type.
 _IDENTITIES = frozenset(
     {
@@ -70,8 +62,10 @@ class Eraser:
 
     def _erased(self, type_: Type) -> Type:
         match type_:
-            case Opaque(name, (inner,)) if name in ERASED:
-                return ERASED[name](self.type(inner))
+            case Opaque(name, (inner,)) if name in TRANSPARENT:
+                return self.type(inner)
+            case Opaque(name, (inner,)) if name in HASH_SETS:
+                return Opaque(_SET, (self.type(inner),))
             case Opaque(name, args):
                 return Opaque(name, tuple(map(self.type, args)))
             case User(name, args):

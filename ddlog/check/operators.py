@@ -9,6 +9,7 @@ from .. import core, errors
 from ..nearest import nearest
 from ..source import Span
 from ..types import (
+    HASH_SETS,
     UNIT,
     BigInt,
     Bit,
@@ -32,7 +33,7 @@ BITWISE = frozenset({"&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
 LOGICAL = frozenset({"and", "or", "=>"})
 COMPARISONS = frozenset({"==", "!=", "<", "<=", ">", ">="})
-_COLLECTIONS = frozenset({"ddlog_std::Vec", "ddlog_std::Set", "hashset::HashSet", "tinyset::Set64"})
+_COLLECTIONS = HASH_SETS | {"ddlog_std::Vec", "ddlog_std::Set"}
 
 
 def unary(context: Context, op: str, value: Typed, span: Span) -> Typed:
