@@ -51,12 +51,30 @@ class Changes(Protocol):
         """The transaction ended: it became the state, or is to be forgotten."""
 
 
-class SetChanges:
+class RunLog:
+    """The log of a transaction that is kept as it comes, run by run."""
+
+    _runs: list[Any]
+
+    def mark(self) -> int:
+        """The length of the log."""
+        return len(self._runs)
+
+    def undo(self, mark: int) -> None:
+        """Takes back all that came after the mark."""
+        del self._runs[mark:]
+
+    def settle(self, committed: bool) -> None:
+        """The transaction ended."""
+        self._runs = []
+
+
+class SetChanges(RunLog):
     """A plain relation: runs of insertions and deletions, the last of which decides."""
 
     def __init__(self, relation: Relation, runtime: Runtime) -> None:
         self._relation, self._runtime = relation, runtime
-        self._runs: list[tuple[int, Sequence[Row] | None, Batch | None]] = []
+        self._runs = list[tuple[int, Sequence[Row] | None, Batch | None]]()
 
     def insert(self, rows: Sequence[Row]) -> None:
         """Adds rows."""
@@ -104,18 +122,6 @@ class SetChanges:
         if not len(stored):
             return []
         return [(self._runtime.batch_from_columns(self._relation.name, stored.columns()), -1)]
-
-    def mark(self) -> int:
-        """The length of the log."""
-        return len(self._runs)
-
-    def undo(self, mark: int) -> None:
-        """Takes back all that came after the mark."""
-        del self._runs[mark:]
-
-    def settle(self, committed: bool) -> None:
-        """The transaction ended."""
-        self._runs = []
 
 
 class Stored(Protocol):
@@ -352,12 +358,12 @@ class MultisetChanges:
         return self._stored
 
 
-class StreamChanges:
+class StreamChanges(RunLog):
     """A stream: the elements of the transaction. A deletion takes back one that came before it."""
 
     def __init__(self, relation: Relation, runtime: Runtime) -> None:
         self._relation, self._runtime = relation, runtime
-        self._runs: list[tuple[int, Callable[[], Iterable[Row]], Batch | None]] = []
+        self._runs = list[tuple[int, Callable[[], Iterable[Row]], Batch | None]]()
 
     def insert(self, rows: Sequence[Row]) -> None:
         """Adds elements."""
@@ -396,15 +402,3 @@ class StreamChanges:
                 if sign > 0 or left[row]:
                     left[row] += sign
         return left.elements()
-
-    def mark(self) -> int:
-        """The length of the log."""
-        return len(self._runs)
-
-    def undo(self, mark: int) -> None:
-        """Takes back all that came after the mark."""
-        del self._runs[mark:]
-
-    def settle(self, committed: bool) -> None:
-        """The transaction ended."""
-        self._runs = []

@@ -17,7 +17,7 @@ from ..diagnostics import DDlogError
 from ..engine.runtime import Batch
 from ..engine.schema import RowExpr
 from ..errors import usage as errors
-from ..inputs import KeyedChanges, SignedBatch, StoredHere
+from ..inputs import KeyedChanges, RunLog, SignedBatch, StoredHere
 from ..rows import Row
 
 FEW = 200_000
@@ -275,13 +275,13 @@ class SparkKeyedChanges(KeyedChanges):
             raise DDlogError([errors.DifferentValue(self._relation.name, self._show_key(key))])
 
 
-class SparkMultisetChanges:
+class SparkMultisetChanges(RunLog):
     """A multiset on Spark: runs of insertions and deletions. Of a deletion that counts which is there when
     the transaction comes to it; that is found out at the commit."""
 
     def __init__(self, relation: Relation, runtime: Any) -> None:
         self._relation, self._runtime = relation, runtime
-        self._runs: list[tuple[int, Sequence[Row] | None, Batch | None]] = []
+        self._runs = list[tuple[int, Sequence[Row] | None, Batch | None]]()
 
     def insert(self, rows: Sequence[Row]) -> None:
         """Adds rows."""
@@ -318,18 +318,6 @@ class SparkMultisetChanges:
                     batch = _capped(present, batch)
             present.batches.append((batch, sign))
         return present.batches
-
-    def mark(self) -> int:
-        """The length of the log."""
-        return len(self._runs)
-
-    def undo(self, mark: int) -> None:
-        """Takes back all that came after the mark."""
-        del self._runs[mark:]
-
-    def settle(self, committed: bool) -> None:
-        """The transaction ended."""
-        self._runs = []
 
     def _of_rows(self) -> list[SignedBatch]:
         """The batches of a transaction of single rows: those to delete are looked up, all at once."""
