@@ -28,4 +28,5 @@ class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
     """Tests go to the next free worker, but for those on Spark, which stay together."""
 
     def _split_scope(self, nodeid: str) -> str:
-        return "spark" if "spark" in nodeid.lower() else nodeid
+        test, _, _arguments = nodeid.partition("[")
+        return "spark" if "spark" in test.lower() else nodeid

@@ -251,7 +251,10 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
         (["--no-store"], "--no-store is about the commits of update files: it needs --updates"),
         (["--no-init-snapshot"], "--no-init-snapshot is about the commits of update files"),
         (["--sizes", "--no-init-snapshot", "--updates", "p.dl"], "--sizes are those before the updates"),
-        (["-w", "2"], "--workers 2: the in-process engine has one worker; give --engine spark too"),
+        (
+            ["-w", "2", "--engine", "in-process"],
+            "--workers 2: the in-process engine has one worker; give --engine spark too",
+        ),
     ],
 )
 def test_options_that_would_mean_nothing(
