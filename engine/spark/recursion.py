@@ -17,14 +17,13 @@ import pyarrow.compute as pc
 
 from ..circuit import Fixpoint
 from ..schema import Schema
+from .births import BEFORE, MOST_ROWS, Births
 from .expressions import Expressions
 from .joins import SpineView, Start, View, versions
 from .rules import Rule, rules_of, schemas_of
 from .spine import Spine
 from .sqltext import consolidated, equal, grouping, listed, union
 from .tables import TIME, Table, Tables
-
-_UNSIZED = 6  # iterations whose guessed sizes may do as they like: they have a few hundred digits at most
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class TablesView:
 class Relation:
     """A relation of the recursion. `events`: its rows by birth, with the changes of births. `history`:
     the weights of its derivations by iteration. `derived`, `due`: what this epoch derived, and the rows
-    to look at again, by iteration."""
+    to look at again, by iteration; `births` knows of those while the epoch is small."""
 
     schema: Schema
     events: Spine
@@ -69,6 +68,7 @@ class Relation:
     derived: list[Table] = field(default_factory=list)
     due: dict[int, list[Table]] = field(default_factory=dict)
     pending: set[int] = field(default_factory=set)
+    births: Births | None = None
 
     @property
     def columns(self) -> list[str]:
@@ -85,8 +85,6 @@ class ClusterRecursion:
             head: Relation(schema, Spine(tables, schema, True), Spine(tables, schema, True))
             for head, schema in schemas_of(fixpoint).items()
         }
-        # A rule with two recursive terms squares the size that Spark guesses, iteration by iteration.
-        self._squares = any(sum(isinstance(s, str) for s in rule.sources) > 1 for rule in self.rules)
         self.history = False
         self._begun = False  # whether an epoch with anything in it was committed
         self._first = True
@@ -106,6 +104,9 @@ class ClusterRecursion:
             return
         if not self.history:
             self._build_history()
+        for relation in self.relations.values():
+            few = (table.local for table in relation.history.parts if table.small)
+            relation.births = Births(relation.schema, self.tables.codec, few)
         self._seed_history()
 
     def _settled(self, imported: Imported) -> Imported:
@@ -148,6 +149,8 @@ class ClusterRecursion:
         events = relation.events.fresh
         if not events:
             return self.tables.nothing(relation.schema)
+        if relation.births is not None:
+            return self.tables.local(relation.births.net())
         source = relation.events.of(events)
         if not self._first:
             query = f"{consolidated(relation.columns, source)}"
@@ -186,7 +189,7 @@ class ClusterRecursion:
             self._forget(relation)
 
     def _forget(self, relation: Relation) -> None:
-        relation.derived, relation.due, relation.pending = [], {}, set()
+        relation.derived, relation.due, relation.pending, relation.births = [], {}, set(), None
 
     def held(self) -> list[Table]:
         """The tables that the state needs."""
@@ -287,7 +290,6 @@ class ClusterRecursion:
                 small=small,
                 extra=(TIME,),
                 lies=relation.columns,
-                sized=self._squares and self._time >= _UNSIZED,
             )
         for head, table in delta.items():
             self.relations[head].events.grow(table)
@@ -322,11 +324,9 @@ class ClusterRecursion:
         for head, queries in counted.items():
             relation = self.relations[head]
             if queries:
-                query = (
-                    f"SELECT {listed(relation.columns, 'sum(w) AS w', 't')} FROM ({union(queries)}) "
-                    f"{grouping(relation.columns, 't')} HAVING sum(w) <> 0"
+                made[head] = self.tables.stored(
+                    self._summed(relation, f"({union(queries)})"), relation.columns
                 )
-                made[head] = self.tables.stored(query, relation.columns)
         for head, table in made.items():
             self.relations[head].history.replace([table] if table.rows else [])
         self.history = True
@@ -379,16 +379,51 @@ class ClusterRecursion:
             if not queries:
                 continue
             relation = self.relations[head]
-            query = (
-                f"SELECT {listed(relation.columns, 'sum(w) AS w', 't')} FROM ({union(queries)}) "
-                f"{grouping(relation.columns, 't')} HAVING sum(w) <> 0"
-            )
-            table = self.tables.settled(
-                query, relation.schema, small=small, extra=(TIME,), sized=self._squares
-            )
+            table = self._learnt(relation, queries) if small else None
+            if table is None:
+                self._leave_births(relation)
+                derived = self._summed(relation, f"({union(queries)})")
+                table = self.tables.settled(derived, relation.schema, small=small, extra=(TIME,))
             if table.rows:
                 relation.derived = relation.history.compacted([*relation.derived, table])
                 relation.pending |= self._times(table)
+
+    def _summed(self, relation: Relation, source: str) -> str:
+        """Derivations with their weights, each row at each iteration once."""
+        items = listed(relation.columns, "sum(w) AS w", "t")
+        return f"SELECT {items} FROM {source} {grouping(relation.columns, 't')} HAVING sum(w) <> 0"
+
+    def _learnt(self, relation: Relation, queries: Sequence[str]) -> Table | None:
+        """The derivations of some queries, if they are few, with the births of their rows on the driver;
+        None: not so."""
+        births, columns, history = relation.births, relation.columns, relation.history
+        if births is None:
+            return None
+        large = [table for table in history.parts if not table.small]
+        if large:
+            # The derivations go to where the history of their rows lies.
+            move = f"/*+ REPARTITION({self.tables.partitions}, {listed(columns)}) */ " if columns else ""
+            derived = self._summed(relation, f"(SELECT {move}* FROM ({union(queries)}))")
+            items = listed((f"d.{c}" for c in columns), "d.w", "d.t", "s.w AS hw", "s.t AS ht")
+            query = (
+                f"SELECT /*+ SHUFFLE_HASH(d) */ {items} FROM ({derived}) d "
+                f"LEFT JOIN {history.aligned(large)} s ON {equal('d', 's', columns)}"
+            )
+        else:
+            derived = self._summed(relation, f"({union(queries)})")
+            query = f"SELECT *, CAST(NULL AS BIGINT) AS hw, CAST(NULL AS INT) AS ht FROM ({derived})"
+        found = self.tables.at_most(query, relation.schema, self.tables.most_small, (TIME, *BEFORE))
+        if found is None or len(births) + found.num_rows > MOST_ROWS:
+            return None
+        return self.tables.local(births.learn(found))
+
+    def _leave_births(self, relation: Relation) -> None:
+        """From now on the cluster finds the births, in this epoch."""
+        if relation.births is not None:
+            for time, rows in relation.births.appointments().items():
+                relation.due.setdefault(time, []).append(self.tables.local(rows))
+                relation.pending.add(time)
+            relation.births = None
 
     def _times(self, table: Table) -> set[int]:
         if table.local is not None:
@@ -417,6 +452,10 @@ class ClusterRecursion:
         if time not in relation.pending:
             return self.tables.nothing(relation.schema, (TIME,))
         relation.pending.discard(time)
+        if relation.births is not None:
+            changes = self.tables.local(relation.births.step(time))
+            relation.pending |= set(relation.births.times)
+            return changes
         rows, size = self._touched(relation, time)
         hint = "BROADCAST" if size <= self.tables.most_sent else "SHUFFLE_HASH"
         on = equal("s", "d", columns)

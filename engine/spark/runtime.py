@@ -80,7 +80,6 @@ class SparkRuntime:
         self._recursions: dict[int, Recursion] = {}
         self._pending: Mapping[str, Sequence[tuple[Table, int]]] = {}
         self._begun: list[Recursion] = []
-        self._shown: list[Table] = []  # the last commit's outputs
         self._epochs = 0
         self._static = False
         self._limit: int | None = None
@@ -422,7 +421,7 @@ class SparkRuntime:
             return
         held = [table for spine in self._states() for table in spine.held()]
         held += [table for recursion in self._recursions.values() for table in recursion.held()]
-        self.tables.forget_but(table.name for table in held if table.name)
+        self.tables.release_but(held)
 
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""

@@ -37,8 +37,11 @@ _CONF = {
     "spark.sql.crossJoin.enabled": "true",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
 }
+# A checkpoint says by which columns it is partitioned, and where this rule ran, it names another table's.
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+_EXCLUDED = "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases"
 # Without these, answers would differ; without the others, queries are slower.
-_NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone")
+_NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", _EXCLUDED_RULES)
 WEIGHT = pa.field("w", pa.int64(), nullable=False)
 TIME = pa.field("t", pa.int32(), nullable=False)
 DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
@@ -70,7 +73,7 @@ class Table:
     the executors' rows are partitioned, as far as we know; `once`, whether no row is known to come twice.
     """
 
-    __slots__ = ("_frame", "_tables", "_view", "by", "least", "local", "once", "rows", "total")
+    __slots__ = ("_frame", "_kept", "_tables", "_view", "by", "least", "local", "once", "rows", "total")
 
     def __init__(
         self,
@@ -82,10 +85,13 @@ class Table:
         frame: DataFrame | None = None,
         local: pa.Table | None = None,
         by: Sequence[str] = (),
+        kept: bool = False,
     ) -> None:
         self._tables, self.rows, self.least, self.total, self.local = tables, rows, least, total, local
         self._frame, self._view, self.by = frame, "", tuple(by)
-        self.once = False
+        self._kept, self.once = False, False
+        if kept:
+            self._keep()
 
     @property
     def frame(self) -> DataFrame:
@@ -97,8 +103,13 @@ class Table:
             else:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 moved = self._tables.sent(self.local).repartition(self._tables.partitions, *columns)
-                self._frame, self.by = moved.localCheckpoint(eager=False), tuple(columns)
+                self._frame, self.by = checkpointed(moved), tuple(columns)
+                self._keep()
         return self._frame
+
+    def _keep(self) -> None:
+        self._kept = True
+        self._tables.kept(self)
 
     @property
     def shown(self) -> DataFrame:
@@ -112,11 +123,7 @@ class Table:
         """The temp view's name."""
         if not self._view:
             self._view = self._tables.named(self.frame)
-        return self._view
-
-    @property
-    def name(self) -> str:
-        """The temp view's name, if there is one."""
+            self._tables.kept(self)
         return self._view
 
     @property
@@ -125,10 +132,16 @@ class Table:
         return self.local is not None and self.rows <= self._tables.most_small
 
     def release(self) -> None:
-        """Takes the view back; the rows go when nothing else refers to them."""
+        """Takes the view back, and the memory. Who still has the frame reads it from disk; without that,
+        the rows go."""
         if self._view:
             self._tables.forget(self._view)
             self._view = ""
+        if self._kept and self._frame is not None:
+            self._kept = False
+            with suppress(Exception):  # the session may have ended before us
+                self._frame.unpersist()
+        self._tables.released(self)
 
 
 class Tables:
@@ -140,7 +153,7 @@ class Tables:
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
         self._made = 0
-        self._alive: set[str] = set()
+        self._known: set[Table] = set()  # to Spark: by a view, or by what it keeps
         self._depth = 0
 
     # ------------------------------------------------------------- the session
@@ -153,7 +166,12 @@ class Tables:
             return
         self._depth += 1
         try:
-            with self._set(_CONF | {"spark.sql.shuffle.partitions": str(self.partitions)}):
+            theirs = self.spark.conf.get(_EXCLUDED_RULES, None)
+            ours = {
+                "spark.sql.shuffle.partitions": str(self.partitions),
+                _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
+            }
+            with self._set(_CONF | ours):
                 yield
         finally:
             self._depth -= 1
@@ -249,31 +267,18 @@ class Tables:
             return self.codec.encode(column, dictionary).take(pa.array(positions))
         return self.codec.encode(column, given)
 
-    def stored(
-        self, sql: str, by: Sequence[str] | None = None, lies: Sequence[str] = (), sized: bool = False
-    ) -> Table:
-        """The rows of a query, computed now and kept by the executors: partitioned by some columns, or as
-        they come, by the columns `lies`.
-
-        One job: the checkpoint, which also cuts the lineage, is filled by the count. Spark goes on guessing
-        its size from the lineage that was cut, unless it is `sized`: cached first, which costs a second job.
-        """
+    def stored(self, sql: str, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
+        """The rows of a query, computed now by one job and kept by the executors: partitioned by some
+        columns, or as they come, by the columns `lies`."""
         interrupt.check()
         frame = self.spark.sql(sql)
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
-        if sized:
-            cached = frame.persist()
-            try:
-                (row,) = cached.selectExpr(*_FIGURES).collect()  # from now on its size is known
-                kept = cached.localCheckpoint(eager=True)
-            finally:
-                cached.unpersist()
-        else:
-            kept = frame.localCheckpoint(eager=False)
-            (row,) = kept.selectExpr(*_FIGURES).collect()
-        return Table(self, int(row[0]), int(row[1] or 0), int(row[2] or 0), frame=kept, by=lies)
+        kept = checkpointed(frame)
+        (row,) = kept.selectExpr(*_FIGURES).collect()
+        rows, least, total = (int(figure or 0) for figure in row)
+        return Table(self, rows, least, total, frame=kept, by=lies, kept=True)
 
     def settled(
         self,
@@ -284,36 +289,39 @@ class Tables:
         at_most: int | None = None,
         extra: Sequence[pa.Field] = (),
         lies: Sequence[str] = (),
-        sized: bool = False,
     ) -> Table:
         """The rows of a query, computed now: on the driver when they are few, else on the executors.
 
         `small` says that few are expected, so that one job brings them; a wrong guess costs a second one,
         and cannot be where they are known to be `at_most` few. `lies`: the columns by which the query's
-        rows come partitioned. `sized`: see `stored`.
+        rows come partitioned.
         """
         interrupt.check()
         if small:
             known = at_most is not None and at_most <= self.most_small
-            rows = self.fetch(
-                sql if known else f"SELECT * FROM ({sql}) LIMIT {self.most_small + 1}", schema, extra
+            rows = (
+                self.fetch(sql, schema, extra) if known else self.at_most(sql, schema, self.most_small, extra)
             )
-            if rows.num_rows <= self.most_small:
+            if rows is not None:
                 return self.local(rows)
-        table = self.stored(sql, lies=lies, sized=sized)
+        table = self.stored(sql, lies=lies)
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(f"SELECT * FROM {table.view}", schema, extra))
 
     def few(self, sql: str, schema: Schema, most: int) -> pa.Table | None:
-        """The rows of a query, on the driver, if Spark expects few and they are no more than `most`; by one
-        job, of which no partition gives more."""
+        """The rows of a query, on the driver, if Spark expects few and they are no more than `most`."""
         expected = self._expected_bytes(sql)
         if expected is None or expected > most * _ROW_BYTES:
             return None
+        return self.at_most(sql, schema, most)
+
+    def at_most(self, sql: str, schema: Schema, most: int, extra: Sequence[pa.Field] = ()) -> pa.Table | None:
+        """The rows of a query, on the driver, if they are no more than `most`; by one job, of which no
+        partition gives many more. A LIMIT would bring all rows to one task first."""
         interrupt.check()
         limited = f"SELECT * FROM ({sql}) WHERE (monotonically_increasing_id() & {_IN_PARTITION}) <= {most}"
-        rows = self.fetch(limited, schema)
+        rows = self.fetch(limited, schema, extra)
         return rows if rows.num_rows <= most else None
 
     def _expected_bytes(self, sql: str) -> float | None:
@@ -340,23 +348,38 @@ class Tables:
         self._made += 1
         view = f"{self._prefix}{self._made}"
         frame.createOrReplaceTempView(view)
-        self._alive.add(view)
         return view
 
     def forget(self, view: str) -> None:
         """Drops a temp view."""
-        self._alive.discard(view)
         with suppress(Exception):  # the session may have ended before us
             self.spark.catalog.dropTempView(view)
 
-    def forget_but(self, kept: Iterable[str]) -> None:
-        """Drops all temp views but these."""
-        for view in self._alive - set(kept):
-            self.forget(view)
+    def kept(self, table: Table) -> None:
+        """Spark knows of a table, until it is released."""
+        self._known.add(table)
+
+    def released(self, table: Table) -> None:
+        """Spark knows of a table no longer."""
+        self._known.discard(table)
+
+    def release_but(self, held: Iterable[Table]) -> None:
+        """Releases all tables but these."""
+        for table in self._known.difference(held):
+            table.release()
 
     def close(self) -> None:
-        """Drops all temp views."""
-        self.forget_but(())
+        """Releases all tables."""
+        self.release_but(())
+
+
+def checkpointed(frame: DataFrame) -> DataFrame:
+    """The rows of a frame without their history, computed when they are first read: as columns in memory,
+    from which Spark has their size, and as rows on the disk of the executors. Rows in memory would take ten
+    times as much."""
+    from pyspark import StorageLevel
+
+    return frame.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY).persist()
 
 
 def _frame(spark: SparkSession, rows: pa.Table) -> DataFrame:
