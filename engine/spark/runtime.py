@@ -21,6 +21,7 @@ from ..circuit import (
     NodeId,
     Output,
     Sum,
+    Trace,
 )
 from ..incremental import incrementalize
 from ..integrals import shown, weighted
@@ -91,6 +92,7 @@ class SparkRuntime:
 
     def _prepare(self) -> None:
         nodes = self.circuit.nodes
+        self._ungrouped = self._read_by_groups()
         self._kept_static = self._kept(static=True)
         for at in self._kept():
             node = nodes[at]
@@ -131,12 +133,27 @@ class SparkRuntime:
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
                 case DeltaGroup() if not static:
-                    kept.update((node.source, at))
+                    kept.update({node.source, at} - self._ungrouped)
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
                 case Output():
                     kept.add(shown(self.circuit, node.source))
         return kept
+
+    def _read_by_groups(self) -> set[NodeId]:
+        """The distinct nodes that only groups read. A group looks up the members of its keys and sees by
+        their counts which are present, so that looking up the rows of the change first would be for
+        nothing: these nodes pass the counts on."""
+        nodes = self.circuit.nodes
+        found = {at for at, node in enumerate(nodes) if isinstance(node, DeltaDistinct)}
+        found -= {shown(self.circuit, node) for _, node in self.circuit.relations}
+        return {
+            at
+            for at in found
+            if all(
+                isinstance(nodes[k], DeltaGroup) for k in self._read_by[at] if not isinstance(nodes[k], Trace)
+            )
+        }
 
     # ------------------------------------------------------------- reading
 
@@ -535,12 +552,14 @@ class SparkRuntime:
         return self._epochs <= 1
 
     def distinct(self, at: NodeId, node: DeltaDistinct, change: Change | None) -> Change | None:
-        """The change of presence."""
-        if change is None or not change.table.rows:
+        """The change of presence; for groups, of the counts."""
+        kept = not self._static and self._within is None
+        if change is None or (kept and not change.table.rows):
             return None
-        counts = self._counts[at]
-        found = self._change(at, distinct(counts, change), change.small, by_row=True)
-        if not self._static and self._within is None:
+        counts, found = self._counts[at], change
+        if at not in self._ungrouped:
+            found = self._change(at, distinct(counts, change), change.small, by_row=True)
+        if kept:
             counts.add(change.table)
         return found
 
@@ -548,7 +567,8 @@ class SparkRuntime:
         """The change of the groups."""
         if change is None:
             return None
-        text, members, groups = self._groups[at], self._spines[node.source], self._spines[at]
+        members = self._counts[node.source] if node.source in self._ungrouped else self._spines[node.source]
+        text, groups = self._groups[at], self._spines[at]
         if self._within is not None or not (groups.rows(False) or members.rows(False)):
             return self._change(at, text.first(change), change.small)
         if not change.table.rows:

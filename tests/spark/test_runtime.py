@@ -170,6 +170,22 @@ Path(x, z) :- Path(x, y), Path(y, z), Edge(y, z).
 """
 
 
+def test_a_checkpoint_is_partitioned_by_columns_of_its_own(spark: SparkSession) -> None:
+    """Spark would take an input's column for one of a checkpoint made from it, and find rows new in one
+    partition that are known in another."""
+    program = ddlog.compile(PATHS)
+    edges = [(k, (k * step + 1) % 24) for k in range(24) for step in (3, 5)]
+    options = SparkOptions(driver_rows=0, small_rows=0)
+    with (
+        program.session(max_iterations=30) as here,
+        program.session(spark=spark, spark_options=options, max_iterations=30) as there,
+    ):
+        for session in (here, there):
+            session.insert("Edge", *edges)
+            session.commit()
+        assert list(there["Path"].weighted()) == list(here["Path"].weighted())
+
+
 def guessed_digits(spark: SparkSession, view: str) -> int:
     """How many digits the size has that Spark's optimizer guesses of a view."""
     (plan,) = spark.sql(f"EXPLAIN COST SELECT * FROM {view}").collect()
