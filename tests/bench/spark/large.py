@@ -32,7 +32,7 @@ def result(spark: Any, side: str, folder: Path) -> Any:
 def main() -> None:
     """The command line of this script."""
     side, folder, rows = sys.argv[1], Path(sys.argv[2]), int(sys.argv[3])
-    spark = session("4g", **{"spark.sql.shuffle.partitions": "8"})
+    spark = session("4g", **{"spark.sql.shuffle.partitions": "48"})
     for name, frame in (("Fact", star.facts(spark, rows)), ("Dim", star.dimension(spark))):
         if not (folder / name / "_SUCCESS").exists():
             frame.write.mode("overwrite").parquet(str(folder / name))
