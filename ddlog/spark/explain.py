@@ -20,7 +20,7 @@ from ..engine.circuit import (
 )
 from ..engine.labels import one_line, step_text
 from ..engine.schema import RowExpr
-from ..engine.spark.expressions import Expressions
+from ..engine.spark.expressions import Expressions, checked_sql, native_sql
 from ..engine.text import to_text
 from ..program import Program
 from .types import SparkCodec
@@ -68,18 +68,23 @@ def _step(step: Step) -> str:
 
 
 def _expression(expr: RowExpr, step: Step) -> str:
-    try:
-        text = expr.sql(*expr.inputs) if expr.sql is not None else None
-    except NotImplementedError:
-        text = None
+    text = native_sql(expr, expr.inputs)
+    if text is None and not isinstance(step, Unnest):
+        checked = checked_sql(expr, expr.inputs)
+        text = checked and checked[0]
     source = one_line(step_text(step))
     return f"udf: {source}" if text is None else f"sql: {source}  as  {one_line(text)}"
 
 
 def _aggregates(node: Group | DeltaGroup, circuit: Circuit, expressions: Expressions) -> Iterator[str]:
     schema = circuit.nodes[node.source].schema
-    for aggregate in node.aggregates:
-        if expressions.collects(aggregate, schema):
+    outs = node.schema[node.keys :]
+    for aggregate, out in zip(node.aggregates, outs, strict=True):
+        gathered = expressions.gathered(aggregate, schema)
+        grouped = expressions.grouped(aggregate, schema, node.keys, out, gathered)
+        if grouped is not None:
+            yield f"sql: {aggregate.function}  as  {grouped}"
+        elif expressions.collects(aggregate, schema):
             yield f"udf: {aggregate.function} of the group's rows"
         else:
-            yield f"sql: {aggregate.function}  as  {expressions.gathered(aggregate, schema)}"
+            yield f"sql: {aggregate.function}  as  {gathered}"

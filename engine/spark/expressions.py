@@ -42,14 +42,14 @@ class Expressions:
 
     def value(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The value of an expression over the SQL texts of its inputs."""
-        native = _native(expr, inputs)
+        native = native_sql(expr, inputs)
         if native is not None:
             return Compiled(native, udf=False)
         return self._checked(expr, inputs) or self._row_udf(expr, inputs, "value")
 
     def elements(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The array of the elements that `expr` gives, each as `expr.column` says."""
-        native = _native(expr, inputs)
+        native = native_sql(expr, inputs)
         if native is not None:
             # A cast renames the fields of a map's pairs.
             return Compiled(f"CAST({native} AS ARRAY<{self.codec.sql_type(expr.column)}>)", udf=False)
@@ -109,12 +109,11 @@ class Expressions:
     def finish(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> Compiled:
         """The aggregate of a group of which `gathered` is the column `name`, the key the columns c0, c1, …
         and the number of members the column `n`."""
+        native = self.grouped(aggregate, source, keys, out, name)
+        if native is not None:
+            return Compiled(native, udf=False)
         if self.collects(aggregate, source):
             members = [source[k] for k in aggregate.columns]
-            if aggregate.function == "group":
-                native = self.codec.grouped(out, [f"c{k}" for k in range(keys)], members, name)
-                if native is not None:
-                    return Compiled(native, udf=False)
             named = [each.name for each in source[:keys]]
             call = self.make(aggregate, source[:keys], members, out, named)
             return Compiled(f"{call}({', '.join([*(f'c{k}' for k in range(keys)), name])})", udf=True)
@@ -126,6 +125,13 @@ class Expressions:
             case "avg":
                 return self._average(aggregate, self.wide(source[aggregate.columns[0]]), out, name)
         return self._sum(aggregate, self.wide(source[aggregate.columns[0]]), out, name)
+
+    def grouped(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> str | None:
+        """SQL of a group as a value, as for `finish`; None where it is Python's, or the aggregate another."""
+        if aggregate.function != "group" or not self.collects(aggregate, source):
+            return None
+        members = [source[k] for k in aggregate.columns]
+        return self.codec.grouped(out, [f"c{k}" for k in range(keys)], members, name)
 
     def wide(self, column: Column) -> bool:
         """Whether sums of an integer column may leave 64 bits."""
@@ -144,12 +150,10 @@ class Expressions:
 
     def _checked(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled | None:
         """What SQL can compute but for a fault, which then does not show the row's values."""
-        if expr.sql is None:
+        checked = checked_sql(expr, inputs)
+        if checked is None:
             return None
-        try:
-            text, message = expr.sql.checked(*inputs)
-        except NotImplementedError:
-            return None
+        text, message = checked
         what = Evaluation(expr.scalar, (), (), expr.column, False, expr.place, expr.text)
         known = " AND ".join([f"{text} IS NULL", *(f"({each}) IS NOT NULL" for each in inputs)])
         fault = f"CASE WHEN {known} THEN '{fault_text(what, message, ())}' END"
@@ -224,11 +228,22 @@ class Expressions:
         return self._register(key, evaluation, f"STRUCT<v: {self.codec.sql_type(out)}, e: STRING>")
 
 
-def _native(expr: RowExpr, inputs: Sequence[str]) -> str | None:
+def native_sql(expr: RowExpr, inputs: Sequence[str]) -> str | None:
+    """SQL of what SQL computes without a fault, None of other expressions."""
     if expr.sql is None:
         return None
     try:
         return expr.sql(*inputs)
+    except NotImplementedError:
+        return None
+
+
+def checked_sql(expr: RowExpr, inputs: Sequence[str]) -> tuple[str, str] | None:
+    """SQL that is null where an expression faults, and what the fault says; None: it is Python's."""
+    if expr.sql is None:
+        return None
+    try:
+        return expr.sql.checked(*inputs)
     except NotImplementedError:
         return None
 
