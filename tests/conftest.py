@@ -20,8 +20,11 @@ def interrupts() -> Iterator[None]:
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """The tests on Spark run in one worker, which starts one session."""
+    """The tests on Spark's shared session run in one worker, which starts it."""
     return OneSparkWorker(config, log)
+
+
+ALONE = "spark/test_connect.py"  # in a process of its own most of the time
 
 
 class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
@@ -29,4 +32,7 @@ class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
 
     def _split_scope(self, nodeid: str) -> str:
         test, _, _arguments = nodeid.partition("[")
+        file = test.partition("::")[0]
+        if file.endswith(ALONE):
+            return file
         return "spark" if "spark" in test.lower() else nodeid

@@ -339,7 +339,7 @@ class SparkRuntime:
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job, a Ctrl-C or a fault leaves the state as it was."""
-        with interrupt.deferred(), self.tables.configured():
+        with interrupt.deferred(), self.tables.configured(reading=False):
             changes = self._with_ends(changes)
             self._static, self._pending = static, changes
             self._limit, self._progress = max_iterations, progress

@@ -159,8 +159,9 @@ class Tables:
     # ------------------------------------------------------------- the session
 
     @contextmanager
-    def configured(self) -> Iterator[None]:
-        """The settings under which plans are made; those of the session come back after."""
+    def configured(self, reading: bool = True) -> Iterator[None]:
+        """The settings under which plans are made; those of the session come back after. Without `reading`,
+        what is not state is small, and one task reads it."""
         if self._depth:
             yield
             return
@@ -171,6 +172,8 @@ class Tables:
                 "spark.sql.shuffle.partitions": str(self.partitions),
                 _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
             }
+            if not reading:
+                ours["spark.sql.leafNodeDefaultParallelism"] = "1"
             with self._set(_CONF | ours):
                 yield
         finally:
