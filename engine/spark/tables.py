@@ -279,7 +279,12 @@ class Tables:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
         kept = checkpointed(frame)
-        (row,) = kept.selectExpr(*_FIGURES).collect()
+        try:
+            (row,) = kept.selectExpr(*_FIGURES).collect()
+        except BaseException:
+            with suppress(Exception):
+                kept.unpersist()
+            raise
         rows, least, total = (int(figure or 0) for figure in row)
         return Table(self, rows, least, total, frame=kept, by=lies, kept=True)
 
