@@ -114,3 +114,16 @@ def test_a_row_that_waits_is_due_when_it_was_born() -> None:
     )
     assert births.step(3).column("w").to_pylist() == [-1], "and no longer at 3"
     assert births.net().num_rows == 0
+
+
+def test_a_relation_without_columns_is_born() -> None:
+    births = Births((), SparkCodec({}), [])
+    derived = pa.Table.from_arrays(
+        [
+            pa.array(a, f.type)
+            for a, f in zip([[1], [2], [None], [None]], (WEIGHT, TIME, *BEFORE), strict=True)
+        ],
+        schema=pa.schema([WEIGHT, TIME, *BEFORE]),
+    )
+    assert births.learn(derived).num_rows == 1
+    assert births.step(2).to_pylist() == [{"w": 1, "t": 2}] and births.net().to_pylist() == [{"w": 1}]
