@@ -109,9 +109,7 @@ def test_a_row_that_waits_is_due_when_it_was_born() -> None:
     births.learn(table([(7, 1, 0, 1, 3)]))
     assert births.step(0).column("w").to_pylist() == [1], "born at 0 now"
     (due,) = births.appointments().items()
-    assert (
-        due[0] == 3 and due[1].column("again").to_pylist() == [3] and due[1].column("c1")[0].as_py() == "r7"
-    )
+    assert due[0] == 3 and due[1].column("t").to_pylist() == [3] and due[1].column("c1")[0].as_py() == "r7"
     assert births.step(3).column("w").to_pylist() == [-1], "and no longer at 3"
     assert births.net().num_rows == 0
 

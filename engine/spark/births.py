@@ -16,7 +16,8 @@ from ..inprocess.interner import Values
 from ..schema import Schema
 from .codec import Codec
 from .exchange import from_arrow
-from .tables import TIME, WEIGHT
+from .sqltext import names
+from .tables import TIME, arrow_schema
 
 BEFORE = (pa.field("hw", pa.int64()), pa.field("ht", pa.int32()))  # a derivation before the epoch, or null
 MOST_ROWS = 200_000
@@ -30,7 +31,8 @@ class Births:
 
     def __init__(self, schema: Schema, codec: Codec, few: Iterable[pa.Table]) -> None:
         self._schema, self._codec, self._values = schema, codec, Values()
-        self._columns = [f"c{k}" for k in range(len(schema))]
+        self._columns = names(schema)
+        self._arrow = arrow_schema(codec, schema, (TIME,))
         self._numbers: dict[tuple[int, ...], int] = {}
         self._rows: list[pa.Table] = []  # in the order of their numbers
         self._before: list[Weights] = []
@@ -106,26 +108,16 @@ class Births:
         return self._table([row for row, _ in changed], [w for _, w in changed], 0).drop_columns(["t"])
 
     def appointments(self) -> dict[int, pa.Table]:
-        """The rows to look at, by iteration, with `again` for when."""
-        field = pa.field("again", pa.int32(), nullable=False)
-        return {
-            time: self._table(sorted(rows), [0] * len(rows), time).append_column(
-                field, pa.array([time] * len(rows), pa.int32())
-            )
-            for time, rows in self._due.items()
-        }
+        """The rows to look at, by iteration, which is their `t`."""
+        return {time: self._table(sorted(rows), [0] * len(rows), time) for time, rows in self._due.items()}
 
     def _table(self, rows: Sequence[int], weights: Sequence[int], time: int) -> pa.Table:
         if len(self._rows) != 1:
-            fields = [
-                pa.field(f"c{k}", self._codec.arrow_type(column), nullable=False)
-                for k, column in enumerate(self._schema)
-            ]
-            empty = pa.schema(fields).empty_table()
+            empty = self._arrow.empty_table().select(self._columns)
             self._rows = [pa.concat_tables([empty, *self._rows]).combine_chunks()]
         taken = self._rows[0].take(pa.array(rows, pa.int64()))
         arrays = [*taken.columns, pa.array(weights, pa.int64()), pa.array([time] * len(rows), pa.int32())]
-        return pa.Table.from_arrays(arrays, schema=pa.schema([*taken.schema, WEIGHT, TIME]))
+        return pa.Table.from_arrays(arrays, schema=self._arrow)
 
     def _numbered(self, found: pa.Table) -> list[int]:
         """The number of each row; rows that are new get one."""

@@ -402,8 +402,8 @@ class ClusterRecursion:
         large = [table for table in history.parts if not table.small]
         if large:
             # The derivations go to where the history of their rows lies.
-            move = f"/*+ REPARTITION({self.tables.partitions}, {listed(columns)}) */ " if columns else ""
-            derived = self._summed(relation, f"(SELECT {move}* FROM ({union(queries)}))")
+            moved = f"SELECT {self.tables.moving(columns)}* FROM ({union(queries)})"
+            derived = self._summed(relation, f"({moved})")
             items = listed((f"d.{c}" for c in columns), "d.w", "d.t", "s.w AS hw", "s.t AS ht")
             query = (
                 f"SELECT /*+ SHUFFLE_HASH(d) */ {items} FROM ({derived}) d "

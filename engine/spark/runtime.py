@@ -202,8 +202,7 @@ class SparkRuntime:
         if once and isinstance(node, Input) and not node.multiset:
             columns = names(schema)
             # Facts seldom come twice: each is moved at once, not first looked for in its partition.
-            move = f"/*+ REPARTITION({self.tables.partitions}, {listed(columns)}) */ " if columns else ""
-            moved = f"(SELECT {move}* FROM ({query}))"
+            moved = f"(SELECT {self.tables.moving(columns)}* FROM ({query}))"
             distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM {moved} {grouping(columns)}"
             table = self.tables.stored(distinct, lies=columns)
             table.once = True

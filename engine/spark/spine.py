@@ -68,7 +68,7 @@ class Spine:
         """One part of a union, which is partitioned where all parts are alike."""
         view = table.view
         move = by and table.by != tuple(by)
-        hint = f"/*+ REPARTITION({self.tables.partitions}, {listed(by)}) */ " if move else ""
+        hint = self.tables.moving(by) if move else ""
         return f"SELECT {hint}{columns} FROM {view}"
 
     def net(self, now: bool = True) -> str:

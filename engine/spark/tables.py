@@ -20,6 +20,7 @@ import pyarrow.compute as pc
 from .. import interrupt
 from ..schema import Column, Rows, Schema
 from .codec import Codec
+from .sqltext import listed, names
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -202,11 +203,11 @@ class Tables:
 
     def arrow_schema(self, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Schema:
         """The Arrow schema of a local table."""
-        fields = [
-            pa.field(f"c{k}", self.codec.arrow_type(column), nullable=False)
-            for k, column in enumerate(schema)
-        ]
-        return pa.schema([*fields, WEIGHT, *extra])
+        return arrow_schema(self.codec, schema, extra)
+
+    def moving(self, columns: Sequence[str]) -> str:
+        """The hint of a SELECT that partitions its rows by columns, as state is."""
+        return f"/*+ REPARTITION({self.partitions}, {listed(columns)}) */ " if columns else ""
 
     def local(self, rows: pa.Table) -> Table:
         """Rows of the driver as a table."""
@@ -379,6 +380,15 @@ class Tables:
     def close(self) -> None:
         """Releases all tables."""
         self.release_but(())
+
+
+def arrow_schema(codec: Codec, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Schema:
+    """The Arrow schema of a table: c0, c1, …, the weight, and more."""
+    fields = [
+        pa.field(name, codec.arrow_type(column), nullable=False)
+        for name, column in zip(names(schema), schema, strict=True)
+    ]
+    return pa.schema([*fields, WEIGHT, *extra])
 
 
 def checkpointed(frame: DataFrame) -> DataFrame:
