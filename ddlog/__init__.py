@@ -11,15 +11,14 @@ with program.session() as session:
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .diagnostics import DDlogError, Diagnostic, render
-    from .indexes import IndexView
-    from .program import Program, compile
-    from .results import Changes, RelationView, Result
-    from .session import Session
+    from .errors.diagnostics import DDlogError, Diagnostic, render
+    from .sessions.indexes import IndexView
+    from .sessions.program import Program, compile
+    from .sessions.results import Changes, RelationView, Result
+    from .sessions.session import Session
 
 __all__ = [
     "Changes",
@@ -34,20 +33,17 @@ __all__ = [
     "render",
 ]
 
-if not os.path.isdir(os.path.join(__path__[0], "engine")):
-    __path__.append(os.path.dirname(__path__[0]))  # in a checkout engine/ and stdlib/ stand beside ddlog/
-
 _HOMES = {
-    "Changes": "results",
-    "DDlogError": "diagnostics",
-    "Diagnostic": "diagnostics",
-    "IndexView": "indexes",
-    "Program": "program",
-    "RelationView": "results",
-    "Result": "results",
-    "Session": "session",
-    "compile": "program",
-    "render": "diagnostics",
+    "Changes": "sessions.results",
+    "DDlogError": "errors.diagnostics",
+    "Diagnostic": "errors.diagnostics",
+    "IndexView": "sessions.indexes",
+    "Program": "sessions.program",
+    "RelationView": "sessions.results",
+    "Result": "sessions.results",
+    "Session": "sessions.session",
+    "compile": "sessions.program",
+    "render": "errors.diagnostics",
 }
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .circuit import Circuit, Fixpoint, Import, NodeId, Result, Trace, Variable, sources
-from .drawing import to_svg as to_svg
 from .labels import Name, details, one_line, relation_names, schema_text, title
 
 _TEXT_COLUMN = 72

@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import counted
-from ..modules import RELATIONS
-from ..names import readable
-from ..source import Span
+from ..errors.diagnostics import counted
+from ..errors.source import Span
+from ..names.modules import RELATIONS
+from ..names.scopes import readable
 from ..types import Constructor, Type, TypeDef, User, wrapped
 from . import grouping
 from .body import Body, variable

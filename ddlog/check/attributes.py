@@ -9,11 +9,11 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from .. import errors, syntax
-from ..attributes import json_field, serde_settings
-from ..diagnostics import Diagnostic
-from ..modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..names import Environment
-from ..nearest import nearest
+from ..errors.diagnostics import Diagnostic
+from ..errors.nearest import nearest
+from ..names.attributes import json_field, serde_settings
+from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
+from ..names.scopes import Environment
 from ..types import JsonField, Opaque, Type, TypeDef
 from .function import Instances
 

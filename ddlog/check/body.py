@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from .. import core, errors, syntax
-from ..source import Span
+from ..errors.source import Span
 from ..types import Type
 from .context import Context, Local, Scope, Typed
 

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from .. import core, errors
-from ..diagnostics import Note, counted
-from ..names import Signature
-from ..source import Span
+from ..errors.diagnostics import Note, counted
+from ..errors.source import Span
+from ..names.scopes import Signature
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
-from ..unify import is_unknown, substitute
+from ..types.unify import is_unknown, substitute
 from .context import Context, Local, Typed
 
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import counted
-from ..names import Signature
-from ..source import Span
+from ..errors.diagnostics import counted
+from ..errors.source import Span
+from ..names.scopes import Signature
 from ..types import Function, Type
-from ..unify import is_unknown, substitute
+from ..types.unify import is_unknown, substitute
 from . import expr as expressions
 from .calls import hand_over, most_specific, places
 from .context import Context, Local, Scope, Typed

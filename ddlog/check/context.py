@@ -12,11 +12,11 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from .. import core, errors, syntax
-from ..diagnostics import Diagnostic, Note
-from ..names import Environment, Signature, readable
-from ..source import Span
+from ..errors.diagnostics import Diagnostic, Note
+from ..errors.source import Span
+from ..names.scopes import Environment, Signature, readable
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
-from ..unify import Literal, Substitution, is_unknown, substitute, type_variables
+from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 
 
 @dataclass(slots=True, eq=False)

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import errors, syntax
-from ..diagnostics import Diagnostic, Note
-from ..externs import load_externs, problem
-from ..modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
-from ..names import Environment, Signature, definitions, readable
-from ..source import Span
+from ..codegen.externfiles import load_externs, problem
+from ..errors.diagnostics import Diagnostic, Note
+from ..errors.source import Span
+from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
+from ..names.scopes import Environment, Signature, definitions, readable
 from ..types import Function, Opaque, Tuple, Type, TypeDef, User
-from ..unify import type_variables
+from ..types.unify import type_variables
 from .streams import check_declared as check_streams
 
 

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .. import core, syntax
-from ..source import Span
+from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User, wrapped
-from ..unify import substitute
+from ..types.unify import substitute
 from .body import Body, variable
 from .context import Context, Local, Typed
 from .exhaustive import irrefutable

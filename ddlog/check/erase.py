@@ -12,7 +12,7 @@ from operator import is_
 from typing import Any, TypeVar
 
 from .. import core
-from ..source import Span
+from ..errors.source import Span
 from ..types import (
     HASH_SETS,
     TRANSPARENT,

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from .. import core, errors, syntax
-from ..modules import FUNCTIONS, RELATIONS
-from ..source import Span
+from ..errors.source import Span
+from ..names.modules import FUNCTIONS, RELATIONS
 from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User, wrapped
-from ..unify import substitute
+from ..types.unify import substitute
 from . import closures, literal, operators, statement
 from .calls import call
 from .context import Context, Local, Scope, Typed

@@ -6,12 +6,12 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from .. import core, errors
-from ..attributes import has_side_effects
-from ..diagnostics import Diagnostic
-from ..names import Environment, Signature, readable
+from ..errors.diagnostics import Diagnostic
+from ..names.attributes import has_side_effects
+from ..names.scopes import Environment, Signature, readable
 from ..types import Type
 from ..types import TypeVar as TypeVariable
-from ..unify import depth, substitute, type_variables
+from ..types.unify import depth, substitute, type_variables
 from .context import Context, Scope
 from .erase import Eraser
 from .expr import check

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from .. import errors, syntax
-from ..source import Span
+from ..errors.source import Span
 from ..types import Opaque, Tuple, Type
 from .context import Context
 

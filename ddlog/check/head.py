@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from .. import core, errors, syntax
-from ..diagnostics import Note
-from ..source import Span
+from ..errors.diagnostics import Note
+from ..errors.source import Span
 from ..types import unwrapped
 from .atom import columns_of, referenced, relation_named
 from .body import Body

@@ -10,8 +10,8 @@ import dataclasses
 from collections.abc import Iterable, Iterator, Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import Diagnostic, Note
-from ..source import Span
+from ..errors.diagnostics import Diagnostic, Note
+from ..errors.source import Span
 from ..types import Constructor, TypeDef, User
 from .atom import atom
 from .body import Body

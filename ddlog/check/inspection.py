@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
 from .. import core, syntax
-from ..modules import ModuleSyntax
-from ..names import Environment
-from ..source import Span
-from ..stratify import strongly_connected
+from ..errors.source import Span
+from ..lowering.stratify import strongly_connected
+from ..names.modules import ModuleSyntax
+from ..names.scopes import Environment
 from ..types import UNIT, Type
 from .body import Body
 from .context import Local

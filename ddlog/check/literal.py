@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import core, errors, syntax, values
-from ..source import Span
+from ..errors.source import Span
 from ..types import UNIT, Bit, Bool, Float, Opaque, Signed, String, Type
-from ..unify import Literal
+from ..types.unify import Literal
 from .calls import call
 from .context import Context, Local, Typed, fits
 

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from .. import core, errors
-from ..nearest import nearest
-from ..source import Span
+from ..errors.nearest import nearest
+from ..errors.source import Span
 from ..types import (
     HASH_SETS,
     UNIT,
@@ -25,7 +25,7 @@ from ..types import (
     unwrapped,
     wrapped,
 )
-from ..unify import Literal, is_unknown
+from ..types.unify import Literal, is_unknown
 from .calls import call, to_string
 from .context import Context, Typed, fits
 

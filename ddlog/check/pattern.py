@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from .. import core, errors, syntax
-from ..diagnostics import counted
-from ..modules import CONSTRUCTORS
-from ..source import Span
+from ..errors.diagnostics import counted
+from ..errors.source import Span
+from ..names.modules import CONSTRUCTORS
 from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User
-from ..unify import Literal, substitute
+from ..types.unify import Literal, substitute
 from .context import Context, Local, Scope, Typed, fits
 
 Build = Callable[[], core.Pattern]

@@ -11,14 +11,14 @@ from functools import partial
 from pathlib import Path
 
 from .. import core, errors, syntax
-from ..diagnostics import DDlogError, Diagnostic, InternalError, in_order
-from ..forrules import for_rules
-from ..imports import Modules, load_program
-from ..modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
-from ..names import Environment
-from ..parser import parse_query
-from ..source import Source
-from ..stratify import stratify
+from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, in_order
+from ..errors.source import Source
+from ..lowering.stratify import stratify
+from ..names.imports import Modules, load_program
+from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
+from ..names.scopes import Environment
+from ..syntax.forrules import for_rules
+from ..syntax.parser import parse_query
 from ..types import UNIT
 from .attributes import check_array_keys, check_attributes
 from .context import Context, Scope

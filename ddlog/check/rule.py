@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import Diagnostic
-from ..source import Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from . import grouping
 from .atom import atom
 from .body import Body

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import InternalError
-from ..source import Span
+from ..errors.diagnostics import InternalError
+from ..errors.source import Span
 from ..types import UNIT, Bool, Type
 from . import expr as expressions
 from .calls import mutate

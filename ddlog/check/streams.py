@@ -10,9 +10,9 @@ import dataclasses
 from collections.abc import Iterator, Mapping, Sequence
 
 from .. import core, errors, syntax
-from ..diagnostics import Diagnostic, Note
-from ..modules import RELATIONS, ModuleSyntax
-from ..names import Environment
+from ..errors.diagnostics import Diagnostic, Note
+from ..names.modules import RELATIONS, ModuleSyntax
+from ..names.scopes import Environment
 from .body import Body
 from .context import Context
 

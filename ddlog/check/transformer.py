@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import core, errors, syntax
-from ..diagnostics import Diagnostic, Note
-from ..modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
-from ..names import Environment
-from ..source import Span
+from ..errors.diagnostics import Diagnostic, Note
+from ..errors.source import Span
+from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
+from ..names.scopes import Environment
 from ..types import Opaque, Type, User
 
 

@@ -11,7 +11,6 @@ from typing import Any
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
 from ..engine.schema import Deferred
-from ..externs import checked
 from ..types import Constructor, Type, User
 from ..values import (
     NAN,
@@ -29,6 +28,7 @@ from ..values import (
 )
 from . import support
 from .analysis import parts
+from .externfiles import checked
 from .externs import bound_extern
 from .filling import FILLING, Filling
 from .function import FunctionWriter

@@ -14,9 +14,9 @@ from typing import Any
 from .. import core
 from ..core import Expr, Pattern
 from ..engine.schema import SqlForm
-from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import TypeDefs
+from ..values.shapes import shape_of
 from . import sqlnumbers
 from .analysis import bound_in, folded
 from .functions import Functions

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..shapes import shape_of
 from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import TypeDefs, local_name
+from ..values.shapes import shape_of
 
 DIGITS = 38  # of Spark's widest decimal
 

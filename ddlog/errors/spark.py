@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..diagnostics import Diagnostic
+from .diagnostics import Diagnostic
 
 _WITHOUT = "the in-process engine (--engine in-process) needs none of this"
 

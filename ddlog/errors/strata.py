@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..diagnostics import Diagnostic, Note
-from ..source import Span
+from .diagnostics import Diagnostic, Note
+from .source import Span
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..diagnostics import Diagnostic
+from .diagnostics import Diagnostic
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

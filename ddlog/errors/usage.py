@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from ..diagnostics import Diagnostic, counted
+from .diagnostics import Diagnostic, counted
 
 
 def _listed(names: tuple[str, ...]) -> str:

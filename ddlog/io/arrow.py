@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..core import Column, Relation
-from ..shapes import collection_of, is_option, shape_of, some_maker
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
+from ..values.shapes import collection_of, is_option, shape_of, some_maker
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds
 from .faults import CellFault
 from .plainform import from_plain, is_optional_string, plain_form

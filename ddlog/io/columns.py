@@ -12,11 +12,11 @@ import numpy as np
 
 from .. import values
 from ..core import Relation
-from ..cursor import TextFault
-from ..digits import to_int
-from ..jsonvalue import decode_json, from_json
+from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
-from ..valuetext import parse_value
+from ..values.digits import to_int
+from ..values.jsonvalue import decode_json, from_json
+from ..values.valuetext import parse_value
 from .faults import CellFault
 
 TypeDefs: TypeAlias = dict[str, TypeDef]

@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..diagnostics import DDlogError, Diagnostic
 from ..errors import facts as errors
-from ..nearest import nearest
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.nearest import nearest
 
 TEXT_FORMATS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json")
 FORMATS = (*TEXT_FORMATS, "parquet", "arrow")

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from ..core import Relation
-from ..jsonvalue import fields_from_json, from_json
+from ..values.jsonvalue import fields_from_json, from_json
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
 from .text import decode

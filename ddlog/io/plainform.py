@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import values
-from ..jsonvalue import from_json, to_json
-from ..shapes import collection_of, is_option, shape_of, some_maker
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
+from ..values.jsonvalue import from_json, to_json
+from ..values.shapes import collection_of, is_option, shape_of, some_maker
 from .columns import TypeDefs, cell_reader, cell_writer
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ import zlib
 from pathlib import Path
 
 from ..core import Relation
-from ..diagnostics import DDlogError
 from ..errors import facts as errors
-from ..excerpt import Excerpt
-from ..source import Span
+from ..errors.diagnostics import DDlogError
+from ..errors.excerpt import Excerpt
+from ..errors.source import Span
 from .columns import Columns, TypeDefs
 from .faults import CellFault, FaultyFile
 from .files import FactFile

@@ -59,7 +59,7 @@ def _read_large(
     bounds = [integer_bounds(column.type) for column in relation.columns]
     narrow = all(isinstance(column.type, Bit | Signed) for column in relation.columns)
     if bounds and narrow:
-        from .digits import read_integers
+        from .integers import read_integers
 
         places = order or list(range(len(bounds)))
         in_file = [bounds[places.index(place)] for place in range(len(bounds))]

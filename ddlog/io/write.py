@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ..core import Relation
-from ..diagnostics import DDlogError
 from ..errors import facts as errors
-from ..jsonvalue import field_to_json, forms_of
+from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, JsonField, Signed, String, Type
+from ..values.jsonvalue import field_to_json, forms_of
 from .columns import TypeDefs, cell_writer
 
 _CHUNK = 1 << 14

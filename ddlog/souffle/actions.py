@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..source import Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from . import syntax as ast
 from .lexer import Token
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, TypeAlias
 
-from ..source import Span
+from ..errors.source import Span
 from . import syntax as ast
 
 # The aggregates that count every way in which their body holds, and so every column of it.

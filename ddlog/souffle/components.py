@@ -10,10 +10,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any
 
-from ..diagnostics import Diagnostic, Note, counted
 from ..errors import souffle as errors
-from ..nearest import nearest
-from ..source import Span
+from ..errors.diagnostics import Diagnostic, Note, counted
+from ..errors.nearest import nearest
+from ..errors.source import Span
 from . import syntax as ast
 
 _DEEPEST = 100

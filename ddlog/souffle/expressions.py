@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
+from ..errors.diagnostics import Diagnostic
 from . import syntax as ast
 from .clauses import names_of
 from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, SHIFTS, WITHOUT, words

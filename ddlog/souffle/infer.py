@@ -10,10 +10,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..diagnostics import Diagnostic, counted
 from ..errors import souffle as errors
-from ..nearest import nearest
-from ..source import Span
+from ..errors.diagnostics import Diagnostic, counted
+from ..errors.nearest import nearest
+from ..errors.source import Span
 from . import syntax as ast
 from .clauses import Clause, Literal, Negated, Range, Summary
 from .functors import CONVERTED, FUNCTORS, WITHOUT

@@ -11,8 +11,8 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
+from ..errors.diagnostics import Diagnostic
 from . import syntax as ast
 from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
 

@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.nearest import nearest
+from ..errors.source import Source, Span
 from ..errors.syntax import BadCharacter, BadEscape
-from ..lexer import Places
-from ..nearest import nearest
-from ..source import Source, Span
+from ..syntax.lexer import Places
 
 
 @dataclass(frozen=True, slots=True)

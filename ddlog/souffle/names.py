@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from ..lexer import RESERVED
+from ..syntax.lexer import RESERVED
 
 _ODD = re.compile(r"[^A-Za-z0-9_]")
 # Constructors of the library that translated programs use.

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..source import Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from . import syntax as ast
 from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
 

@@ -6,10 +6,10 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..diagnostics import Diagnostic, in_order
+from ..errors.diagnostics import Diagnostic, in_order
+from ..errors.nearest import nearest
+from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
-from ..nearest import nearest
-from ..source import Source, Span
 from . import syntax as ast
 from .actions import Actions
 from .lexer import Token

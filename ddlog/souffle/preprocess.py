@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..source import Source, Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Source, Span
 from .lexer import Token, tokens
 
 _LINE = re.compile(r"#\s*(\w*)\s*(.*)", re.DOTALL)

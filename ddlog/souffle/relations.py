@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..nearest import nearest
-from ..source import Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.nearest import nearest
+from ..errors.source import Span
 from . import syntax as ast
 from .names import Names, assigned
 from .rules import OutRelation, OutRule

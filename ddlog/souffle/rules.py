@@ -12,9 +12,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..source import Span
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from . import syntax as ast
 from .clauses import Literal, Negated, Range, Summary, names_of, variables
 from .expressions import COMPARISON, CONCAT, POSTFIX, Naming, Writer, quoted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from ..source import Span
+from ..errors.source import Span
 
 
 @dataclass(frozen=True, slots=True)

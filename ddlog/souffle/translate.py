@@ -12,10 +12,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..diagnostics import DDlogError, Diagnostic, in_order
 from ..errors import souffle as errors
-from ..source import Source, Span
-from ..stratify import strongly_connected
+from ..errors.diagnostics import DDlogError, Diagnostic, in_order
+from ..errors.source import Source, Span
+from ..lowering.stratify import strongly_connected
 from . import syntax as ast
 from .aggregates import relation_of
 from .clauses import Clause, Negated, Summary

@@ -9,11 +9,11 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from ..diagnostics import Diagnostic
 from ..errors import souffle as errors
-from ..nearest import nearest
-from ..source import Span
-from ..stratify import strongly_connected
+from ..errors.diagnostics import Diagnostic
+from ..errors.nearest import nearest
+from ..errors.source import Span
+from ..lowering.stratify import strongly_connected
 from . import syntax as ast
 from .functors import FUNCTION_NAMES
 from .names import Names, assigned, small

@@ -15,16 +15,16 @@ from typing import TypeVar
 
 import ddlog
 from ddlog.check.program import check_program
-from ddlog.collector import paused
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import create_runtime
-from ddlog.lower import lower
-from ddlog.modules import library
-from ddlog.parser import parse_program
-from ddlog.program import Program, read_source
-from ddlog.session import Session
-from ddlog.stratify import stratify
+from ddlog.lowering.lower import lower
+from ddlog.lowering.stratify import stratify
+from ddlog.names.modules import library
+from ddlog.sessions.collector import paused
+from ddlog.sessions.program import Program, read_source
+from ddlog.sessions.session import Session
+from ddlog.syntax.parser import parse_program
 from ddlog.values import NAN
 
 T = TypeVar("T")

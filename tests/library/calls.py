@@ -10,8 +10,8 @@ from typing import Any
 from ddlog import stdlib
 from ddlog.check.program import check_program
 from ddlog.codegen.scalar import compile_function_table, row_expr
-from ddlog.diagnostics import render
-from ddlog.source import Source
+from ddlog.errors.diagnostics import render
+from ddlog.errors.source import Source
 from ddlog.values import Fault, Group
 
 LIBRARY = Path(str(stdlib.__file__)).parent

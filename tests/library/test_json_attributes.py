@@ -7,9 +7,9 @@ import json
 import pytest
 
 from ddlog.codegen.scalar import compile_function_table, row_expr
-from ddlog.jsonvalue import from_json, to_json
-from ddlog.program import Program, compile
+from ddlog.sessions.program import Program, compile
 from ddlog.types import User
+from ddlog.values.jsonvalue import from_json, to_json
 
 PROGRAM = """
 import json

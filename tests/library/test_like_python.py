@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ddlog.check.program import check_program
 from ddlog.codegen.scalar import compile_function_table
-from ddlog.source import Source
+from ddlog.errors.source import Source
 from ddlog.values import Group, Map, Set, Vec
 
 SMALL = st.integers(-20, 20)

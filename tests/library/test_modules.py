@@ -6,11 +6,11 @@ import pytest
 
 from ddlog import stdlib, syntax
 from ddlog.check.function import Instances
-from ddlog.diagnostics import render
-from ddlog.imports import load_program
-from ddlog.modules import FUNCTIONS, library
-from ddlog.names import Environment
-from ddlog.source import Source
+from ddlog.errors.diagnostics import render
+from ddlog.errors.source import Source
+from ddlog.names.imports import load_program
+from ddlog.names.modules import FUNCTIONS, library
+from ddlog.names.scopes import Environment
 
 from .calls import LIBRARY
 

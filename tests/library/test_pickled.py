@@ -8,8 +8,8 @@ from pathlib import Path
 
 from ddlog.codegen.scalar import compile_function_table, row_expr
 from ddlog.engine.spark.evaluation import Evaluation, packed
-from ddlog.program import compile
-from ddlog.spark.types import SparkCodec
+from ddlog.sessions.program import compile
+from ddlog.spark.types.codec import SparkCodec
 
 PROGRAM = """
 import json

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from ddlog import stdlib, syntax
-from ddlog.parser import parse_program
-from ddlog.source import Source
+from ddlog.errors.source import Source
+from ddlog.syntax.parser import parse_program
 
 FOLDER = Path(__file__).parent / "signatures"
 MODULES = sorted(file.relative_to(FOLDER).with_suffix("") for file in FOLDER.rglob("*.txt"))

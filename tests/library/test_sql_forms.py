@@ -7,7 +7,7 @@ import pytest
 from ddlog.check.program import check_program
 from ddlog.codegen.functions import compile_function_table
 from ddlog.codegen.sql import SqlWriter, Value
-from ddlog.source import Source
+from ddlog.errors.source import Source
 
 SETS = ["s.size()", "s.is_empty()", "s.contains(3)", "s.insert_imm(3)", "s.union(s)", "s.intersection(s)",
         "s.difference(s)"]  # fmt: skip

@@ -7,10 +7,10 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ddlog.program import Program, compile
-from ddlog.results import Changes
-from ddlog.session import Session
-from ddlog.spark.stream import Stream, stream
+from ddlog.sessions.program import Program, compile
+from ddlog.sessions.results import Changes
+from ddlog.sessions.session import Session
+from ddlog.spark.streaming.stream import Stream, stream
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from ddlog.cli import main
+from ddlog.console.cli import main
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -21,13 +21,13 @@ from ddlog.engine.circuit import Aggregate, Group
 from ddlog.engine.operators.group import group
 from ddlog.engine.schema import Column, RowExpr
 from ddlog.engine.spark.expressions import Expressions
-from ddlog.program import Program
-from ddlog.source import Source, Span
-from ddlog.spark.types import SparkCodec
+from ddlog.errors.source import Source, Span
+from ddlog.sessions.program import Program
+from ddlog.spark.types.codec import SparkCodec
 from ddlog.types import BigInt, Bit, Bool, Float, Opaque, String, Tuple, Type, User
 from ddlog.values import NAN, Map, Set, TypeDefs, Vec, constructors_of, integer_range, make
 
-from ..test_codegen import FLOATS, INTS, SCALARS, exprs
+from ..codegen.test_codegen import FLOATS, INTS, SCALARS, exprs
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

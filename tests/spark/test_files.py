@@ -12,13 +12,13 @@ import pytest
 import ddlog
 from ddlog import DDlogError
 from ddlog.io.files import FactFile, split_name
+from ddlog.io.places import parse_places
 from ddlog.io.read import read_facts
 from ddlog.io.write import write_relation
-from ddlog.places import parse_places
-from ddlog.spark.failures import spark_failures
-from ddlog.spark.listing import SparkFile, find_facts
-from ddlog.spark.read import Reader
-from ddlog.spark.types import SparkCodec
+from ddlog.spark.files.listing import SparkFile, find_facts
+from ddlog.spark.files.read import Reader
+from ddlog.spark.sessions.failures import spark_failures
+from ddlog.spark.types.codec import SparkCodec
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -178,7 +178,7 @@ def test_urls_tables_patterns_and_columnar_files(
     assert list(session["OutA"].tuples()) == [(1, "x", True), (2, "y", True)]
     assert list(session["OutS"].tuples()) == [("mon",), ("t",), ("tue",)]
     # As in an object store: Spark lists the files.
-    monkeypatch.setattr("ddlog.places._kind", lambda text, named: (text, "url"))
+    monkeypatch.setattr("ddlog.io.places._kind", lambda text, named: (text, "url"))
     with PROGRAM.session(spark=spark) as other:
         other.load([f"file:{tmp_path}/many", f"A=file:{tmp_path}/p/A"])
         assert [other.size(name) for name in ("OutA", "OutS")] == [1, 2]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..test_indexes import DOT, PROGRAM, check
+from ..sessions.test_indexes import DOT, PROGRAM, check
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

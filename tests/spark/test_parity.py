@@ -12,16 +12,16 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import ddlog
-from ddlog.commands import Command, Commit, Rollback, Start
+from ddlog.commands.interpreter import Interpreter
+from ddlog.commands.reader import Command, Commit, Rollback, Start
+from ddlog.commands.updates import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
-from ddlog.interpreter import Interpreter
-from ddlog.program import Program
-from ddlog.session import Session
-from ddlog.updates import update_commands
+from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
 
-from ..programs_oracle import ORACLES, PROGRAMS
-from ..random_programs import programs, timed_programs, timed_transactions, transactions
-from ..test_corpus import CORPUS
+from ..programs.programs_oracle import ORACLES, PROGRAMS
+from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from ..programs.test_corpus import CORPUS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 import ddlog
-from ddlog.diagnostics import DDlogError
-from ddlog.epochfiles import EpochFiles
-from ddlog.program import compile
-from ddlog.session import Session
-from ddlog.spark import checkpoint as log
-from ddlog.spark import epochs
-from ddlog.spark.checkpoint import Checkpoint, open_checkpoint
-from ddlog.spark.stream import epochs_of
+from ddlog.console.epochfiles import EpochFiles
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.sessions.program import compile
+from ddlog.sessions.session import Session
+from ddlog.spark.streaming import checkpoint as log
+from ddlog.spark.streaming import epochs
+from ddlog.spark.streaming.checkpoint import Checkpoint, open_checkpoint
+from ddlog.spark.streaming.stream import epochs_of
 
 from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
 

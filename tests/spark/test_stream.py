@@ -13,13 +13,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from ddlog.cli import main
-from ddlog.diagnostics import DDlogError
-from ddlog.program import compile
-from ddlog.session import Session
-from ddlog.spark.changelog import Layout, folded, folded_rows, read_frame, read_rows, write_rows
-from ddlog.spark.stream import stream
-from ddlog.spark.types import SparkCodec
+from ddlog.console.cli import main
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.sessions.program import compile
+from ddlog.sessions.session import Session
+from ddlog.spark.sessions.changelog import Layout, folded, folded_rows, read_frame, read_rows, write_rows
+from ddlog.spark.streaming.stream import stream
+from ddlog.spark.types.codec import SparkCodec
 
 from .streaming import PATHS, Source, Told, closure, contents, edge, edges, program, run_once
 

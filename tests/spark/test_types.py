@@ -15,8 +15,8 @@ from hypothesis import HealthCheck, given, settings
 
 from ddlog.codegen.scalar import kind_of
 from ddlog.engine.schema import Column
-from ddlog.spark.canonical import Canonical
-from ddlog.spark.types import SparkCodec, spark_type
+from ddlog.spark.types.canonical import Canonical
+from ddlog.spark.types.codec import SparkCodec, spark_type
 from ddlog.types import (
     ANY,
     BigInt,

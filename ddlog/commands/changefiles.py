@@ -1,0 +1,198 @@
+"""Change files: JSON lines, and comma- or tab-separated rows with a leading +1 or -1.
+
+JSON, an object a line (`insert_or_update`, `delete_key` and `clear` besides):
+
+    {"insert": {"Edge": {"from": 1, "to": 2}}}
+    {"delete": {"Edge": [2, 3]}}
+    {"commit": true}
+
+Separated, in a file named after its relation (`Edge.csv`, `Edge.changes.tsv`), a header or none; a
+line `commit` ends a transaction, and so does the end of the file:
+
+    +1,1,2
+    -1,2,3
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from ..core import Relation
+from ..errors import commands as errors
+from ..errors import usage
+from ..errors.diagnostics import DDlogError
+from ..errors.excerpt import Excerpt
+from ..errors.nearest import nearest
+from ..errors.source import Span
+from ..io.columns import TypeDefs, cell_reader
+from ..io.delimited import Record, comma_records, header_order, tab_records
+from ..io.faults import CellFault
+from ..io.jsonlines import row_from_json
+from ..values.jsonvalue import decode_json
+from .kinds import Action, Clear, Commit, Rollback, Start, Update
+from .reader import Command, Locate, key_from_json
+
+_UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
+_WORDS = (*_UPDATES, "clear", "commit", "rollback")
+_SIGNS = {"+1": "insert", "1": "insert", "-1": "delete"}
+
+
+class JsonReader:
+    """Reads the changes of JSON lines as commands. A transaction begins with its first change."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: TypeDefs, name: str) -> None:
+        self._relations, self._typedefs, self._name = relations, typedefs, name
+        self._line = 0
+        self._open = False
+        self._text = ""
+
+    def feed(self, text: str) -> None:
+        """Adds text at the end."""
+        self._text += text
+
+    def commands(self, *, final: bool = False) -> Iterator[Command]:
+        """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError."""
+        lines = self._text.split("\n")
+        self._text = "" if final else lines.pop()
+        for line in lines:
+            self._line += 1
+            if line.strip():
+                place = self._place(line)
+                try:
+                    yield from self._commands(decode_json(line), place)
+                except json.JSONDecodeError as error:
+                    raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
+                except (ValueError, RecursionError) as error:
+                    raise self._bad(str(error), place) from None
+
+    def remainder(self) -> tuple[str, Span] | None:
+        """Changes after the last commit, if there are any."""
+        if not self._open:
+            return None
+        return "changes without a commit", self._place("")()
+
+    def discard(self) -> None:
+        """Forgets the text after the last whole line."""
+        self._text = ""
+
+    def _commands(self, item: Any, place: Locate) -> Iterator[Command]:
+        if not isinstance(item, dict) or len(item) != 1:
+            raise ValueError('expected an object with one of "insert", "delete", "commit", …')
+        ((word, content),) = item.items()
+        if word in ("commit", "rollback"):
+            if content is not True:
+                raise ValueError(f'expected {{"{word}": true}}')
+            if not self._open:
+                yield Command(Start(), word, place)
+            self._open = False
+            yield Command(Commit() if word == "commit" else Rollback(), word, place)
+            return
+        actions = list(self._actions("insert_or_update" if word == "upsert" else word, content, place))
+        if not self._open:
+            self._open = True
+            yield Command(Start(), word, place)
+        for action in actions:
+            yield Command(action, word, place)
+
+    def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action]:
+        if word == "clear" and isinstance(content, str):
+            yield Clear(_declared(content, self._relations, place).name)
+            return
+        if word not in _UPDATES:
+            raise DDlogError([errors.UnknownCommand(word, nearest(word, _WORDS), _WORDS, span=place())])
+        if not isinstance(content, dict):
+            raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
+        for position, (name, row) in enumerate(content.items(), 1):
+            declared = _declared(name, self._relations, place)
+            read: Callable[..., Any] = key_from_json if word == "delete_key" else row_from_json
+            yield Update(word, name, read(row, declared, self._typedefs), position == len(content))
+
+    def _place(self, line: str, column: int = 0) -> Locate:
+        name, number = self._name, self._line
+        width = 1 if column else max(1, len(line))
+        return lambda: Span(Excerpt(name, line, number), number, column + 1, number, column + 1 + width)
+
+    def _bad(self, message: str, place: Locate) -> DDlogError:
+        return DDlogError([errors.BadCommand(message, span=place())])
+
+
+def separated_changes(
+    text: str, separator: str, relation: str, relations: Mapping[str, Relation], typedefs: TypeDefs, name: str
+) -> Iterator[Command]:
+    """The commands of a change file of one relation. Raises DDlogError."""
+    whole = _at(name, Record(1, text.split("\n", 1)[0], []), 0, 1)
+    declared = _declared(relation, relations, whole)
+    if declared.role != "input":
+        inputs = tuple(sorted(each.name for each in relations.values() if each.role == "input"))
+        raise DDlogError([usage.NotAnInput(relation, declared.role, inputs, span=whole())])
+    readers = [cell_reader(column.type, typedefs) for column in declared.columns]
+    place, is_open = whole, False
+    try:
+        records, order = _records(text, separator, declared)
+        for record in records:
+            place = _at(name, record, 0, len(record.text))
+            if record.cells == ["commit"]:
+                if not is_open:
+                    yield Command(Start(), "commit", place)
+                is_open = False
+                yield Command(Commit(), "commit", place)
+                continue
+            update = _update(record, order, declared, readers)
+            if not is_open:
+                is_open = True
+                yield Command(Start(), "insert", place)
+            yield Command(update, update.kind, place)
+    except CellFault as fault:
+        span = _at(name, Record(fault.line, fault.text, []), fault.column - 1, fault.width)()
+        raise DDlogError([errors.BadCommand(fault.message, span=span)]) from None
+    if is_open:
+        yield Command(Commit(), "commit", place)
+
+
+def _records(text: str, separator: str, declared: Relation) -> tuple[Iterator[Record], list[int]]:
+    records = comma_records(text) if separator == "," else tab_records(text, keep_empty=False)
+    straight = list(range(1, len(declared.columns) + 1))
+    first = next(records, None)
+    if first is None:
+        return iter(()), straight
+    if first.cells[0].strip() not in _SIGNS and len(first.cells) > 1:
+        starts = [first.column(position) for position in range(1, len(first.cells))]
+        order = header_order(Record(first.line, first.text, first.cells[1:], starts), declared)
+        if order is not None:
+            return records, [place + 1 for place in order]
+    return itertools.chain([first], records), straight
+
+
+def _update(
+    record: Record, order: list[int], declared: Relation, readers: list[Callable[[str], Any]]
+) -> Update:
+    kind = _SIGNS.get(record.cells[0].strip())
+    if kind is None:
+        message = f"expected +1, -1 or commit, found `{record.cells[0]}`"
+        raise CellFault(message, record.line, 1, record.text, max(1, len(record.cells[0])))
+    if len(record.cells) != len(readers) + 1:
+        message = f"expected +1 or -1 and {len(readers)} columns, found {len(record.cells)} columns"
+        raise CellFault(message, record.line, 1, record.text, len(record.text))
+    row: list[Any] = []
+    for read, place in zip(readers, order, strict=True):
+        try:
+            row.append(read(record.cells[place]))
+        except ValueError as error:
+            width = max(1, len(record.cells[place]))
+            raise CellFault(str(error), record.line, record.column(place), record.text, width) from None
+    return Update(kind, declared.name, tuple(row), True)
+
+
+def _at(name: str, record: Record, column: int, width: int) -> Locate:
+    line, text = record.line, record.text
+    return lambda: Span(Excerpt(name, text, line), line, column + 1, line, column + 1 + max(1, width))
+
+
+def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Relation:
+    declared = relations.get(name)
+    if declared is None:
+        raise DDlogError([usage.UnknownRelation(name, nearest(name, relations), span=place())])
+    return declared

@@ -1,0 +1,126 @@
+"""Where the changes of each commit go: to standard output, and to files that can be read back."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import TextIO
+
+from ..core import Relation
+from ..errors.diagnostics import DDlogError
+from ..errors.facts import CannotWrite
+from ..io.write import csv_header, json_writer, row_writer
+from ..sessions.results import Changes
+from ..sessions.session import Session
+
+_BUFFER = 1 << 12
+
+
+def print_lines(lines: Iterable[str]) -> None:
+    """Prints many lines."""
+    gathered: list[str] = []
+    for line in lines:
+        gathered.append(line)
+        if len(gathered) >= _BUFFER:
+            sys.stdout.write("\n".join(gathered) + "\n")
+            gathered = []
+    if gathered:
+        sys.stdout.write("\n".join(gathered) + "\n")
+
+
+class TextSink:
+    """Prints changes as `commit dump_changes` does."""
+
+    def __init__(self, names: Sequence[str]) -> None:
+        self._names = names
+
+    def __call__(self, changes: Changes, asked: bool) -> None:
+        print_lines(changes.lines(self._names))
+        sys.stdout.flush()
+
+
+class LineSink:
+    """Prints changes as JSON lines, in the form of change files, or as rows led by their relation's name."""
+
+    def __init__(self, session: Session, names: Sequence[str], format: str) -> None:
+        self._session, self._names, self._format = session, names, format
+
+    def __call__(self, changes: Changes, asked: bool) -> None:
+        named = [name for name in changes if name in self._names]
+        if self._format == "jsonl":
+            print_lines(json_changes(changes, named, self._session))
+        else:
+            for name in named:
+                lines = _separated_lines(changes, name, self._session, self._format)
+                separator = "," if self._format == "csv" else "\t"
+                print_lines(f"{name}{separator}{line}" for line in lines)
+        sys.stdout.flush()
+
+
+class FileSink:
+    """Appends changes to files that can be read as change files: one of JSON lines, or one a relation."""
+
+    def __init__(
+        self,
+        session: Session,
+        chosen: Sequence[Relation],
+        directory: Path,
+        format: str,
+        open_files: ExitStack,
+    ) -> None:
+        self._session, self._format = session, format
+        self._files: dict[str, TextIO] = {}
+        for relation in chosen:
+            name = "changes.jsonl" if format == "jsonl" else f"{relation.name}.changes.{format}"
+            file = open_files.enter_context(_open(directory / name))
+            self._files[relation.name] = file
+            if format == "csv":
+                file.write(csv_header(relation, ("change",)))
+            if format == "jsonl":
+                self._files = {each.name: file for each in chosen}
+                break
+
+    def __call__(self, changes: Changes, asked: bool) -> None:
+        if self._format == "jsonl":
+            named = [name for name in changes if name in self._files]
+            for file in list(self._files.values())[:1]:
+                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._session))
+                file.flush()
+            return
+        for name, file in self._files.items():
+            if name in changes:
+                file.writelines(
+                    f"{line}\n" for line in _separated_lines(changes, name, self._session, self._format)
+                )
+            file.write("commit\n")
+            file.flush()
+
+
+def _open(path: Path) -> TextIO:
+    """A new text file. Raises DDlogError."""
+    try:
+        return path.open("w", encoding="utf-8", newline="")
+    except OSError as error:
+        raise DDlogError([CannotWrite(str(path), error.strerror or str(error))]) from None
+
+
+def json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
+    """The changes as JSON lines that end with a commit."""
+    for name in names:
+        write = json_writer(session.program.relations[name], session.typedefs)
+        for row, weight in changes.rows(name):
+            word = "insert" if weight > 0 else "delete"
+            yield from [f'{{"{word}": {{{json.dumps(name)}: {write(row)}}}}}'] * abs(weight)
+    yield '{"commit": true}'
+
+
+def _separated_lines(changes: Changes, name: str, session: Session, format: str) -> Iterator[str]:
+    """The changes of a relation as rows with a leading +1 or -1."""
+    write = row_writer(format, session.program.relations[name], session.typedefs)
+    separator = "," if format == "csv" else "\t"
+    for row, weight in changes.rows(name):
+        line = f"{'+1' if weight > 0 else '-1'}{separator}{write(row)}".removesuffix("\n")
+        yield from [line] * abs(weight)

@@ -1,0 +1,77 @@
+"""The changes of each epoch as files, each epoch exactly once: DIR/changes/epoch=N/changes.jsonl.
+
+An epoch's folder is written under a hidden name, and gets its own name when the epoch is recorded. A run that
+continues finishes what was recorded and throws away what was not: that epoch comes again.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from ..errors.diagnostics import DDlogError
+from ..errors.facts import CannotWrite
+from ..errors.stream import OutputOfAnotherRun
+from ..sessions.results import Changes
+from ..sessions.session import Session
+from .changesinks import json_changes
+
+_FOLDER = re.compile(r"(\.?)epoch=(\d+)\Z")
+
+
+class EpochFiles:
+    """Writes the changes of some relations of a session below a directory."""
+
+    def __init__(self, session: Session, names: Sequence[str], directory: Path) -> None:
+        self._session, self._names, self._home = session, frozenset(names), directory / "changes"
+
+    def continue_after(self, last: int) -> None:
+        """Begins; `last` is the last epoch that is recorded, -1 if there is none. Raises DDlogError when
+        there are epochs that are not."""
+        with self._reported():
+            self._home.mkdir(parents=True, exist_ok=True)
+            for path in sorted(self._home.iterdir()):
+                found = _FOLDER.match(path.name)
+                if found is None:
+                    continue
+                hidden, epoch = bool(found.group(1)), int(found.group(2))
+                if hidden and epoch <= last:
+                    self.publish(epoch)
+                elif hidden:
+                    shutil.rmtree(path)
+                elif epoch > last:
+                    raise DDlogError([OutputOfAnotherRun(str(self._home))])
+
+    def write(self, changes: Changes, epoch: int) -> None:
+        """Writes the changes of an epoch, where they are not yet to be seen. Raises DDlogError."""
+        named = [name for name in changes if name in self._names]
+        draft = self._draft(epoch)
+        with self._reported():
+            shutil.rmtree(draft, ignore_errors=True)
+            if not named:
+                return
+            draft.mkdir()
+            with (draft / "changes.jsonl").open("w", encoding="utf-8") as file:
+                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._session))
+                file.flush()
+                os.fsync(file.fileno())
+
+    def publish(self, epoch: int) -> None:
+        """Shows the changes of an epoch, if it has any. Raises DDlogError."""
+        with self._reported():
+            if self._draft(epoch).is_dir():
+                os.rename(self._draft(epoch), self._home / f"epoch={epoch}")
+
+    def _draft(self, epoch: int) -> Path:
+        return self._home / f".epoch={epoch}"
+
+    @contextmanager
+    def _reported(self) -> Iterator[None]:
+        try:
+            yield
+        except OSError as error:
+            raise DDlogError([CannotWrite(str(self._home), error.strerror or str(error))]) from None

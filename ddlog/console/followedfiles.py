@@ -1,0 +1,153 @@
+"""Files that appear in a followed directory: facts that come, or changes, as rows with +1 and -1."""
+
+from __future__ import annotations
+
+import gzip
+import itertools
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+from ..commands.changefiles import JsonReader, separated_changes
+from ..commands.kinds import Commit, Start, Update
+from ..commands.reader import Command
+from ..commands.updates import read_update_file
+from ..core import Relation
+from ..errors import stream as errors
+from ..errors.diagnostics import DDlogError
+from ..errors.facts import CannotRead
+from ..io.columns import TypeDefs
+from ..io.delimited import Record, comma_records, tab_records
+from ..io.faults import CellFault
+from ..io.files import FactFile, split_name
+from ..io.read import fault_in, read_facts
+from ..values.rows import Row
+
+_HEAD = 1 << 20
+OP = "op"
+"""The column of a table that says with +1 or -1 whether a row comes or goes."""
+
+_SIGNS = {"+1": 1, "1": 1, "-1": -1}
+_WORDS = ("insert", "delete", "insert_or_update", "upsert", "delete_key", "clear", "commit", "rollback")
+
+
+def changes_in(
+    path: Path, relation: Relation, relations: Mapping[str, Relation], typedefs: TypeDefs
+) -> Iterator[tuple[str, Row, int]] | None:
+    """The changes of a file in the folder of a relation, as relation, row and +1 or -1, in order; None when
+    the file's form tells that it holds facts, all of which come. Raises DDlogError.
+
+    A file of changes is one of JSON lines that begins with a change (`{"insert": …}`), one of separated rows
+    with a cell more than the relation has columns, +1 or -1 in front, or a table with a further column `op`.
+    """
+    named = split_name(path)
+    if named is None:
+        return None
+    if named[1] in ("parquet", "arrow"):
+        return _table_changes(path, named[1], relation, typedefs)
+    if named[1] in ("jsonl", "ndjson", "json"):
+        if not _is_json_change(_head(path)):
+            return None
+        reader = JsonReader(relations, typedefs, str(path))
+        reader.feed(read_update_file(path))
+        return _rows(reader.commands(final=True))
+    separator = "," if named[1] == "csv" else "\t"
+    if not _is_separated_change(_head(path), separator, relation):
+        return None
+    text = read_update_file(path)
+    return _rows(separated_changes(text, separator, relation.name, relations, typedefs, str(path)))
+
+
+def is_columnar(path: Path) -> bool:
+    """Whether a file holds a table whose columns Spark reads."""
+    named = split_name(path)
+    return named is not None and named[1] == "parquet"
+
+
+def spark_reads(path: Path) -> bool:
+    """Whether Spark can read a file of facts."""
+    named = split_name(path)
+    return named is not None and named[1] != "arrow"
+
+
+def facts_in(path: Path, relation: Relation, typedefs: TypeDefs) -> Iterator[Row]:
+    """The rows of a file of facts. Raises DDlogError."""
+    named = split_name(path)
+    assert named is not None
+    file = FactFile(relation.name, path, named[1], named[2])
+    return read_facts(file, relation, typedefs).rows(relation)
+
+
+def _table_changes(
+    path: Path, format: str, relation: Relation, typedefs: TypeDefs
+) -> Iterator[tuple[str, Row, int]] | None:
+    """The changes in a table with a column that says which rows come and go; None if it has none."""
+    from ..io.arrow import columns_of_table, open_table
+
+    if OP in (column.name for column in relation.columns):
+        return None
+    try:
+        table = open_table(str(path), format)
+        if OP not in table.column_names:
+            return None
+        ops = [_SIGNS.get(str(each).strip()) for each in table[OP].to_pylist()]
+        if None in ops:
+            line = ops.index(None)
+            found = table[OP][line].as_py()
+            raise CellFault(f"column `{OP}`: expected +1 or -1, found {found!r}", line + 1, 0, "")
+        rows = columns_of_table(table.drop_columns([OP]), relation, typedefs).rows(relation)
+    except CellFault as fault:
+        raise DDlogError([fault_in(str(path), fault)]) from None
+    except OSError as error:
+        raise DDlogError([CannotRead(str(path), error.strerror or str(error))]) from None
+    return ((relation.name, row, op or 0) for row, op in zip(rows, ops, strict=True))
+
+
+def _rows(commands: Iterator[Command]) -> Iterator[tuple[str, Row, int]]:
+    """The changes that commands make. Where transactions begin and end is nothing here: a batch is one."""
+    for command in commands:
+        match command.action:
+            case Update("insert", relation, row):
+                yield relation, row, 1
+            case Update("delete", relation, row):
+                yield relation, row, -1
+            case Start() | Commit():
+                pass
+            case _:
+                raise DDlogError([errors.OnlyInsertsAndDeletes(command.word, span=command.place())])
+
+
+def _head(path: Path) -> str:
+    """The first whole lines of a file, which may be compressed. Raises DDlogError."""
+    try:
+        with (gzip.open if path.name.endswith(".gz") else open)(path, "rb") as file:
+            data: bytes = file.read(_HEAD)
+    except (OSError, EOFError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise DDlogError([CannotRead(str(path), reason)]) from None
+    text = data.decode("utf-8", "replace").removeprefix("\ufeff")
+    return text.rpartition("\n")[0] if len(data) == _HEAD else text
+
+
+def _is_json_change(text: str) -> bool:
+    line = next((line for line in text.splitlines() if line.strip()), "")
+    try:
+        first = json.loads(line)
+    except (ValueError, RecursionError):
+        return False
+    return isinstance(first, dict) and len(first) == 1 and next(iter(first)) in _WORDS
+
+
+def _is_separated_change(text: str, separator: str, relation: Relation) -> bool:
+    """Whether the first rows have a cell too many, one of them with a sign in it; one may be a header."""
+    records = comma_records(text) if separator == "," else tab_records(text, keep_empty=False)
+    try:
+        first: list[Record] = list(itertools.islice(records, 2))
+    except CellFault:
+        return False
+    if len(relation.columns) > 1 and first and first[0].cells == ["commit"]:
+        return True
+    return any(
+        len(record.cells) == len(relation.columns) + 1 and record.cells[0].strip() in _SIGNS
+        for record in first
+    )

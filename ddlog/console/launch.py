@@ -1,0 +1,63 @@
+"""Sessions of the command line: the engine is chosen, said in one line, and started."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
+from ..sessions.engines import Choice, EngineOptions, choose, weighed
+from ..sessions.program import Program
+from ..sessions.session import Session
+from .progress import Progress
+
+
+def launch(
+    program: Program,
+    inputs: Sequence[str],
+    options: EngineOptions,
+    *,
+    relations: str | Iterable[str] = "all",
+    max_iterations: int | None = None,
+    progress: Progress | None = None,
+    note: Callable[[str], None],
+) -> Session:
+    """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
+    told which and why, unless the user named the in-process engine. Raises DDlogError."""
+    check_not_empty(inputs)
+    places = parse_places(inputs, program.names("input"), program.relations)
+    choice = choose(options, lambda: _size(places), only_spark(places))
+    if not choice.spark:
+        if options.engine == "auto":
+            note(choice.text)
+        return program.session(
+            relations=relations, max_iterations=max_iterations, engine="in-process", progress=progress
+        )
+    from ..spark.sessions.connect import open_session
+
+    note(f"{choice.text}{_where(choice)}")
+    if progress is not None:
+        progress("starting Spark", 0, 0)
+    spark = open_session(choice.master, choice.remote, dict(options.conf))
+    return program.session(relations=relations, max_iterations=max_iterations, spark=spark, progress=progress)
+
+
+def stop_engines() -> None:
+    """Stops what was started here; a Spark session of somebody else's goes on."""
+    import sys
+
+    connect = sys.modules.get(f"{__package__}.spark.connect")
+    if connect is not None:
+        connect.stop_started()
+
+
+def _size(places: Sequence[Place]) -> int | None:
+    return weighed(total_size(places)) if places else None
+
+
+def _where(choice: Choice) -> str:
+    from ..sessions.engines import session_is_active
+
+    if choice.master or choice.remote:
+        place = choice.remote or choice.master or ""
+        return "" if place in choice.reason else f" on {place}"
+    return "" if session_is_active() or "spark-submit" in choice.reason else " on local[*]"

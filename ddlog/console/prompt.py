@@ -1,0 +1,107 @@
+"""The line editor of the REPL: history, completion, input of several lines."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from prompt_toolkit import PromptSession
+from prompt_toolkit.completion import CompleteEvent, Completer, Completion
+from prompt_toolkit.document import Document
+from prompt_toolkit.history import FileHistory, History, InMemoryHistory
+from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
+
+from ..commands.reader import COMMANDS
+from ..core import Relation
+
+if TYPE_CHECKING:
+    from .repl import Shell
+
+_WORD = re.compile(r"[A-Za-z_][\w:]*\Z")
+_NAMES = re.compile(r"[A-Za-z_][\w:]*")
+_ARGUMENTS = {"commit": ("dump_changes",), "profile": ("cpu", "change", "on", "off")}
+_CHANGING = ("insert", "insert_or_update", "delete", "delete_key", "modify", "clear")
+
+
+def prompt_lines(shell: Shell) -> Iterator[str]:
+    """What the user enters, each piece whole. Ctrl-C drops the piece, Ctrl-D ends."""
+    keys = KeyBindings()
+
+    @keys.add("enter")
+    def _(event: KeyPressEvent) -> None:
+        buffer = event.current_buffer
+        if buffer.complete_state is not None and buffer.complete_state.current_completion is not None:
+            buffer.complete_state = None
+        elif shell.is_whole(buffer.text):
+            buffer.validate_and_handle()
+        else:
+            buffer.insert_text("\n")
+
+    editor: PromptSession[str] = PromptSession(
+        history=_history(),
+        completer=NameCompleter(shell.session.program.relations, shell.session.program.indexes),
+        complete_while_typing=False,
+        multiline=True,
+        key_bindings=keys,
+        prompt_continuation="  ... ",
+    )
+    while True:
+        try:
+            yield editor.prompt("ddlog* " if shell.in_transaction else "ddlog> ")
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            return
+
+
+class NameCompleter(Completer):
+    """Completes names of commands, relations, columns and indexes, by what stands before."""
+
+    def __init__(self, relations: Mapping[str, Relation], indexes: Iterable[str] = ()) -> None:
+        self._relations = {name: each for name, each in relations.items() if not each.hidden}
+        self._indexes = sorted(indexes)
+
+    def get_completions(self, document: Document, complete_event: CompleteEvent) -> Iterable[Completion]:
+        """The names that the word before the cursor begins."""
+        before = document.text_before_cursor
+        found = _WORD.search(before)
+        word = found.group() if found else ""
+        for name in self.candidates(before[: len(before) - len(word)]):
+            if name.startswith(word):
+                yield Completion(name, start_position=-len(word))
+
+    def candidates(self, before: str) -> list[str]:
+        """The names that may follow a text."""
+        piece = before.rpartition(";")[2]
+        names = _NAMES.findall(piece)
+        mentioned = [name for name in names if name in self._relations]
+        if piece.endswith(".") and mentioned:
+            return [column.name for column in self._relations[mentioned[-1]].columns]
+        if piece.lstrip().startswith("?"):
+            columns = {column.name for name in mentioned for column in self._relations[name].columns}
+            return [*sorted(self._relations), *sorted(columns)]
+        if not names:
+            return [*COMMANDS, "help", "relations"]
+        if names[0] in _ARGUMENTS:
+            return list(_ARGUMENTS[names[0]])
+        if names[0] in ("query_index", "dump_index"):
+            return self._indexes
+        changing = names[-1] in _CHANGING or (names[0] in _CHANGING and not mentioned)
+        if names[0] in _CHANGING and piece.rstrip().endswith(","):
+            return list(_CHANGING)
+        return sorted(n for n, r in self._relations.items() if not changing or r.role == "input")
+
+
+def _history() -> History:
+    """The history of earlier sessions, if there is a place where it can be kept."""
+    home = Path(os.environ.get("XDG_STATE_HOME") or Path.home() / ".local" / "state")
+    try:
+        (home / "ddlog").mkdir(parents=True, exist_ok=True)
+        path = home / "ddlog" / "history"
+        path.touch()
+    except (OSError, RuntimeError):
+        return InMemoryHistory()
+    return FileHistory(str(path))

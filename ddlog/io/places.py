@@ -1,0 +1,195 @@
+"""Where facts are: what `--input` and `Session.load` may be given.
+
+DIR                 a directory with a file, or a folder of part files, for each input relation
+'DIR/*.csv'         a pattern: each file is named after its relation
+SCHEME://…          the same in an object store, for Spark (file: also in-process)
+table:PREFIX        the catalog tables PREFIX + relation, for Spark
+Rel=PLACE           one relation: a file, a folder, a pattern, a URL or a table, whatever its name
+"""
+
+from __future__ import annotations
+
+import glob
+import os
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors import facts as errors
+from ..errors.diagnostics import DDlogError
+from ..errors.nearest import nearest
+from ..errors.spark import OnlySparkReads
+from ..errors.usage import BadOptions, NotAnInput, UnknownRelation
+from .files import FORMATS, FactFile, FoundFacts, find_facts, split_name
+
+_NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
+_URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
+_TABLE = re.compile(r"(?:[\w$-]+|`[^`]+`)(?:\.(?:[\w$-]+|`[^`]+`))*\Z")
+_ENDINGS = (*FORMATS, "orc")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One place, of all relations or of one. `kind` is path, pattern, url or table."""
+
+    text: str
+    kind: str
+    relation: str | None = None
+
+    @property
+    def spark_only(self) -> bool:
+        """Whether the in-process engine cannot read it."""
+        return self.kind in ("url", "table")
+
+
+def parse_places(
+    texts: str | Path | Iterable[str | Path], inputs: Sequence[str], relations: Collection[str]
+) -> tuple[Place, ...]:
+    """The places that texts name. Raises DDlogError for an unknown relation."""
+    given = [texts] if isinstance(texts, str | Path) else list(texts)
+    return tuple(_parse(os.fspath(text), inputs, relations) for text in given)
+
+
+def _parse(text: str, inputs: Sequence[str], relations: Collection[str]) -> Place:
+    named = _NAMED.match(text)
+    if named is None or (named.group(1) not in relations and os.path.exists(text)):
+        return Place(*_kind(text, False))
+    relation, where = named.groups()
+    if relation not in relations:
+        raise DDlogError([UnknownRelation(relation, nearest(relation, relations))])
+    if relation not in inputs:
+        raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
+    return Place(*_kind(where, True), relation)
+
+
+def _kind(text: str, named: bool) -> tuple[str, str]:
+    if text.startswith("table:"):
+        return text.removeprefix("table:"), "table"
+    if text.startswith("file:"):
+        text = "/" + text.removeprefix("file:").lstrip("/")
+    elif _URL.match(text):
+        return text, "url"
+    if os.path.exists(text):
+        return text, "path"
+    if glob.has_magic(text):
+        return text, "pattern"
+    ending = text.removesuffix(".gz").rpartition(".")[2]
+    if named and _TABLE.match(text) and ending not in _ENDINGS:
+        return text, "table"
+    return text, "path"
+
+
+def find_local(places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> FoundFacts:
+    """The fact files of places on this machine; a place of one relation goes before those of all.
+    Raises DDlogError."""
+    for place in places:
+        if place.spark_only:
+            raise DDlogError([OnlySparkReads(shown(place))])
+    named = [place for place in places if place.relation is not None]
+    own = {place.relation for place in named}
+    files = [file for place in named for file in _files_of(place.relation or "", place)]
+    ignored: list[Path] = []
+    homes: dict[str, str] = {}
+    for place in places:
+        if place.relation is None:
+            found = _all_relations(place, [name for name in inputs if name not in own], others, own)
+            ignored += found.ignored
+            for file in found.files:
+                if homes.setdefault(file.relation, place.text) != place.text:
+                    both = (homes[file.relation], place.text)
+                    raise DDlogError([errors.SeveralFiles(relation=file.relation, paths=both)])
+            files += found.files
+    present = {file.relation for file in files} | own
+    return FoundFacts(tuple(files), tuple(n for n in inputs if n not in present), tuple(ignored))
+
+
+def shown(place: Place) -> str:
+    """A place as the user wrote it."""
+    where = f"table:{place.text}" if place.kind == "table" and place.relation is None else place.text
+    return where if place.relation is None else f"{place.relation}={where}"
+
+
+def _all_relations(
+    place: Place, inputs: Sequence[str], others: Collection[str], own: Collection[str | None]
+) -> FoundFacts:
+    if place.kind == "path":
+        found = find_facts(place.text, [*inputs, *(name for name in own if name)], others)
+        return FoundFacts(tuple(f for f in found.files if f.relation not in own), (), found.ignored)
+    files, ignored = [], []
+    for path in _matches(place):
+        name = split_name(path)
+        relation = path.name if name is None else name[0]
+        if relation in own:
+            continue
+        if relation in inputs and (name is not None or path.is_dir()):
+            files += _files_of(relation, Place(str(path), "path"))
+        elif relation in others:
+            raise DDlogError([errors.NotAnInputRelation(path=str(path), relation=relation)])
+        else:
+            ignored.append(path)
+    return FoundFacts(tuple(files), (), tuple(ignored))
+
+
+def _matches(place: Place) -> list[Path]:
+    matches = [Path(each) for each in sorted(glob.glob(place.text, recursive=True))]
+    if not matches:
+        raise DDlogError([errors.CannotRead(place.text, "no file matches this")])
+    return matches
+
+
+def _files_of(relation: str, place: Place) -> list[FactFile]:
+    """The files of one relation: a file, those of a folder, or those that match a pattern."""
+    paths = _matches(place) if place.kind == "pattern" else [Path(place.text)]
+    return [file for path in paths for file in _file_or_parts(relation, path)]
+
+
+def _file_or_parts(relation: str, path: Path) -> list[FactFile]:
+    if not path.exists():
+        raise DDlogError([errors.CannotRead(str(path), "there is no such file or directory")])
+    if not path.is_dir():
+        return [_one(relation, path)]
+    entries = sorted(each for each in path.iterdir() if not each.name.startswith((".", "_")))
+    return [_one(relation, entry) for entry in entries]
+
+
+def _one(relation: str, path: Path) -> FactFile:
+    name = split_name(path)
+    if name is None or path.is_dir():
+        formats = ", ".join(f".{each}" for each in FORMATS)
+        raise DDlogError([errors.NotAPartFile(path=str(path), formats=formats)])
+    return FactFile(relation, path, name[1], name[2])
+
+
+def total_size(places: Sequence[Place]) -> list[tuple[int, str, bool]]:
+    """The size, form and compression of each local file in the places, for an estimate; what cannot be
+    looked at is left out."""
+    paths: list[str] = []
+    for place in places:
+        if place.kind == "path":
+            paths.append(place.text)
+        elif place.kind == "pattern":
+            paths += glob.glob(place.text, recursive=True)
+    return [found for path in paths for found in _sizes(path)]
+
+
+def _sizes(path: str) -> list[tuple[int, str, bool]]:
+    inside = [os.path.join(home, name) for home, _, names in os.walk(path) for name in names]
+    sizes = []
+    for each in inside or [path]:
+        name = split_name(Path(each))
+        if os.path.isfile(each) and (name is not None or each.endswith(".orc")):
+            form, compressed = name[1:] if name is not None else ("orc", False)
+            sizes.append((os.path.getsize(each), form, compressed))
+    return sizes
+
+
+def only_spark(places: Sequence[Place]) -> str | None:
+    """The first place that only Spark reads."""
+    return next((shown(place) for place in places if place.spark_only), None)
+
+
+def check_not_empty(texts: Sequence[str]) -> None:
+    """Refuses an empty place. Raises DDlogError."""
+    if any(not text for text in texts):
+        raise DDlogError([BadOptions("--input needs a place: a directory, a pattern, a URL or REL=PLACE")])

@@ -1,0 +1,1 @@
+"""Core rules to circuits: strata, rule bodies, aggregates."""

@@ -1,0 +1,179 @@
+"""What a rule does with a group: which of its aggregates the engine can keep up from accumulators.
+
+A call such as `g.sum()` of a library function on nothing but the group becomes a column of the Group
+node; a group whose every use is such a call is never built.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from .. import values
+from ..core import (
+    Call,
+    CheckedProgram,
+    Clause,
+    Expr,
+    GroupBy,
+    Guard,
+    Head,
+    Inspect,
+    Let,
+    MakeTuple,
+    Unnest,
+    Var,
+)
+from ..core.substitute import mentions, transform
+from ..engine.circuit import Aggregate
+from ..engine.schema import RowExpr
+from ..errors.source import Span
+from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
+from ..values import Group, local_name
+
+_ANY = {"count": "count", "count_distinct": "count", "min": "min", "max": "max"}
+_NUMBERS = {"sum": "sum", "avg": "avg"}
+_SECONDS = {"min_second": "min", "max_second": "max", "sum_second": "sum", "avg_second": "avg"}
+_LIBRARY = ("ddlog_std", "group")
+
+Compile = Callable[[Expr, str], RowExpr]
+
+
+@dataclass(frozen=True, slots=True)
+class Grouping:
+    """A group_by taken apart: the columns to group by and over, the result columns after the keys as
+    (variable, type, aggregate), and the rest of the rule with its uses of the group replaced."""
+
+    keys: tuple[str, ...]
+    items: tuple[Expr, ...]
+    results: tuple[tuple[str, Type, Aggregate], ...]
+    rest: tuple[Clause, ...]
+    heads: tuple[Head, ...]
+
+
+def plan_grouping(
+    clause: GroupBy,
+    rest: Sequence[Clause],
+    heads: Sequence[Head],
+    types: dict[str, Type],
+    program: CheckedProgram,
+    compile_expr: Compile,
+) -> Grouping:
+    """Finds the aggregates that the rest of the rule takes of the group."""
+    split = isinstance(clause.value, MakeTuple) and len(clause.value.items) > 1
+    items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
+    columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
+    results: dict[str, tuple[str, Type, Aggregate]] = {}
+
+    def change(expr: Expr) -> Expr | None:
+        match expr:
+            case Call(function, (Var(name),)) if name == clause.name:
+                called = program.functions[function]
+                kind = local_name(called.name).removeprefix("group_")
+                if called.module not in _LIBRARY:
+                    return None
+                if kind == "key":
+                    return _key(clause, types, expr.span)
+                aggregate = _aggregate(kind, items, columns, expr, split, compile_expr)
+                if aggregate is None:
+                    return None
+                column = f"{clause.name}.{kind}"
+                results[column] = (column, expr.type, aggregate)
+                return Var(column, expr.type, expr.span)
+        return None
+
+    new_rest = tuple(_transform_clause(each, change) for each in rest)
+    new_heads = tuple(replace(head, args=tuple(transform(a, change) for a in head.args)) for head in heads)
+    exprs = [e for c in new_rest for e in _expressions(c)] + [e for head in new_heads for e in head.args]
+    whole = any(mentions(e, clause.name) for e in exprs)
+    whole = whole or any(clause.name in getattr(c, "columns", ()) or _binds(c, clause.name) for c in new_rest)
+    if whole:
+        make = _group_maker(len(clause.keys), split)
+        aggregate = Aggregate("group", columns, make=make, key=("group", len(clause.keys), split))
+        results[clause.name] = (clause.name, types[clause.name], aggregate)
+    return Grouping(clause.keys, items, tuple(results.values()), new_rest, new_heads)
+
+
+def _aggregate(
+    kind: str, items: Sequence[Expr], columns: tuple[int, ...], call: Call, split: bool, compile_expr: Compile
+) -> Aggregate | None:
+    if _ANY.get(kind) == "count":
+        return Aggregate("count", (), place=str(call.span))
+    if kind in _SECONDS and len(items) == 2:
+        function, item, column = _SECONDS[kind], items[1], columns[1]
+    elif kind in _ANY | _NUMBERS and not split:
+        function, item, column = (_ANY | _NUMBERS)[kind], items[0], columns[0]
+    else:
+        return None
+    if function in ("min", "max"):
+        return Aggregate(function, (column,), place=str(call.span))
+    if isinstance(item.type, Float):
+        return _float(function, column, kind in _SECONDS, call, compile_expr)
+    if not isinstance(item.type, BigInt | Bit | Signed):
+        return None
+    number = item.type
+    if function == "avg" or isinstance(number, BigInt):
+        return Aggregate(function, (column,), place=str(call.span))
+    return Aggregate(
+        function,
+        (column,),
+        wrap=lambda total: values.wrap(total, number),
+        key=str(number),
+        place=str(call.span),
+    )
+
+
+def _float(function: str, column: int, second: bool, call: Call, compile_expr: Compile) -> Aggregate:
+    """A sum or mean of floats, exact and rounded once: what the library function says of the group."""
+    compiled = compile_expr(call, "")
+
+    def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
+        values = [value for (value,) in rows]
+        return compiled.scalar(Group((), [((), value) for value in values] if second else values))
+
+    return Aggregate(function, (column,), make=make, key=compiled.key, place=str(call.span))
+
+
+def _group_maker(keys: int, split: bool) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:
+    def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Group:
+        return Group(key[0] if keys == 1 else tuple(key), rows if split else (value for (value,) in rows))
+
+    return make
+
+
+def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:
+    variables = tuple(Var(key, types[key], span) for key in clause.keys)
+    if len(variables) == 1:
+        return variables[0]
+    return MakeTuple(variables, Tuple(tuple(v.type for v in variables)), span)
+
+
+def _transform_clause(clause: Clause, change: Callable[[Expr], Expr | None]) -> Clause:
+    match clause:
+        case Let() | Unnest() | GroupBy() | Inspect():
+            return replace(clause, value=transform(clause.value, change))
+        case Guard():
+            return replace(clause, condition=transform(clause.condition, change))
+        case _:
+            return clause
+
+
+def _expressions(clause: Clause) -> tuple[Expr, ...]:
+    match clause:
+        case Let() | Unnest() | GroupBy() | Inspect():
+            return (clause.value,)
+        case Guard():
+            return (clause.condition,)
+        case _:
+            return ()
+
+
+def _binds(clause: Clause, name: str) -> bool:
+    """Whether the clause uses the variable other than in an expression."""
+    return (isinstance(clause, GroupBy) and name in clause.keys) or getattr(clause, "name", None) == name
+
+
+def is_group(type: Type) -> bool:
+    """Whether values of the type are groups."""
+    return isinstance(type, Opaque) and local_name(type.name) == "Group"

@@ -1,0 +1,204 @@
+"""From a checked program to its circuit (ddlog-in-dbsp: the translation of rules).
+
+Each rule body is one Join, each relation the Distinct of the Sum of its rules, each recursive
+stratum a Fixpoint. What a recursive stratum computes from other relations alone is computed
+outside its body, and imported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from .. import core
+from ..codegen.functions import compile_function_table
+from ..codegen.scalar import row_expr
+from ..engine.circuit import Circuit, Constant, Distinct, Fixpoint, Input, Output, Result, Sum, Variable
+from ..engine.wellformed import check_circuit
+from ..errors.source import Span
+from .building import Builder, Place
+from .rulebody import Body
+
+Row = tuple[Any, ...]
+_Shared = tuple[Body, Place, tuple[str, ...]]  # a body, its valuations, the variables that these are of
+
+
+def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) -> Circuit:
+    """The circuit of a program: it computes the relations `outputs` (by default the output
+    relations), whatever they need, and the input relations; `Circuit.relations` lists them all.
+    Output nodes are made for the output relations among them, and for those that are read delayed:
+    what these give is for later epochs, in which it comes back by inputs."""
+    roles = {name: relation.role for name, relation in program.relations.items()}
+    wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
+    needed = _needed(program, wanted) | {name for name, role in roles.items() if role == "input"}
+    lowering = _Strata(program, compile_function_table(program))
+    for stratum in program.strata:
+        kept = tuple(name for name in stratum.relations if name in needed)
+        if kept and stratum.recursive:
+            lowering.recursive(stratum)
+        elif kept:
+            lowering.relation(program.relations[kept[0]], stratum.rules)
+    delayed = [each.past[0] for name, each in program.relations.items() if each.past and name in needed]
+    for name in dict.fromkeys([*wanted, *delayed]):
+        if roles[name] == "output" or name in delayed:
+            lowering.output(program.relations[name])
+    return _circuit(lowering)
+
+
+def lower_query(program: core.CheckedProgram, rule: core.Rule, variables: Sequence[str]) -> Circuit:
+    """The circuit of a query, a rule without head: its Inputs are relations of the program, its
+    Output `query` the set of valuations of the variables."""
+    lowering = _Strata(program, compile_function_table(program))
+    for name in dict.fromkeys(clause.relation for clause in rule.body if isinstance(clause, core.Atom)):
+        lowering.input(program.relations[name])
+    answer = tuple(core.Var(each, rule.variables[each], rule.span) for each in variables)
+    body = Body(lowering, replace(rule, heads=(core.Head("query", answer, rule.span),)))
+    columns = body.schema(variables)
+    joined = body.join(body.columns(body.heads[0].args, columns), columns)
+    schema = lowering.nodes[joined.node].schema
+    distinct = lowering.add(Distinct(joined.node, schema), (joined,))
+    lowering.nodes.append(Output("query", distinct.node, schema, text=rule.text))
+    return _circuit(lowering)
+
+
+def _circuit(builder: Builder) -> Circuit:
+    relations = tuple((name, place.node) for name, place in builder.known.items())
+    circuit = Circuit(tuple(builder.nodes), relations)
+    check_circuit(circuit)
+    return circuit
+
+
+def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
+    """The relations that some relation depends on, with the relation itself."""
+    reads = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
+    for stratum in program.strata:
+        for rule in stratum.rules:
+            read = {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
+            for head in rule.heads:
+                reads.setdefault(head.relation, set()).update(read)
+        if stratum.recursive:
+            for name in stratum.relations:
+                reads.setdefault(name, set()).update(stratum.relations)
+    needed, pending = set[str](), list(wanted)
+    while pending:
+        name = pending.pop()
+        if name not in needed:
+            needed.add(name)
+            pending += reads.get(name, ())
+    return needed
+
+
+@dataclass
+class _Strata(Builder):
+    """The relations of the strata, one after another."""
+
+    bodies: dict[int, _Shared] = field(default_factory=dict)
+    wholes: dict[tuple[int, Span], core.Rule] = field(init=False)
+
+    def __post_init__(self) -> None:
+        # A stratum has the part of a rule whose heads are in it, with the rule's own body and span.
+        self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
+
+    def input(self, relation: core.Relation) -> Place:
+        """The Input node of a relation, made its value."""
+        stream = relation.kind == "stream"
+        multiset = stream or relation.kind == "multiset"
+        self.nodes.append(Input(relation.name, self.schema(relation), multiset, relation.name, stream))
+        self.known[relation.name] = place = Place(len(self.nodes) - 1)
+        return place
+
+    def output(self, relation: core.Relation) -> None:
+        """Adds the Output of a relation."""
+        node = self.known[relation.name].node
+        stream = relation.kind == "stream"
+        self.nodes.append(Output(relation.name, node, self.nodes[node].schema, stream=stream))
+
+    def relation(self, relation: core.Relation, rules: Sequence[core.Rule]) -> None:
+        """Adds the value of a relation that is not recursive."""
+        if relation.role not in ("input", "delayed"):
+            self.known[relation.name] = self.union(relation, self.parts(relation, rules), False)
+            return
+        contents = self.input(relation)
+        if rules:
+            self.known[relation.name] = self.union(relation, [contents, *self.parts(relation, rules)], False)
+
+    def recursive(self, stratum: core.Stratum) -> None:
+        """Adds the values of mutually recursive relations: a Fixpoint, and a Result for each."""
+        relations = [self.program.relations[name] for name in stratum.relations]
+        self.begin_body()
+        for relation in relations:
+            self.body.append(Variable(relation.name, self.schema(relation), relation.name))
+            self.known[relation.name] = Place(len(self.body) - 1, True)
+        results = []
+        for relation in relations:
+            parts = self.parts(relation, stratum.rules)
+            results.append((relation.name, self.union(relation, parts, True).node))
+        text = "recursive " + ", ".join(stratum.relations)
+        self.nodes.append(Fixpoint(Circuit(tuple(self.body)), tuple(results), text=text))
+        fixpoint = len(self.nodes) - 1
+        for relation in relations:
+            self.nodes.append(Result(fixpoint, relation.name, self.schema(relation), relation.name))
+            self.known[relation.name] = Place(len(self.nodes) - 1)
+        self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
+
+    def union(self, relation: core.Relation, parts: Sequence[Place], inside: bool) -> Place:
+        """The Sum of a relation's parts, made distinct unless it is a multiset or a stream."""
+        schema = self.schema(relation)
+        total = parts[0]
+        if len(parts) != 1:
+            sources = tuple(self.local(part, inside) for part in parts)
+            total = self.add(Sum(sources, schema, relation.name), parts, inside)
+        if relation.kind != "relation" and not inside:
+            return total
+        return self.add(Distinct(self.local(total, inside), schema, relation.name), (total,), inside)
+
+    def parts(self, relation: core.Relation, rules: Sequence[core.Rule]) -> list[Place]:
+        """The values of the rules for a relation, and of its facts in one Constant."""
+        parts, rows, texts = [], list[Row](), list[str]()
+        for rule in rules:
+            for head in rule.heads:
+                if head.relation == relation.name:
+                    row = None if rule.body else self.fact(head)
+                    if row is None:
+                        parts.append(self.rule(rule, head))
+                    else:
+                        rows.append(row)
+                        texts.append(rule.text)
+        if rows or not parts:
+            text = texts[0] if len(texts) == 1 else f"{len(texts)} facts of {relation.name}"
+            parts.append(self.add(Constant(tuple(rows), self.schema(relation), text), ()))
+        return parts
+
+    def fact(self, head: core.Head) -> Row | None:
+        """The row of a fact, or None when evaluating it fails, which then the rule does on a commit."""
+        try:
+            return tuple(
+                arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
+                for arg in head.args
+            )
+        except Exception:
+            return None
+
+    def rule(self, rule: core.Rule, head: core.Head) -> Place:
+        """The projection of a rule's body on one head; several heads share the valuations."""
+        schema = self.schema(self.program.relations[head.relation])
+        whole = self.wholes.get((id(rule.body), rule.span), rule)
+        if len(whole.heads) == 1:
+            body = Body(self, rule)
+            return body.join(body.columns(body.heads[0].args, schema), schema)
+        body, shared, used = self.shared_body(whole)
+        own = body.heads[whole.heads.index(head)]
+        apply = Body(self, replace(rule, body=(), heads=(own,)), body.types)
+        apply.aliases = body.aliases
+        apply.terms.append((shared, used, False))
+        return apply.join(apply.columns(own.args, schema), schema)
+
+    def shared_body(self, rule: core.Rule) -> _Shared:
+        """The body of a rule of several heads, whichever strata these are in."""
+        if id(rule) not in self.bodies:
+            body = Body(self, rule)
+            args = [arg for head in body.heads for arg in head.args]
+            used = tuple(dict.fromkeys(name for arg in args for name in body.compile(arg, "").inputs))
+            self.bodies[id(rule)] = body, body.join(used, body.schema(used)), used
+        return self.bodies[id(rule)]

@@ -1,0 +1,242 @@
+"""Rule bodies: from clauses to one Join, or to several where a group_by ends one and begins the next."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+
+from .. import core
+from ..codegen.scalar import Structure, free_variables, row_expr
+from ..core.substitute import mentions, transform
+from ..engine.circuit import (
+    EPOCH,
+    ITERATION,
+    WEIGHT,
+    Constant,
+    Distinct,
+    Group,
+    Guard,
+    Inspect,
+    Join,
+    Let,
+    Step,
+    Term,
+    Unnest,
+    rename_step,
+)
+from ..engine.schema import RowExpr, Schema
+from ..types import Type, User
+from .aggregates import is_group, plan_grouping
+from .building import Builder, Place, column
+
+
+class Body:
+    """A rule body in the making: the terms and steps of its last Join, after those that a group_by ended."""
+
+    def __init__(self, builder: Builder, rule: core.Rule, types: dict[str, Type] | None = None) -> None:
+        self.builder = builder
+        self.text = rule.text
+        self.types: dict[str, Type] = dict(rule.variables if types is None else types)
+        self.terms: list[tuple[Place, tuple[str | None, ...], bool]] = []
+        self.steps: list[Step] = []
+        self.heads = rule.heads
+        self.aliases: dict[str, core.Var] = {}
+        self.tested = _bound_twice(rule.body)
+        pending = list(rule.body)
+        while pending:
+            clause = pending.pop(0)
+            if isinstance(clause, core.GroupBy):
+                pending = list(self.group(clause, pending))
+            else:
+                self.clause(clause)
+
+    def clause(self, clause: core.Clause) -> None:
+        """Adds a term or a step."""
+        match clause:
+            case core.Atom(relation, columns, negated):
+                place = self.builder.known[relation]
+                columns = tuple(name and self.alias(name) for name in columns)
+                if negated and (None in columns or self.builder.kind(relation) != "relation"):
+                    place, columns = self.presence(place, columns)
+                self.terms.append((place, columns, negated))
+            case core.Let(name, core.Var() as value) if name not in self.tested:
+                self.aliases[name] = self.aliases.get(value.name, value)
+            case core.Let(name, value):
+                self.types.setdefault(name, value.type)
+                self.steps.append(Let(name, self.compile(value, name)))
+            case core.Guard(condition):
+                for each in conjuncts(self.resolved(condition)):
+                    self.condition(each)
+            case core.Inspect(value):
+                compiled = self.compile(self.in_circumstances(value), "")
+                self.steps.append(Inspect(replace(compiled, effect=True)))
+            case core.Unnest(name, value):
+                self.steps.append(Unnest(name, self.elements(name, value)))
+
+    def in_circumstances(self, value: core.Expr) -> core.Expr:
+        """The expression of an Inspect over what the engine knows of a row and of the moment."""
+
+        def change(part: core.Expr) -> core.Expr | None:
+            match part:
+                case core.Var(core.WEIGHT, of, span):
+                    return core.Var(WEIGHT, of, span)
+                case core.Var(core.TIMESTAMP, User(name) as of, span):
+                    (nested,) = self.builder.program.typedefs[name].constructors
+                    numbers = zip((EPOCH, ITERATION), nested.fields, strict=True)
+                    moment = tuple(core.Var(each, type_, span) for each, (_, type_) in numbers)
+                    return core.MakeStruct(nested, moment, of, span)
+                case core.Var(core.TIMESTAMP, of, span):
+                    return core.Var(EPOCH, of, span)
+            return None
+
+        return transform(value, change)
+
+    def condition(self, condition: core.Expr) -> None:
+        """Adds a condition; one that equates columns of terms makes them one variable, and one that
+        equates a column with an expression defines it, so that both become lookups."""
+        columns = {name for _, names, negated in self.terms if not negated for name in names}
+        match condition:
+            case core.Op("==", (core.Var(a), core.Var(b) as other)) if a != b and {a, b} <= columns:
+                self.unify(a, other)
+            case core.Op("==", (core.Var(name), value)) if name in columns and not mentions(value, name):
+                self.steps.append(Let(name, self.compile(value, name)))
+            case core.Op("==", (value, core.Var(name))) if name in columns and not mentions(value, name):
+                self.steps.append(Let(name, self.compile(value, name)))
+            case _:
+                self.steps.append(Guard(self.compile(condition, "")))
+
+    def unify(self, name: str, other: core.Var) -> None:
+        """Makes one variable of two, in what there is already and in what will come."""
+
+        def new(each: str) -> str:
+            return other.name if each == name else each
+
+        self.terms = [(p, tuple(c and new(c) for c in columns), neg) for p, columns, neg in self.terms]
+        self.steps = [rename_step(step, new) for step in self.steps]
+        self.aliases = {key: other if v.name == name else v for key, v in self.aliases.items()}
+        self.aliases[name] = other
+
+    def presence(self, place: Place, columns: tuple[str | None, ...]) -> tuple[Place, tuple[str, ...]]:
+        """The set of the values that a relation has in the columns that are not None."""
+        source = self.builder.node(place)
+        used = [i for i, name in enumerate(columns) if name is not None]
+        schema = tuple(source.schema[i] for i in used)
+        names = tuple(f"c{i}" if i in used else None for i in range(len(columns)))
+        term = Term(place.node, names)
+        projected = Join((term,), (), tuple(f"c{i}" for i in used), schema, self.text)
+        joined = self.builder.add(projected, (place,))
+        distinct = self.builder.add(Distinct(joined.node, schema), (joined,))
+        return distinct, tuple(name for name in columns if name is not None)
+
+    def group(self, clause: core.GroupBy, rest: Sequence[core.Clause]) -> tuple[core.Clause, ...]:
+        """Ends the Join with the grouping, begins the next with its result; the clauses still to do."""
+        builder = self.builder
+        plan = plan_grouping(clause, rest, self.heads, self.types, builder.program, self.compile)
+        values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
+        joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
+        schema = self.builder.node(joined).schema
+        grouped = builder.add(Distinct(joined.node, schema), (joined,))
+        self.aliases = {}
+        self.types |= {name: type for name, type, _ in plan.results}
+        names = (*plan.keys, *(name for name, _, _ in plan.results))
+        aggregates = tuple(aggregate for _, _, aggregate in plan.results)
+        node = Group(grouped.node, len(plan.keys), aggregates, self.schema(names), self.text)
+        self.terms, self.steps, self.heads = [(builder.add(node, (grouped,)), names, False)], [], plan.heads
+        return plan.rest
+
+    def columns(self, args: Sequence[core.Expr], schema: Schema) -> tuple[str, ...]:
+        """The variables that are a head's arguments."""
+        return tuple(self.bind(arg, f"head.{c.name}") for arg, c in zip(args, schema, strict=True))
+
+    def bind(self, expr: core.Expr, name: str) -> str:
+        """A variable that has the value of an expression."""
+        if isinstance(expr, core.Var):
+            return self.alias(expr.name)
+        self.types[name] = expr.type
+        self.steps.append(Let(name, self.compile(expr, name)))
+        return name
+
+    def join(self, output: tuple[str, ...], schema: Schema) -> Place:
+        """Ends the body: its valuations projected on `output`."""
+        if not any(not negated for _, _, negated in self.terms):
+            unit = self.builder.add(Constant(((),), (), "one row without columns"), ())
+            self.terms.insert(0, (unit, (), False))
+        places = [place for place, _, _ in self.terms]
+        inside = any(place.inside for place in places)
+        read = self.read(output)
+        terms = tuple(
+            Term(self.builder.local(p, inside), columns if negated else _pruned(columns, read), negated)
+            for p, columns, negated in self.terms
+        )
+        return self.builder.add(Join(terms, tuple(self.steps), output, schema, self.text), places, inside)
+
+    def read(self, output: tuple[str, ...]) -> set[str]:
+        """The variables of terms that are used: read by a step, by the output, or in two places."""
+        counts: dict[str, int] = dict.fromkeys(output, 2)
+        for _, columns, _ in self.terms:
+            for name in columns:
+                if name is not None:
+                    counts[name] = counts.get(name, 0) + 1
+        for step in self.steps:
+            bound = (step.name,) if isinstance(step, Let | Unnest) else ()
+            expr = step.condition if isinstance(step, Guard) else step.value
+            for name in (*bound, *expr.inputs):
+                counts[name] = 2
+        return {name for name, count in counts.items() if count > 1}
+
+    def alias(self, name: str) -> str:
+        """The variable that a name stands for."""
+        return self.aliases[name].name if name in self.aliases else name
+
+    def schema(self, names: Collection[str]) -> Schema:
+        """Columns for variables."""
+        return tuple(column(name, self.types[name]) for name in names)
+
+    def compile(self, expr: core.Expr, name: str) -> RowExpr:
+        """The row expression of an expression; the names of its variables are no part of its key."""
+        resolved = self.resolved(expr)
+        places = {variable: str(place) for place, variable in enumerate(free_variables(resolved))}
+
+        def place(part: core.Expr) -> core.Expr | None:
+            if isinstance(part, core.Var) and part.name in places:
+                return replace(part, name=places[part.name])
+            return None
+
+        key = Structure(transform(resolved, place))
+        return row_expr(resolved, self.builder.functions, name, key)
+
+    def resolved(self, expr: core.Expr) -> core.Expr:
+        """The expression over the variables that aliases stand for."""
+
+        def change(part: core.Expr) -> core.Expr | None:
+            return self.aliases.get(part.name) if isinstance(part, core.Var) else None
+
+        return transform(expr, change) if self.aliases else expr
+
+    def elements(self, name: str, value: core.Expr) -> RowExpr:
+        """The row expression of a collection, for its elements; those of a group are (value, 1)."""
+        compiled = replace(self.compile(value, name), column=column(name, self.types[name]), arrays=None)
+        if not is_group(value.type):
+            return compiled
+        scalar = compiled.scalar
+        return replace(compiled, scalar=lambda *row: [(each, 1) for each in scalar(*row).values])
+
+
+def conjuncts(condition: core.Expr) -> list[core.Expr]:
+    """The conditions that all hold when the condition does, in order."""
+    match condition:
+        case core.Op("and", (left, right)):
+            return [*conjuncts(left), *conjuncts(right)]
+        case _:
+            return [condition]
+
+
+def _bound_twice(body: Sequence[core.Clause]) -> set[str]:
+    """The variables of atoms, and those with two definitions: for them a definition is a test."""
+    atoms = [name for clause in body if isinstance(clause, core.Atom) for name in clause.columns if name]
+    others = [clause.name for clause in body if isinstance(clause, core.Let | core.Unnest | core.GroupBy)]
+    return {*atoms, *(name for name in others if others.count(name) > 1)}
+
+
+def _pruned(columns: tuple[str | None, ...], read: set[str]) -> tuple[str | None, ...]:
+    return tuple(name if name in read else None for name in columns)

@@ -1,0 +1,147 @@
+"""The order in which relations can be computed: strata of mutually recursive relations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from .. import core, errors
+from ..errors.diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """`source` is read in a rule for `target`; how: `positive`, `negated` or `grouped`."""
+
+    source: str
+    target: str
+    how: str
+    atom: core.Atom
+    rule: core.Rule
+
+
+def stratify(
+    relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
+) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
+    """The strata in dependency order, and an error for each negation or grouping within one.
+
+    A rule whose heads lie in several strata is split, a part for each.
+    """
+    edges = [edge for rule in rules for edge in dependencies(rule)]
+    successors: dict[str, dict[str, None]] = {name: {} for name in relations}
+    for edge in edges:
+        successors.setdefault(edge.source, {})[edge.target] = None
+        successors.setdefault(edge.target, {})
+    components = strongly_connected(successors)
+    number = {name: i for i, component in enumerate(components) for name in component}
+    inner = [edge for edge in edges if number[edge.source] == number[edge.target]]
+    recursive = {number[edge.source] for edge in inner}
+    parts = _rules_by_component(rules, number, len(components))
+    order = {name: i for i, name in enumerate(successors)}
+    strata = tuple(
+        core.Stratum(tuple(sorted(component, key=order.__getitem__)), i in recursive, tuple(parts[i]))
+        for i, component in enumerate(components)
+    )
+    return strata, [_error(edge, inner) for edge in _offending(inner)]
+
+
+def dependencies(rule: core.Rule) -> Iterator[Edge]:
+    """An edge for each atom and head of the rule."""
+    grouped = max((i for i, clause in enumerate(rule.body) if isinstance(clause, core.GroupBy)), default=-1)
+    for i, clause in enumerate(rule.body):
+        if isinstance(clause, core.Atom):
+            how = "negated" if clause.negated else "grouped" if i < grouped else "positive"
+            for head in rule.heads:
+                yield Edge(clause.relation, head.relation, how, clause, rule)
+
+
+def strongly_connected(successors: dict[str, dict[str, None]]) -> list[list[str]]:
+    """The strongly connected components, each before those that it leads to (Tarjan)."""
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+    waiting: set[str] = set()
+    components: list[list[str]] = []
+    for root in reversed(successors):
+        if root in index:
+            continue
+        path: list[tuple[str, Iterator[str]]] = []
+
+        def enter(node: str, path: list[tuple[str, Iterator[str]]] = path) -> None:
+            index[node] = low[node] = len(index)
+            stack.append(node)
+            waiting.add(node)
+            path.append((node, iter(reversed(successors[node]))))
+
+        enter(root)
+        while path:
+            node, rest = path[-1]
+            following = next(rest, None)
+            if following is None:
+                path.pop()
+                if path:
+                    low[path[-1][0]] = min(low[path[-1][0]], low[node])
+                if low[node] == index[node]:
+                    components.append(_pop_component(node, stack, waiting))
+            elif following not in index:
+                enter(following)
+            elif following in waiting:
+                low[node] = min(low[node], index[following])
+    return components[::-1]
+
+
+def _pop_component(root: str, stack: list[str], waiting: set[str]) -> list[str]:
+    component: list[str] = []
+    while not component or component[-1] != root:
+        component.append(stack.pop())
+        waiting.discard(component[-1])
+    return component
+
+
+def _rules_by_component(
+    rules: Sequence[core.Rule], number: Mapping[str, int], count: int
+) -> list[list[core.Rule]]:
+    parts: list[list[core.Rule]] = [[] for _ in range(count)]
+    for rule in rules:
+        homes = sorted({number[head.relation] for head in rule.heads})
+        for home in homes:
+            heads = tuple(head for head in rule.heads if number[head.relation] == home)
+            parts[home].append(rule if len(homes) == 1 else replace(rule, heads=heads))
+    return parts
+
+
+def _offending(inner: Sequence[Edge]) -> list[Edge]:
+    """One edge for each atom that must not be in its component."""
+    first: dict[int, Edge] = {}
+    for edge in inner:
+        if edge.how != "positive":
+            first.setdefault(id(edge.atom), edge)
+    return list(first.values())
+
+
+def _error(edge: Edge, inner: Sequence[Edge]) -> Diagnostic:
+    cycle = [edge, *_path(edge.target, edge.source, inner)]
+    link = errors.strata.Link
+    return errors.strata.unstratifiable(
+        tuple(link(step.source, step.target, step.how, step.atom.span) for step in cycle)
+    )
+
+
+def _path(start: str, goal: str, inner: Sequence[Edge]) -> list[Edge]:
+    """The edges of a shortest way from start to goal."""
+    came: dict[str, Edge | None] = {start: None}
+    frontier = [start]
+    while frontier and goal not in came:
+        reached = []
+        for node in frontier:
+            for edge in inner:
+                if edge.source == node and edge.target not in came:
+                    came[edge.target] = edge
+                    reached.append(edge.target)
+        frontier = reached
+    way: list[Edge] = []
+    step = came.get(goal)
+    while step is not None:
+        way.append(step)
+        step = came[step.source]
+    return way[::-1]

@@ -1,0 +1,1 @@
+"""What the names of a program mean: modules, imports, scopes, attributes."""

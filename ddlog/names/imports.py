@@ -1,0 +1,113 @@
+"""Imports: the modules that a program names, those that they name, and where their files are.
+
+`import a::b` is the file a/b.dl in the folder of the main file, in a folder of -L or in $DDLOG_HOME/lib,
+and in one of them only; if it is in none, the module of the library. Modules may import each other.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from .. import syntax
+from ..errors import modules as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Source
+from ..syntax.parser import parse_program
+from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, library_module, module_file
+
+
+@dataclass(frozen=True, slots=True)
+class Modules:
+    """The modules of a program by name, the main one "" first; `own` are those that are not the library's.
+    `whole`: each import was found."""
+
+    all: dict[str, ModuleSyntax]
+    own: tuple[ModuleSyntax, ...]
+    whole: bool
+
+
+def load_program(source: Source, library_paths: Sequence[Path]) -> tuple[Modules, list[Diagnostic]]:
+    """The main module with all that it imports, and what was wrong with their texts."""
+    folders = _folders(source, library_paths)
+    parsed, found = parse_program(source)
+    path = Path(source.name)
+    main = index("", source, parsed, path if path.suffix == ".dl" and path.is_file() else None)
+    modules: dict[str, ModuleSyntax] = {"": main, **library()}
+    own, waiting = [main], list(main.imports())
+    whole = True
+    while waiting:
+        wanted = waiting.pop(0)
+        if wanted.module in modules and wanted.module not in library():
+            continue
+        files = _files(wanted.module, folders)
+        module: ModuleSyntax | None = None
+        if len(files) > 1:
+            found.append(
+                errors.SeveralModules(
+                    span=wanted.span, name=wanted.module, files=" and ".join(map(str, files))
+                )
+            )
+        elif files:
+            module = _read(wanted, files[0], found)
+        else:
+            module = library_module(wanted.module)
+            if module is None:
+                found.append(_missing(wanted, folders))
+        whole = whole and module is not None
+        if module is not None and module is not modules.get(module.name):
+            modules[module.name] = module
+            waiting += module.imports()
+            if files:
+                own.append(module)
+    for each in own:
+        bare_constructors(each, _types_seen(each, modules))
+    return Modules(modules, tuple(own), whole), found
+
+
+def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
+    """The folders to search, each once."""
+    main = Path(source.name)
+    folders = [main.parent] if main.is_file() else []
+    folders += library_paths
+    home = os.environ.get("DDLOG_HOME")
+    if home:
+        folders.append(Path(home) / "lib")
+    return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
+
+
+def _files(name: str, folders: Sequence[Path]) -> list[Path]:
+    return [file for folder in folders if (file := module_file(folder, name)).is_file()]
+
+
+def _read(wanted: syntax.Import, file: Path, found: list[Diagnostic]) -> ModuleSyntax | None:
+    try:
+        source = Source(str(file), file.read_bytes().decode("utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
+        found.append(
+            errors.UnreadableModule(span=wanted.span, name=wanted.module, reason=reason or str(error))
+        )
+        return None
+    parsed, problems = parse_program(source)
+    found += problems
+    return index(wanted.module, source, parsed, file)
+
+
+def _missing(wanted: syntax.Import, folders: Sequence[Path]) -> Diagnostic:
+    places = [str(folder) for folder in folders] + ["the library"]
+    file = module_file(Path(), wanted.module).as_posix()
+    return errors.NoSuchModule(span=wanted.span, name=wanted.module, file=file, places=", ".join(places))
+
+
+def _types_seen(module: ModuleSyntax, modules: dict[str, ModuleSyntax]) -> set[str]:
+    """The names of types that the module may write, with and without prefix."""
+    seen = {name for each in library().values() for name in each.names(TYPES)}
+    for each in module.imports():
+        if each.module in modules:
+            names = modules[each.module].names(TYPES)
+            seen.update(f"{each.alias or each.module}::{name}" for name in names)
+            seen.update(names if each.alias is None else ())
+    return seen

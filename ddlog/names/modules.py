@@ -1,0 +1,254 @@
+"""Modules: their declarations by name, and the library that every program sees.
+
+The library is long and a program uses little of it. It is parsed once per installation; afterwards
+its declarations are read one by one, when something names them, from a cache in the user's directory.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import pickle
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from .. import syntax
+from ..errors.diagnostics import InternalError, render
+from ..errors.source import Source
+
+Tables: TypeAlias = dict[str, dict[str, list[Any]]]
+
+TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
+TRANSFORMERS = "transformers"
+IMPORT = "import"  # the name of imports among the others
+
+
+@dataclass(slots=True)
+class ModuleSyntax:
+    """The declarations of a module by table and name; stored ones are decoded when asked for.
+    `path` is the file of a module of the user's."""
+
+    name: str
+    source: Source
+    tables: Tables = field(default_factory=lambda: _empty())
+    path: Path | None = None
+
+    def get(self, table: str, name: str) -> tuple[Any, ...]:
+        """The declarations of a name."""
+        stored = self.tables[table].get(name)
+        if stored is None:
+            return ()
+        for i, each in enumerate(stored):
+            if isinstance(each, bytes):
+                stored[i] = _decode(each, self.source)
+        return tuple(stored)
+
+    def names(self, table: str) -> Iterable[str]:
+        """All declared names of a table."""
+        return self.tables[table]
+
+    def all(self, table: str) -> Iterator[Any]:
+        """All declarations of a table, in order of first occurrence of their names."""
+        for name in self.tables[table]:
+            yield from self.get(table, name)
+
+    def imports(self) -> list[syntax.Import]:
+        """The imports of the module."""
+        return list(self.get(OTHER, IMPORT))
+
+    def qualified(self, name: str) -> str:
+        """The name as other modules and printed values have it."""
+        return f"{self.name}::{name}" if self.name else name
+
+
+def _empty() -> Tables:
+    return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, TRANSFORMERS, OTHER)}
+
+
+def index(name: str, source: Source, module: syntax.Module, path: Path | None = None) -> ModuleSyntax:
+    """The declarations of a parsed module by name."""
+    indexed = ModuleSyntax(name, source, path=path)
+
+    def put(table: str, key: str, declaration: Any) -> None:
+        indexed.tables[table].setdefault(key, []).append(declaration)
+
+    for declaration in module.declarations:
+        match declaration:
+            case syntax.TypeDecl():
+                put(TYPES, declaration.name, declaration)
+                for constructor in declaration.constructors:
+                    put(CONSTRUCTORS, constructor.name, declaration)
+            case syntax.AliasDecl() | syntax.ExternTypeDecl():
+                put(TYPES, declaration.name, declaration)
+            case syntax.FunctionDecl():
+                put(FUNCTIONS, declaration.name, declaration)
+            case syntax.RelationDecl():
+                put(RELATIONS, declaration.name, declaration)
+                if declaration.fields is not None:
+                    put(TYPES, declaration.name, declaration)
+                    put(CONSTRUCTORS, declaration.name, declaration)
+            case syntax.TransformerDecl():
+                put(TRANSFORMERS, declaration.name, declaration)
+                put(FUNCTIONS, declaration.name, _implementation(declaration))
+            case syntax.Import():
+                put(OTHER, IMPORT, declaration)
+            case _:
+                put(OTHER, "", declaration)
+    return indexed
+
+
+def _implementation(transformer: syntax.TransformerDecl) -> syntax.FunctionDecl:
+    """The function that a transformer is: from vectors to one vector, or to a tuple of several."""
+
+    def vector(port: syntax.Field) -> syntax.Type:
+        if not isinstance(port.type, syntax.RelationType):
+            return port.type
+        return syntax.NamedType("ddlog_std::Vec", (port.type.element,), port.span)
+
+    inputs = tuple(
+        syntax.Parameter(each.name, vector(each), False, (), each.span) for each in transformer.inputs
+    )
+    outputs = tuple(map(vector, transformer.outputs))
+    result = outputs[0] if len(outputs) == 1 else syntax.TupleType(outputs, transformer.span)
+    span, name_span = transformer.span, transformer.name_span
+    return syntax.FunctionDecl(transformer.name, inputs, result, None, (), span, name_span)
+
+
+def bare_constructors(indexed: ModuleSyntax, elsewhere: Collection[str]) -> None:
+    """`typedef N = M` where M is no type, not even of another module that this one sees (`elsewhere`),
+    declares a constructor M, perhaps N itself."""
+    types = indexed.tables[TYPES]
+    for name, declarations in list(types.items()):
+        for i, each in enumerate(declarations):
+            match each:
+                case syntax.AliasDecl(type=syntax.NamedType(other, (), span)) if other[:1].isupper() and (
+                    other == name or other not in types
+                ):
+                    if other != name and other in elsewhere:
+                        continue
+                    constructor = syntax.ConstructorDecl(other, (), (), span)
+                    made = syntax.TypeDecl(
+                        name, each.parameters, (constructor,), each.attributes, each.span, each.name_span
+                    )
+                    declarations[i] = made
+                    indexed.tables[CONSTRUCTORS].setdefault(other, []).append(made)
+
+
+_loaded: dict[str, ModuleSyntax] = {}
+
+
+def library() -> Mapping[str, ModuleSyntax]:
+    """The modules that every program sees, by name."""
+    from .. import stdlib
+
+    if not _loaded:
+        _loaded.update(load_modules(_library_folder(), stdlib.AUTO_IMPORTED))
+    return {name: _loaded[name] for name in stdlib.AUTO_IMPORTED}
+
+
+def library_module(name: str) -> ModuleSyntax | None:
+    """A module of the library; None if it has none of the name."""
+    if name not in library() and name not in _loaded:
+        if not module_file(_library_folder(), name).is_file():
+            return None
+        _loaded.update(load_modules(_library_folder(), (name,)))
+    return _loaded[name]
+
+
+def module_file(folder: Path, name: str) -> Path:
+    """Where a module is in a folder of modules."""
+    return folder.joinpath(*name.split("::")).with_suffix(".dl")
+
+
+def _library_folder() -> Path:
+    from .. import stdlib
+
+    return Path(str(stdlib.__file__)).parent
+
+
+def load_modules(directory: Path, names: Iterable[str]) -> dict[str, ModuleSyntax]:
+    """The named modules of a directory, from the cache if it is current."""
+    sources = {name: Source(f"{name}.dl", module_file(directory, name).read_text("utf-8")) for name in names}
+    path = _cache_path(sources)
+    tables = _read_cache(path)
+    if tables is None:
+        modules = {name: _parse(name, source) for name, source in sources.items()}
+        _write_cache(path, modules)
+        return modules
+    return {name: ModuleSyntax(name, source, tables[name]) for name, source in sources.items()}
+
+
+def _parse(name: str, source: Source) -> ModuleSyntax:
+    from ..syntax.parser import parse_program
+
+    module, diagnostics = parse_program(source)
+    if any(each.severity == "error" for each in diagnostics):
+        raise InternalError(f"library module {name} does not parse:\n{render(diagnostics)}")
+    return index(name, source, module)
+
+
+def _cache_path(sources: Mapping[str, Source]) -> Path:
+    digest = hashlib.blake2b(f"{sys.version} {sorted(sources)}".encode(), digest_size=16)
+    language = Path(__file__).parents[1] / "syntax"
+    for file in (Path(__file__), *sorted(language.glob("*.py")), language / "grammar.lark"):
+        digest.update(file.read_bytes())
+    for name in sorted(sources):
+        digest.update(sources[name].text.encode())
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return Path(root) / "ddlog" / f"library-{digest.hexdigest()}.pickle"
+
+
+def _read_cache(path: Path) -> dict[str, Tables] | None:
+    try:
+        found: dict[str, Tables] = pickle.loads(path.read_bytes())
+        return found
+    except Exception:  # a cache that cannot be read, for whatever reason, is made again
+        return None
+
+
+def _write_cache(path: Path, modules: Mapping[str, ModuleSyntax]) -> None:
+    content = {name: _encoded(module) for name, module in modules.items()}
+    partial = path.with_suffix(f".{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        partial.write_bytes(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
+        partial.replace(path)
+    except OSError:
+        return
+
+
+def _encoded(module: ModuleSyntax) -> Tables:
+    return {
+        table: {name: [_encode(each) for each in stored] for name, stored in entries.items()}
+        for table, entries in module.tables.items()
+    }
+
+
+class _Pickler(pickle.Pickler):
+    """Writes the source of a module as a reference to it."""
+
+    def persistent_id(self, obj: Any) -> Any:
+        return "source" if isinstance(obj, Source) else None
+
+
+class _Unpickler(pickle.Unpickler):
+    def __init__(self, content: bytes, source: Source) -> None:
+        super().__init__(io.BytesIO(content))
+        self._source = source
+
+    def persistent_load(self, pid: Any) -> Source:
+        return self._source
+
+
+def _encode(declaration: Any) -> bytes:
+    buffer = io.BytesIO()
+    _Pickler(buffer, pickle.HIGHEST_PROTOCOL).dump(declaration)
+    return buffer.getvalue()
+
+
+def _decode(content: bytes, source: Source) -> Any:
+    return _Unpickler(content, source).load()

@@ -1,0 +1,440 @@
+"""What the names of a program mean: types, constructors, functions, relations, module by module."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any
+
+from .. import core, errors, syntax
+from ..errors.diagnostics import Diagnostic, Note, counted
+from ..errors.nearest import nearest
+from ..errors.source import Span
+from ..types import (
+    HASH_SETS,
+    REF,
+    TRANSPARENT,
+    UNIT,
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    Function,
+    Opaque,
+    Signed,
+    String,
+    Tuple,
+    Type,
+    TypeDef,
+    TypeVar,
+    User,
+    unwrapped,
+)
+from ..types.unify import ERROR, substitute, type_variables
+from .attributes import json_fields, json_tag, json_variant, original
+from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
+
+BUILT_IN: dict[str, Type] = {
+    "bool": Bool(),
+    "bigint": BigInt(),
+    "integer": BigInt(),
+    "string": String(),
+    "float": Float(32),
+    "double": Float(64),
+}
+DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
+SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
+
+
+def readable(text: str) -> str:
+    """The text of types without the prefixes of the modules that every program sees."""
+    return text.replace("ddlog_std::", "").replace("internment::", "")
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """A declared function with its types; `variables` are its type variables in order."""
+
+    name: str
+    module: str
+    variables: tuple[str, ...]
+    parameters: tuple[core.Parameter, ...]
+    result: Type
+    declaration: syntax.FunctionDecl = field(compare=False, repr=False)
+    overloaded: bool
+
+    @property
+    def span(self) -> Span:
+        """Where it is declared."""
+        return self.declaration.name_span
+
+    def show(self) -> str:
+        """The head of the function as text."""
+        shown = ", ".join(f"{p.name}: {'mut ' if p.mutable else ''}{p.type}" for p in self.parameters)
+        return readable(f"{self.name}({shown}): {self.result}")
+
+    def key(self, types: Sequence[Type]) -> str:
+        """The name of the instance for these type arguments."""
+        name = f"{self.module}::{self.name}" if self.module else self.name
+        if self.variables:
+            name += f"<{', '.join(map(str, types))}>"
+        if self.overloaded:
+            mapping = dict(zip(self.variables, types, strict=True))
+            name += f"({', '.join(str(substitute(p.type, mapping)) for p in self.parameters)})"
+        return name
+
+
+@dataclass(frozen=True, slots=True)
+class ModuleScope:
+    """What a module sees: the modules whose names need no prefix, nearest first, those of them that it
+    imports, and the modules that each prefix stands for."""
+
+    plain: list[ModuleSyntax]
+    imported: list[ModuleSyntax]
+    prefixed: dict[str, list[ModuleSyntax]]
+
+
+class Environment:
+    """The declarations that a program sees, resolved when first asked for."""
+
+    def __init__(self, modules: Mapping[str, ModuleSyntax], everywhere: Sequence[str]) -> None:
+        self.modules = dict(modules)
+        self.everywhere = tuple(everywhere)
+        self.typedefs: dict[str, TypeDef] = {}
+        self.relations: dict[str, core.Relation] = {}
+        self.diagnostics: list[Diagnostic] = []
+        self.made: dict[str, core.Relation] = {}  # by the checker, under names that no source has
+        self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
+        self.externs: dict[str, ModuleType] = {}
+        self.erases = False  # whether some type is only in the types: see check/erase.py
+        self._scopes: dict[str, ModuleScope] = {}
+        self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
+        self._expanding: list[tuple[str, Any]] = []
+        self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
+
+    # -------------------------------------------------------------- look-ups
+
+    def visible(self, name: str, module: str) -> tuple[str, list[ModuleSyntax]]:
+        """The name without its prefix, and the modules to look for it in, nearest first."""
+        prefix, _, last = name.rpartition("::")
+        scope = self._scope(module)
+        return last, scope.prefixed.get(prefix, []) if prefix else scope.plain
+
+    def _scope(self, module: str) -> ModuleScope:
+        if module not in self._scopes:
+            own = self.modules[module]
+            imports = own.imports()
+            known = [(each, self.modules[each.module]) for each in imports if each.module in self.modules]
+            imported = [found for each, found in known if each.alias is None]
+            everywhere = [self.modules[name] for name in self.everywhere]
+            plain = list({id(each): each for each in (own, *imported, *everywhere)}.values())
+            prefixed = {each.name: [each] for each in (*plain, *(found for _, found in known))}
+            for each, found in known:
+                if each.alias is not None and found not in prefixed.setdefault(each.alias, []):
+                    prefixed[each.alias].append(found)
+            self._scopes[module] = ModuleScope(plain, imported, prefixed)
+        return self._scopes[module]
+
+    def find(self, table: str, name: str, module: str) -> tuple[ModuleSyntax, Any] | None:
+        """The declaration of a name in the nearest module that has one; None if several imports have it."""
+        name = SPELLINGS.get(name, name)
+        if len(self._rivals(table, name, module)) > 1:
+            return None
+        last, modules = self.visible(name, module)
+        for each in modules:
+            found = each.get(table, last)
+            if found:
+                return each, found[0]
+        return None
+
+    def _rivals(self, table: str, name: str, module: str) -> list[str]:
+        """The imported modules that have a name which the module itself does not declare."""
+        if "::" in name or len(self._scope(module).imported) < 2 or self.modules[module].get(table, name):
+            return []
+        return [each.name for each in self._scope(module).imported if each.get(table, name)]
+
+    def names(self, table: str, module: str) -> list[str]:
+        """All names of a table that can be written without a prefix."""
+        return [name for each in self._scope(module).plain for name in each.names(table)]
+
+    def functions(self, name: str, module: str) -> tuple[Signature, ...]:
+        """The functions of a name: those of the module and of all that it sees."""
+        last, modules = self.visible(SPELLINGS.get(name, name), module)
+        found = [signature for each in modules for signature in self._declared(each, last)]
+        own = {tuple(p.type for p in each.parameters) for each in found if each.module == module}
+        return tuple(
+            each
+            for each in found
+            if each.module == module or tuple(p.type for p in each.parameters) not in own
+        )
+
+    def _declared(self, module: ModuleSyntax, name: str) -> tuple[Signature, ...]:
+        place = (module.name, name)
+        if place not in self._signatures:
+            declarations = module.get(FUNCTIONS, name)
+            overloaded = len(declarations) > 1
+            self._signatures[place] = tuple(
+                self._signature(each, module.name, overloaded) for each in declarations
+            )
+        return self._signatures[place]
+
+    def _signature(self, declaration: syntax.FunctionDecl, module: str, overloaded: bool) -> Signature:
+        parameters = tuple(
+            core.Parameter(each.name, self.convert(each.type, module), each.mutable)
+            for each in declaration.parameters
+        )
+        result = self.convert(declaration.result, module) if declaration.result else UNIT
+        variables = type_variables(Tuple((*(each.type for each in parameters), result)))
+        return Signature(declaration.name, module, variables, parameters, result, declaration, overloaded)
+
+    def constructor(self, name: str, module: str) -> tuple[TypeDef, Constructor] | None:
+        """The constructor of a name, with its type."""
+        found = self.find(CONSTRUCTORS, name, module)
+        if found is None:
+            return None
+        owner, declaration = found
+        typedef = self.typedef(owner, declaration)
+        qualified = owner.qualified(name.rpartition("::")[2])
+        return next(((typedef, each) for each in typedef.constructors if each.name == qualified), None)
+
+    def constructors_of(self, type_: User) -> list[tuple[str, tuple[tuple[str, Type], ...]]]:
+        """The constructors of a type with its arguments put into the types of their fields."""
+        if type_ not in self._fields:
+            typedef = self.typedefs[type_.name]
+            mapping = dict(zip(typedef.parameters, type_.args, strict=True))
+            self._fields[type_] = [
+                (each.name, tuple((name, substitute(field_, mapping)) for name, field_ in each.fields))
+                for each in typedef.constructors
+            ]
+        return self._fields[type_]
+
+    def relation(self, name: str, module: str) -> core.Relation | None:
+        """The relation of a name."""
+        if name in self.made:
+            return self.made[name]
+        found = self.find(RELATIONS, name, module)
+        if found is None:
+            return None
+        owner, declaration = found
+        qualified = owner.qualified(declaration.name)
+        if qualified not in self.relations:
+            self.relations[qualified] = self._relation(owner, declaration, qualified)
+        return self.relations[qualified]
+
+    def _relation(self, owner: ModuleSyntax, declaration: syntax.RelationDecl, name: str) -> core.Relation:
+        record: Type
+        if declaration.fields is not None:
+            self.typedef(owner, declaration)
+            record = User(name)
+            if declaration.by_ref:
+                record = self.reference(record)
+        else:
+            assert declaration.element is not None
+            record = self.convert(declaration.element, owner.name, frozenset())
+            if declaration.by_ref:
+                record = self.reference(record)
+        constructor: Constructor | None = None
+        columns: tuple[core.Column, ...] = (core.Column("value", record),)
+        held = unwrapped(record)
+        if isinstance(held, User) and len(self.typedefs[held.name].constructors) == 1:
+            constructor = self.typedefs[held.name].constructors[0]
+            fields = self.constructors_of(held)[0][1]
+            columns = tuple(core.Column(each, type_) for each, type_ in fields)
+        return core.Relation(
+            name,
+            declaration.role,
+            declaration.kind,
+            record,
+            constructor,
+            columns,
+            None,
+            declaration.name_span,
+            original(declaration),
+        )
+
+    # ----------------------------------------------------------------- types
+
+    def reference(self, type_: Type, name: str = REF) -> Type:
+        """`Ref` or `Intern` of a type."""
+        self.erases = True
+        return Opaque(name, (type_,))
+
+    def typedef(self, owner: ModuleSyntax, declaration: syntax.TypeDecl | syntax.RelationDecl) -> TypeDef:
+        """The type that a declaration makes."""
+        name = owner.qualified(declaration.name)
+        if name in self.typedefs:
+            return self.typedefs[name]
+        if isinstance(declaration, syntax.RelationDecl):
+            parameters: tuple[str, ...] = ()
+            shapes = [(declaration.name, declaration.fields or (), "")]
+            tag = None
+        else:
+            parameters = declaration.parameters
+            shapes = [
+                (each.name, each.fields, json_variant(each.attributes)) for each in declaration.constructors
+            ]
+            tag = json_tag(declaration.attributes)
+        self.typedefs[name] = TypeDef(name, parameters, ())  # so that fields may name the type itself
+        known = frozenset(parameters)
+        self.typedefs[name] = TypeDef(
+            name,
+            parameters,
+            tuple(
+                Constructor(
+                    owner.qualified(each),
+                    i,
+                    tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
+                    json_fields(fields),
+                    variant,
+                )
+                for i, (each, fields, variant) in enumerate(shapes)
+            ),
+            tag,
+        )
+        return self.typedefs[name]
+
+    def convert(self, type_: syntax.Type, module: str, variables: frozenset[str] | None = None) -> Type:
+        """The type that is written; `variables` are the type variables in scope, None for any."""
+        match type_:
+            case syntax.IntType(width, signed, span):
+                if width < 1:
+                    self.diagnostics.append(
+                        errors.types.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
+                    )
+                return Signed(width) if signed else Bit(width)
+            case syntax.TupleType(items, _):
+                parts = tuple(self.convert(item, module, variables) for item in items)
+                return parts[0] if len(parts) == 1 else Tuple(parts)
+            case syntax.VarType(name, span):
+                if variables is not None and name not in variables:
+                    self.diagnostics.append(errors.names.UnknownTypeVariable(span=span, name=name))
+                return TypeVar(name)
+            case syntax.FunctionType(parameters, mutable, result, _):
+                converted = tuple(self.convert(each, module, variables) for each in parameters)
+                return Function(
+                    converted, mutable, self.convert(result, module, variables) if result else UNIT
+                )
+            case syntax.RelationType(span=span):
+                self.diagnostics.append(errors.rules.RelationAsType(span=span))
+                return UNIT
+            case syntax.NamedType():
+                return self._named(type_, module, variables)
+
+    def _named(self, type_: syntax.NamedType, module: str, variables: frozenset[str] | None) -> Type:
+        built_in = BUILT_IN.get(type_.name)
+        found = None
+        if built_in is None or type_.name in DECLARABLE:
+            found = self.find(TYPES, type_.name, module)
+        if found is None and built_in is not None:
+            self._count_arguments(type_, 0)
+            return built_in
+        if found is None:
+            self.diagnostics.append(self._unknown_type(type_, module))
+            return ERROR
+        owner, declaration = found
+        args = tuple(self.convert(each, module, variables) for each in type_.args)
+        parameters = () if isinstance(declaration, syntax.RelationDecl) else declaration.parameters
+        if not self._count_arguments(type_, len(parameters)):
+            return ERROR
+        if isinstance(declaration, syntax.AliasDecl):
+            return self._alias(owner, declaration, args)
+        if isinstance(declaration, syntax.ExternTypeDecl):
+            name = owner.qualified(declaration.name)
+            self.erases = self.erases or name in TRANSPARENT | HASH_SETS
+            return Opaque(name, args)
+        self.typedef(owner, declaration)
+        return User(owner.qualified(declaration.name), args)
+
+    def _count_arguments(self, type_: syntax.NamedType, wanted: int) -> bool:
+        if len(type_.args) != wanted:
+            self.diagnostics.append(
+                errors.types.WrongTypeArguments(
+                    span=type_.span,
+                    name=type_.name,
+                    wanted=counted(wanted, "type argument"),
+                    given=len(type_.args),
+                )
+            )
+        return len(type_.args) == wanted
+
+    def _alias(self, owner: ModuleSyntax, alias: syntax.AliasDecl, args: tuple[Type, ...]) -> Type:
+        place = (owner.qualified(alias.name), alias)
+        body = self.expand(place, alias.type, owner.name, frozenset(alias.parameters))
+        return substitute(body, dict(zip(alias.parameters, args, strict=True)))
+
+    def expand(
+        self, alias: tuple[str, syntax.AliasDecl], type_: syntax.Type, module: str, variables: frozenset[str]
+    ) -> Type:
+        """What an alias stands for; an error if that is in terms of itself."""
+        if alias in self._expanding:
+            cycle = self._expanding[self._expanding.index(alias) :]
+            start = min(range(len(cycle)), key=lambda i: cycle[i][0])
+            around = [*cycle[start:], *cycle[: start + 1]]
+            shown = " -> ".join(name for name, _ in around)
+            self.diagnostics.append(errors.types.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
+            return ERROR
+        self._expanding.append(alias)
+        try:
+            return self.convert(type_, module, variables)
+        finally:
+            self._expanding.pop()
+
+    # ---------------------------------------------------------------- errors
+
+    def _unknown_type(self, type_: syntax.NamedType, module: str) -> Diagnostic:
+        wrong = self.misnamed(TYPES, type_.name, type_.span, module)
+        if wrong is not None:
+            return wrong
+        hint = self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
+        return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)
+
+    def misnamed(self, table: str, name: str, span: Span, module: str) -> Diagnostic | None:
+        """The error for a name whose prefix is no module, or that several imported modules have; None when
+        there is nothing wrong with it."""
+        rivals = self._rivals(table, name, module)
+        if len(rivals) > 1:
+            return errors.modules.Ambiguous(span=span, name=name, modules=tuple(rivals))
+        prefix = name.rpartition("::")[0]
+        known = self._scope(module).prefixed
+        if not prefix or prefix in known:
+            return None
+        hint = self.suggest(prefix, known)
+        return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
+
+    def suggest(self, name: str, candidates: Iterable[str]) -> str:
+        """A help text with the candidate nearest to the name; empty when none is near."""
+        close = nearest(name, candidates) if len(name) > 2 else None
+        return f"did you mean `{close}`?" if close else ""
+
+
+def definitions(module: ModuleSyntax) -> Iterator[Diagnostic]:
+    """An error for every name that the module declares more than once."""
+    for table in (TYPES, CONSTRUCTORS, RELATIONS):
+        for name in module.names(table):
+            if table != TYPES and name in module.tables[TYPES] and len(module.get(TYPES, name)) > 1:
+                continue
+            found = module.get(table, name)
+            if table == CONSTRUCTORS:
+                found = _constructors(found, name)
+            if len(found) > 1:
+                spans = [_name_span(each) for each in found]
+                notes = tuple(Note("also defined here", span) for span in spans[:1])
+                for span in spans[1:]:
+                    yield errors.names.MultipleDefinitions(span=span, name=name, notes=notes)
+
+
+def _constructors(declarations: Sequence[Any], name: str) -> tuple[Any, ...]:
+    found: dict[int, Any] = {}
+    for each in declarations:
+        if isinstance(each, syntax.TypeDecl):
+            found.update((id(c), c) for c in each.constructors if c.name == name)
+        else:
+            found[id(each)] = each
+    return tuple(found.values())
+
+
+def _name_span(declaration: Any) -> Span:
+    span: Span = getattr(declaration, "name_span", None) or declaration.span
+    return span

@@ -1,0 +1,1 @@
+"""Programs, and sessions that keep their relations up to date."""

@@ -1,0 +1,238 @@
+"""The choice of an engine, and the one line that says which and why.
+
+Nothing here imports Spark: the choice costs nothing where it falls on the in-process engine.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from ..errors.diagnostics import DDlogError
+from ..errors.usage import BadOptions
+
+SHARE = 4
+"""The in-process limit is this fraction of the machine's memory, unless an option says otherwise."""
+
+ENGINES = ("auto", "in-process", "spark")
+_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?\Z")
+_MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
+
+
+@dataclass(frozen=True, slots=True)
+class EngineOptions:
+    """What the user said of engines. `conf` is of Spark; `limit` is the in-process limit in bytes; `workers`
+    is how many threads are to share the work."""
+
+    engine: str = "auto"
+    master: str | None = None
+    remote: str | None = None
+    conf: tuple[tuple[str, str], ...] = ()
+    limit: int | None = None
+    workers: int | None = None
+
+    @property
+    def names_spark(self) -> bool:
+        """Whether an option is about Spark only."""
+        return bool(self.master or self.remote or self.conf)
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """An engine, why it was chosen, and where its Spark is if an option or the environment says so."""
+
+    spark: bool
+    reason: str
+    master: str | None = None
+    remote: str | None = None
+
+    @property
+    def text(self) -> str:
+        """The line that says so."""
+        return f"engine: {'spark' if self.spark else 'in-process'} ({self.reason})"
+
+
+def choose(
+    options: EngineOptions,
+    size: Callable[[], int | None],
+    spark_only: str | None = None,
+    *,
+    environ: Mapping[str, str] | None = None,
+    active: bool | None = None,
+) -> Choice:
+    """The engine for a run. `size` estimates the input in bytes (None: there is none), and is asked only
+    where it decides; `spark_only` is an input that only Spark reads. Raises DDlogError where options
+    contradict each other.
+    """
+    environ = os.environ if environ is None else environ
+    _check(options)
+    running = session_is_active() if active is None else active
+    choice = _chosen(options, size, spark_only, environ, running)
+    return choice if options.workers is None else _with_workers(choice, options.workers, running)
+
+
+def _with_workers(choice: Choice, workers: int, running: bool) -> Choice:
+    """The choice with so many workers: the in-process engine has one, Spark on this machine any number."""
+    if not choice.spark:
+        if workers > 1:
+            problem = f"--workers {workers}: the in-process engine has one worker; give --engine spark too"
+            raise DDlogError([BadOptions(problem)])
+        return choice
+    if choice.master or choice.remote or running:
+        problem = f"--workers {workers}: where Spark runs settles how many it has ({choice.reason})"
+        raise DDlogError([BadOptions(problem)])
+    return replace(choice, master=f"local[{workers}]")
+
+
+def _chosen(
+    options: EngineOptions,
+    size: Callable[[], int | None],
+    spark_only: str | None,
+    environ: Mapping[str, str],
+    running: bool,
+) -> Choice:
+    if options.engine == "in-process":
+        return Choice(False, "--engine in-process")
+    master, remote, said = _address(options, environ)
+    if options.engine == "spark":
+        return Choice(True, "--engine spark", master, remote)
+    if said or running:
+        reason = said or "a Spark session is active"
+        return Choice(True, reason, master, remote)
+    if options.conf:
+        return Choice(True, "--conf is given")
+    if spark_only is not None:
+        return Choice(True, f"only Spark reads {spark_only}")
+    return _by_size(size(), options.limit)
+
+
+def _check(options: EngineOptions) -> None:
+    if options.engine not in ENGINES:
+        raise DDlogError(
+            [BadOptions(f"there is no engine `{options.engine}`; there are {', '.join(ENGINES)}")]
+        )
+    if options.master and options.remote:
+        raise DDlogError([BadOptions("--master and --remote are two places for one Spark: give one of them")])
+    if options.engine == "in-process" and options.names_spark:
+        given = "--master" if options.master else "--remote" if options.remote else "--conf"
+        raise DDlogError([BadOptions(f"{given} is for Spark, and --engine in-process does without it")])
+    if options.remote and not options.remote.startswith(("sc://", "local")):
+        raise DDlogError([BadOptions(f"--remote {options.remote}: expected sc://HOST[:PORT] or local[N]")])
+    if options.master and not _MASTER.match(options.master):
+        expected = "local[N], spark://HOST:PORT, yarn or k8s://…"
+        raise DDlogError([BadOptions(f"--master {options.master}: expected {expected}")])
+
+
+def _address(options: EngineOptions, environ: Mapping[str, str]) -> tuple[str | None, str | None, str]:
+    """Where Spark is (a master, a remote) and what said so: options first, then what PySpark reads from
+    the environment. A MASTER that is no Spark master means something else."""
+    if options.master:
+        return options.master, None, f"--master {options.master}"
+    if options.remote:
+        return None, options.remote, f"--remote {options.remote}"
+    conf = dict(options.conf)
+    for key in ("spark.master", "spark.remote"):
+        if key in conf:
+            place = conf[key]
+            found = (place, None) if key == "spark.master" else (None, place)
+            return *found, f"--conf {key}={place}"
+    if environ.get("SPARK_REMOTE"):
+        return None, environ["SPARK_REMOTE"], f"SPARK_REMOTE is {environ['SPARK_REMOTE']}"
+    for name in ("MASTER", "SPARK_MASTER"):
+        if _MASTER.match(environ.get(name, "")):
+            return environ[name], None, f"{name} is {environ[name]}"
+    if "PYSPARK_GATEWAY_PORT" in environ:
+        return None, None, "started by spark-submit"
+    return None, None, ""
+
+
+def _by_size(size: int | None, limit: int | None) -> Choice:
+    memory = machine_memory()
+    if limit is None and memory is not None:
+        limit = memory // SHARE
+        said = f"limit {size_text(limit)}, 1/{SHARE} of the memory"
+    else:
+        said = f"limit {size_text(limit)}" if limit is not None else "no limit known"
+    if size is None:
+        return Choice(False, "no input files")
+    if limit is not None and size > limit:
+        return Choice(True, f"input {size_text(size)}, {said}")
+    return Choice(False, f"input {size_text(size)}, {said}")
+
+
+def session_is_active() -> bool:
+    """Whether this process has a Spark session; looks only where PySpark has been imported already."""
+    return active_session() is not None
+
+
+def active_session() -> Any:
+    """The Spark session of this process, or None. Does not import PySpark."""
+    if "pyspark" not in sys.modules:
+        return None
+    for name in ("pyspark.sql.session", "pyspark.sql.connect.session"):
+        module = sys.modules.get(name)
+        if module is not None:
+            with suppress(Exception):
+                session = module.SparkSession.getActiveSession()
+                if session is not None:
+                    return session
+    return None
+
+
+def parse_size(text: str) -> int:
+    """The bytes of a size such as `8G`, `512M`, `1.5 GB`. Raises ValueError."""
+    found = _SIZE.match(text.strip().upper())
+    if found is None or float(found.group(1)) == 0:
+        raise ValueError(f"{text!r} is no size such as 8G or 512M")
+    return int(float(found.group(1)) * _UNITS[found.group(2)])
+
+
+def size_text(size: int) -> str:
+    """A size as people read it."""
+    amount, unit = float(size), "B"
+    for unit in ("B", "KB", "MB", "GB", "TB"):
+        if amount < 1000 or unit == "TB":
+            break
+        amount /= 1024
+    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
+
+
+def machine_memory() -> int | None:
+    """The memory of the machine, or of the container if that has less."""
+    sizes: list[int] = []
+    with suppress(OSError, ValueError, AttributeError):
+        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
+    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        with suppress(OSError, ValueError):
+            sizes.append(int(Path(name).read_text()))
+    return min(sizes) if sizes else None
+
+
+_WEIGHTS = {"parquet": 4, "orc": 4}
+_COMPRESSED = 5
+
+
+def weighed(files: Iterable[tuple[int, str, bool]]) -> int:
+    """The estimate of what files hold, from their sizes, forms, and whether they are compressed: as text
+    would be. Columnar and compressed files hold several times their size."""
+    return sum(
+        size * (_COMPRESSED if compressed else _WEIGHTS.get(form, 1)) for size, form, compressed in files
+    )
+
+
+def parse_conf(items: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """The settings of `--conf key=value` options. Raises DDlogError."""
+    pairs = []
+    for item in items:
+        key, equals, value = item.partition("=")
+        if not equals or not key.strip():
+            raise DDlogError([BadOptions(f"--conf {item}: expected KEY=VALUE")])
+        pairs.append((key.strip(), value))
+    return tuple(pairs)

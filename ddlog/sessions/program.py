@@ -1,0 +1,245 @@
+"""Programs: a text, checked, and the circuits and sessions that come of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from .. import values
+from ..core import CheckedProgram, Index, Relation
+from ..errors import facts
+from ..errors import usage as errors
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.names import UnusedRelation
+from ..errors.nearest import nearest
+from ..errors.source import Source
+from ..names.exposed import exposed
+from ..values.rows import Row
+from .collector import paused
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..engine.circuit import Circuit
+    from ..engine.runtime import Runtime
+    from ..engine.schema import RowExpr
+    from ..engine.spark.runtime import SparkOptions
+    from .session import Progress, Session
+
+_ENGINES = ("auto", "in-process", "inprocess", "spark")
+
+
+def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
+    """The program of a file (a Path, or a string that ends in `.dl`) or of a text.
+
+    Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
+    with all errors; the program has the warnings.
+    """
+    from ..check.program import check_program
+
+    paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
+    folders = tuple(map(Path, paths))
+    missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
+    if missing:
+        raise DDlogError(missing)
+    source = read_source(program)
+    with paused():
+        checked, diagnostics = check_program(source, folders)
+    if checked is None:
+        raise DDlogError(diagnostics)
+    return Program(source, checked, tuple(diagnostics))
+
+
+def _in_process(circuit: Circuit) -> Runtime:
+    from ..engine.runtime import create_runtime
+
+    return create_runtime(circuit, nan=values.NAN)
+
+
+def _check_inspections(circuit: Circuit) -> None:
+    """Sees that no Inspect reads what Spark's operators do not know of a row. Raises DDlogError."""
+    from ..engine.circuit import CIRCUMSTANCES, DeltaJoin, Fixpoint, Inspect, Join
+    from ..errors.spark import NoCircumstances
+
+    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
+    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
+        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
+            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
+                raise DDlogError([NoCircumstances(node.text)])
+
+
+def _not_a_directory(path: Path) -> Diagnostic:
+    return facts.NotADirectory(str(path)) if path.exists() else facts.NoSuchDirectory(str(path))
+
+
+def read_source(program: str | Path) -> Source:
+    """The source text of a program given as a path or a text. Raises DDlogError."""
+    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
+        return Source("<program>", program)
+    try:
+        return Source(str(program), Path(program).read_bytes().decode("utf-8"))
+    except UnicodeDecodeError as error:
+        reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
+    except OSError as error:
+        reason = error.strerror or str(error)
+    raise DDlogError([errors.CannotReadProgram(str(program), reason)])
+
+
+class Program:
+    """A checked program: its relations, its circuits, and sessions that run it."""
+
+    def __init__(
+        self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
+    ) -> None:
+        self.source, self.checked, self.warnings = source, checked, warnings
+        self._compile_array_keys()
+
+    @property
+    def relations(self) -> Mapping[str, Relation]:
+        """The declared relations by name."""
+        return self.checked.relations
+
+    @property
+    def indexes(self) -> Mapping[str, Index]:
+        """The declared indexes by name."""
+        return self.checked.indexes
+
+    def with_internal_outputs(self) -> Program:
+        """The program with its internal relations as output relations, and with DDlog's relation of the one
+        fact on which rules without a positive term rest."""
+        shown = exposed(self.checked, self.source)
+        warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
+        return Program(self.source, shown, tuple(warnings))
+
+    def names(self, role: str) -> list[str]:
+        """The names of the input, internal or output relations, sorted."""
+        return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
+
+    def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
+        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
+        from ..engine.incremental import incrementalize
+        from ..engine.passes import optimize
+        from ..lowering.lower import lower
+
+        wanted = None if outputs is None else tuple(outputs)
+        for name in wanted or ():
+            if name not in self.relations:
+                raise DDlogError([errors.UnknownRelation(name, nearest(name, self.relations))])
+        with paused():
+            relational = optimize(lower(self.checked, wanted))
+            return relational if stage == "relational" else incrementalize(relational)
+
+    def session(
+        self,
+        *,
+        relations: str | Iterable[str] = "all",
+        max_iterations: int | None = None,
+        engine: str = "auto",
+        spark: SparkSession | None = None,
+        spark_options: SparkOptions | None = None,
+        progress: Progress | None = None,
+    ) -> Session:
+        """A session in its initial state, with the program's own facts.
+
+        `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
+        relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a
+        recursion that takes longer with an error.
+
+        `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
+        of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
+        `spark_options` is an `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
+        """
+        from .session import Session
+
+        if engine not in _ENGINES:
+            raise DDlogError([errors.NoSuchEngine(engine)])
+        on_spark = engine == "spark" or (engine == "auto" and spark is not None)
+        if not on_spark and (spark is not None or spark_options is not None):
+            raise DDlogError([errors.BadOptions(f'engine="{engine}" does not go with a Spark session')])
+        if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
+            raise DDlogError(
+                [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
+            )
+        outputs = self._wanted(relations)
+        with paused():
+            circuit = self.circuit("incremental", outputs)
+            kept = frozenset(name for name, _ in circuit.relations)
+            runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
+        return Session(self, runtime, kept, max_iterations, progress)
+
+    def run(
+        self,
+        spark: SparkSession,
+        inputs: Mapping[str, DataFrame],
+        *,
+        outputs: str | Iterable[str] = "outputs",
+        max_iterations: int | None = None,
+        spark_options: SparkOptions | None = None,
+    ) -> dict[str, DataFrame]:
+        """One step of a pipeline: the output relations (or those that `outputs` names) as DataFrames, from
+        DataFrames of input relations; those that are not given are empty.
+
+        The columns of a DataFrame have the names of the relation's, in any order, and types that can be cast;
+        what does not fit is an error. The results are computed now and stay on Spark. Raises DDlogError.
+        """
+        wanted = self._wanted(outputs)
+        with self.session(
+            relations=wanted, max_iterations=max_iterations, spark=spark, spark_options=spark_options
+        ) as session:
+            session.load_frames(inputs)
+            return {name: session[name].to_spark() for name in wanted}
+
+    def _spark_runtime(
+        self, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
+    ) -> Runtime:
+        from ..spark.sessions.connect import open_session
+        from ..spark.sessions.failures import spark_failures
+
+        _check_inspections(circuit)
+        session = open_session() if spark is None else spark
+        from ..engine.spark.runtime import SparkRuntime
+        from ..spark.types.codec import SparkCodec
+
+        with spark_failures():
+            return SparkRuntime(circuit, session, SparkCodec(self.checked.typedefs), values.NAN, options)
+
+    def key_function(self, relation: Relation) -> Callable[[Row], Any]:
+        """What computes the primary key of a row of the relation."""
+        from ..codegen.scalar import compile_function_table
+
+        assert relation.key is not None
+        key = compile_function_table(self.checked)[relation.key.key]
+        return lambda row: key(*row)
+
+    def key_expression(self, relation: Relation) -> RowExpr:
+        """The primary key of a row of the relation as an expression over its columns."""
+        from ..codegen.scalar import compile_function_table, row_expr
+
+        assert relation.key is not None and relation.key.body is not None
+        return row_expr(relation.key.body, compile_function_table(self.checked), "key")
+
+    def _compile_array_keys(self) -> None:
+        forms = [
+            form
+            for typedef in self.checked.typedefs.values()
+            for constructor in typedef.constructors
+            for form in constructor.json
+        ]
+        keys = [form.key for form in forms if form.key is not None]
+        if keys:
+            from ..codegen.scalar import compile_function_table
+
+            functions = compile_function_table(self.checked)
+            for key in keys:
+                key.function = functions[key.key]
+
+    def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
+        match relations:
+            case "all":
+                return tuple(self.relations)
+            case "outputs":
+                return tuple(self.names("output"))
+            case str():
+                return (relations,)
+        return tuple(relations)

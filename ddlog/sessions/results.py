@@ -1,0 +1,226 @@
+"""What a session answers with: a relation's rows, the rows of a query, the changes of a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from .. import values
+from ..core import Relation
+from ..errors import usage as errors
+from ..errors.diagnostics import DDlogError
+from ..errors.nearest import nearest
+from ..errors.spark import NeedsSpark
+from ..types import Type, TypeDef
+from ..values.rows import Row, record_maker, record_text
+
+if TYPE_CHECKING:
+    import pandas
+    import polars
+    import pyarrow
+    from pyspark.sql import DataFrame
+
+    from ..engine.runtime import Delta, RowSet
+
+
+class Table:
+    """Rows that can leave as a table of another library. The columns have names and types."""
+
+    def __init__(
+        self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: dict[str, TypeDef]
+    ) -> None:
+        self._columns, self._stored, self._typedefs = tuple(columns), stored, typedefs
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return tuple(name for name, _ in self._columns)
+
+    @property
+    def types(self) -> tuple[Type, ...]:
+        """The types of the columns."""
+        return tuple(type for _, type in self._columns)
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def to_arrow(self) -> pyarrow.Table:
+        """The rows as an Arrow table."""
+        from ..io.arrow import to_table
+
+        try:
+            return to_table(self._columns, self._stored.columns(), self._typedefs)
+        except ValueError as error:
+            raise DDlogError([errors.NoTable(str(error))]) from None
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """The rows as a pandas data frame; bigint columns are int64 where all values fit. pandas must be
+        installed."""
+        try:
+            import pandas  # noqa: F401
+        except ImportError:
+            raise DDlogError([errors.NotInstalled("pandas")]) from None
+        return self._narrow_table().to_pandas()
+
+    def to_polars(self) -> polars.DataFrame:
+        """The rows as a polars data frame; bigint columns are int64 where all values fit. polars must be
+        installed."""
+        try:
+            import polars
+        except ImportError:
+            raise DDlogError([errors.NotInstalled("polars")]) from None
+        from ..io.arrow import for_polars
+
+        return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
+
+    def _narrow_table(self) -> pyarrow.Table:
+        from ..io.arrow import narrowed
+
+        return narrowed(self.to_arrow())
+
+    def texts(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
+        """Each row as the texts of its values, at most `limit` of them."""
+        for position, row in enumerate(self._stored):
+            if position == limit:
+                return
+            yield tuple(values.show(v, type, self._typedefs) for v, type in zip(row, self.types, strict=True))
+
+
+class RelationView(Table):
+    """The rows of a relation as of the last commit, in the language's order.
+
+    Iterating gives struct values (plain values for a relation `R[T]`), once for each row; of a
+    multiset, `weighted` tells how often each is there.
+    """
+
+    def __init__(
+        self,
+        relation: Relation,
+        stored: RowSet,
+        contains: Callable[[Any], bool],
+        typedefs: dict[str, TypeDef],
+        frame: Callable[[], DataFrame] | None = None,
+    ) -> None:
+        super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
+        self._relation, self._contains, self._frame = relation, contains, frame
+
+    def __iter__(self) -> Iterator[Any]:
+        make = record_maker(self._relation, self._typedefs)
+        return (make(row) for row in self._stored)
+
+    def __contains__(self, value: object) -> bool:
+        return self._contains(value)
+
+    def weighted(self) -> Iterator[tuple[Any, int]]:
+        """Each row with the number of times it is there."""
+        return zip(self, self._weights(), strict=True)
+
+    def to_spark(self) -> DataFrame:
+        """The rows as a Spark DataFrame, which stays as it is when the relation changes; of a multiset with a
+        column `weight`. Nothing is collected. Raises DDlogError if the session is not on Spark."""
+        if self._frame is None:
+            raise DDlogError([NeedsSpark("to_spark")])
+        return self._frame()
+
+    def tuples(self) -> Iterator[Row]:
+        """The rows as plain tuples, a value for each column."""
+        return iter(self._stored)
+
+    @property
+    def stored(self) -> RowSet:
+        """The rows as the runtime holds them."""
+        return self._stored
+
+    def records(self) -> Iterator[str]:
+        """The record texts of a dump; a weight other than 1 stands behind."""
+        show = record_text(self._relation, self._typedefs)
+        for row, weight in zip(self._stored, self._weights(), strict=True):
+            yield show(row) if weight == 1 else f"{show(row)} {weight:+}"
+
+    def _weights(self) -> Sequence[int]:
+        return self._stored.weights or [1] * len(self._stored)
+
+    def __repr__(self) -> str:
+        return f"<{self._relation.name}: {len(self)} rows>"
+
+
+class Result(Table):
+    """The answer to a query: a row for each valuation of its variables, in the language's order.
+
+    Without variables there is one empty row when the query holds, and none when not.
+    """
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows as tuples."""
+        return list(self._stored)
+
+    def __iter__(self) -> Iterator[Row]:
+        return iter(self._stored)
+
+    def __bool__(self) -> bool:
+        return len(self) > 0
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} rows of ({', '.join(self.columns)})>"
+
+
+class Changes(Mapping[str, "list[tuple[Any, int]]"]):
+    """The exact change of each output relation that a commit changed: rows with +1 or -1, in order.
+
+    Printed, it is the text of `commit dump_changes`.
+    """
+
+    def __init__(
+        self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: dict[str, TypeDef]
+    ) -> None:
+        self._all, self._relations, self._typedefs = deltas, relations, typedefs
+
+    @cached_property
+    def _deltas(self) -> dict[str, Delta]:
+        """The deltas that are not empty, found when first asked for: a large first load need not pay."""
+        return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
+
+    def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
+        make = record_maker(self._relations[relation], self._typedefs)
+        return [(make(row), weight) for row, weight in self.rows(relation)]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._deltas)
+
+    def __len__(self) -> int:
+        return len(self._deltas)
+
+    def rows(self, relation: str) -> list[tuple[Row, int]]:
+        """The changed rows of a relation as plain tuples."""
+        delta = self._deltas[relation]
+        return list(zip(delta.rows, delta.weights, strict=True))
+
+    def to_spark(self, relation: str) -> DataFrame:
+        """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (of a
+        multiset perhaps more). Raises DDlogError if the session is not on Spark or the relation no output."""
+        if relation not in self._all:
+            if relation in self._relations:
+                raise DDlogError([errors.NotAnOutput(relation, tuple(sorted(self._all)))])
+            raise DDlogError([errors.UnknownRelation(relation, nearest(relation, self._relations))])
+        frame: Callable[[], DataFrame] | None = getattr(self._all[relation], "frame", None)
+        if frame is None:
+            raise DDlogError([NeedsSpark("to_spark")])
+        return frame()
+
+    def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
+        """The lines of `commit dump_changes`, of some relations or all."""
+        for name in self._deltas:
+            if only is None or name in only:
+                yield f"{name}:"
+                show = record_text(self._relations[name], self._typedefs)
+                for row, weight in self.rows(name):
+                    yield f"{show(row)}: {weight:+}"
+
+    def __str__(self) -> str:
+        return "\n".join(self.lines())
+
+    def __repr__(self) -> str:
+        counts = ", ".join(f"{name}: {len(delta)}" for name, delta in self._deltas.items())
+        return f"<Changes {counts}>" if counts else "<Changes: none>"

@@ -1,0 +1,1 @@
+"""Fact files and tables that Spark reads and writes."""

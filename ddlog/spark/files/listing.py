@@ -1,0 +1,172 @@
+"""The files and tables that Spark reads for each input relation."""
+
+from __future__ import annotations
+
+import gzip
+import mmap
+import re
+from collections.abc import Collection, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from ...errors import facts as errors
+from ...errors.diagnostics import DDlogError
+from ...io.files import FactFile, split_name
+from ...io.places import Place, find_local
+from ..sessions.failures import local_path, spark_failures
+
+_SPECIAL = re.compile(r"([\\*?\[\]{}])")
+_FORMS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json", "parquet", "orc")
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFile:
+    """A file, or a folder of columnar part files, as Spark is told of it. `local` is its path here, if it
+    is here."""
+
+    url: str
+    form: str
+    local: Path | None = None
+
+    @property
+    def shown(self) -> str:
+        """The path as people write it."""
+        return str(self.local) if self.local is not None else self.url
+
+    def is_at(self, url: str) -> bool:
+        """Whether a URL that Spark gives out is this file's."""
+        home = str(self.local.absolute()) if self.local is not None else self.url
+        return local_path(url) == home or url == self.url
+
+    def may_have(self, text: bytes) -> bool:
+        """Whether the file perhaps contains a text: looked at where that is quick."""
+        if self.local is None or self.url.endswith(".gz"):
+            return True
+        with (
+            suppress(OSError, ValueError),
+            self.local.open("rb") as file,
+            mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data,
+        ):
+            return data.find(text) >= 0
+        return False
+
+    def first_line(self) -> str | None:
+        """The first line without its end; None where only Spark can read it."""
+        if self.local is None:
+            return None
+        opened = gzip.open if self.url.endswith(".gz") else open
+        with suppress(OSError, EOFError), opened(self.local, "rb") as file:
+            line: bytes = file.readline().removesuffix(b"\n").removesuffix(b"\r")
+            return line.decode("utf-8", "replace")
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class SparkFacts:
+    """The files and the tables by relation, the relations that have neither, and what is passed over."""
+
+    files: dict[str, list[SparkFile]]
+    tables: dict[str, list[str]]
+    missing: tuple[str, ...]
+    ignored: tuple[Path, ...]
+
+
+def find_facts(
+    spark: Any, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]
+) -> SparkFacts:
+    """The files and tables that places hold for the input relations; a place of one relation goes before
+    those of all. Raises DDlogError."""
+    files: dict[str, list[SparkFile]] = {}
+    tables: dict[str, list[str]] = {}
+    here = [place for place in places if not place.spark_only and not _elsewhere(place)]
+    found = find_local(here, inputs, others) if here else None
+    for file in found.files if found else ():
+        files.setdefault(file.relation, []).append(_local(file))
+    own = {place.relation for place in places if place.relation is not None}
+    for place in places:
+        if place in here:
+            continue
+        if place.kind == "table":
+            for name, table in _tables(spark, place, [n for n in inputs if n not in own]):
+                tables.setdefault(name, []).append(table)
+        elif place.relation is not None:
+            files.setdefault(place.relation, []).extend(_remote(spark, place.text))
+        else:
+            for listed in _listed(spark, place.text):
+                relation = _relation_of(place.text, listed.url, inputs)
+                if relation is not None and relation not in own:
+                    files.setdefault(relation, []).append(listed)
+    files = {name: _folders(each) for name, each in files.items()}
+    present = files.keys() | tables.keys() | own
+    missing = tuple(name for name in inputs if name not in present)
+    return SparkFacts(files, tables, missing, found.ignored if found else ())
+
+
+def _elsewhere(place: Place) -> bool:
+    """Whether a path is not here and so perhaps where Spark runs, or of a form that Spark alone reads."""
+    if place.kind == "path" and place.relation is not None:
+        path = Path(place.text)
+        return path.suffix == ".orc" or (path.is_dir() and not _plain(path))
+    return False
+
+
+def _plain(folder: Path) -> bool:
+    """Whether a folder has nothing but part files in it."""
+    entries = [each for each in folder.iterdir() if not each.name.startswith((".", "_"))]
+    return all(not each.is_dir() and split_name(each) is not None for each in entries)
+
+
+def _local(file: FactFile) -> SparkFile:
+    return SparkFile("file:" + _SPECIAL.sub(r"\\\1", str(file.path.absolute())), file.format, file.path)
+
+
+def _tables(spark: Any, place: Place, inputs: Sequence[str]) -> list[tuple[str, str]]:
+    if place.relation is not None:
+        return [(place.relation, place.text)]
+    with spark_failures():
+        return [(name, place.text + name) for name in inputs if spark.catalog.tableExists(place.text + name)]
+
+
+def _remote(spark: Any, url: str) -> list[SparkFile]:
+    """The files at a URL, which may be of a file, a folder or a pattern, of one relation."""
+    path = Path(url)
+    if path.suffix == ".orc" or path.is_dir():
+        url = f"file:{path.absolute()}"
+    found = _listed(spark, url)
+    forms = {file.form for file in found}
+    if forms <= {"parquet", "orc"} and len(forms) == 1 and not url.endswith(("parquet", "orc")):
+        return [SparkFile(url, forms.pop())]
+    return found
+
+
+def _listed(spark: Any, url: str) -> list[SparkFile]:
+    """All files below a URL whose endings are a format's; Spark lists them, and reads none."""
+    with spark_failures():
+        files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(url)
+        paths = sorted(row[0] for row in files.select("path").collect())
+    found = []
+    for path in paths:
+        form = path.removesuffix(".gz").rpartition(".")[2]
+        if form in _FORMS:
+            found.append(SparkFile(_SPECIAL.sub(r"\\\1", path), form))
+    if not found:
+        raise DDlogError([errors.CannotRead(url, f"no file there ends in {', '.join(_FORMS)}")])
+    return found
+
+
+def _relation_of(base: str, url: str, inputs: Sequence[str]) -> str | None:
+    """The relation that a file's name says, or one of the folders on the way to it."""
+    parts = PurePosixPath(url.replace("\\", "")).parts
+    name = split_name(Path(parts[-1]))
+    candidates = [name[0] if name else parts[-1].partition(".")[0]]
+    candidates += [
+        part.removesuffix(".parquet") for part in reversed(parts[len(PurePosixPath(base).parts) - 1 : -1])
+    ]
+    return next((each for each in candidates if each in inputs), None)
+
+
+def _folders(files: list[SparkFile]) -> list[SparkFile]:
+    """The files without repetition."""
+    return list(dict.fromkeys(files))

@@ -1,0 +1,255 @@
+"""Fact files and tables to DataFrames, read and checked by Spark, never through the driver.
+
+What a file means is what `ddlog.io` says. A record that is wrong ends the job that reads it, with its text
+and the column; `failures` makes the diagnostic of it. Spark reads files in pieces: no numbers of lines.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from ...core import Relation
+from ...engine.schema import Column as Stored
+from ...engine.spark.codec import Codec
+from ...errors import usage
+from ...errors.diagnostics import DDlogError
+from ...errors.spark import NotForSpark
+from ...io.columns import TypeDefs
+from ...io.delimited import header_order
+from ...io.faults import CellFault
+from ...io.text import decode
+from ...lowering.building import column as stored_column
+from ...types import String
+from ..sessions.failures import fault_sql, spark_failures
+from ..types.cast import cast_cell, cast_function
+from ..types.cells import Cell, is_native, name_sql, quoted, text_cell
+from ..types.pythoncells import document_function, json_function, text_function
+from .listing import SparkFile
+
+_TEXT = {"csv": ",", "tsv": "\t", "facts": "\t"}
+_JSON_LINES = ("jsonl", "ndjson")
+_COLUMNAR = ("parquet", "orc")
+
+_QUOTED_RECORD = r'^(?:(?:"[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),)++$'
+_QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """Reads files and tables for the relations of a program, into the types of a codec."""
+
+    spark: Any
+    codec: Codec
+    typedefs: TypeDefs
+
+    def files(self, relation: Relation, files: Sequence[SparkFile]) -> Any:
+        """A DataFrame of the rows of files, of the relation's columns. Raises DDlogError."""
+        frames = []
+        with spark_failures():
+            for form in dict.fromkeys(file.form for file in files):
+                same = [file for file in files if file.form == form]
+                frames += self._frames(relation, form, same)
+            whole = frames[0]
+            for frame in frames[1:]:
+                whole = whole.unionAll(frame)
+        return whole
+
+    def table(self, relation: Relation, frame: Any, name: str, file: str = "") -> Any:
+        """The rows of a DataFrame with the relation's columns in any order and of types that can be cast.
+        Raises DDlogError; of values that do not fit, when the rows are computed. `file` is SQL."""
+        fields = {field.name: field.dataType for field in frame.schema.fields if field.name != "$file"}
+        _check_names(list(fields), relation, name)
+        columns = self.columns(relation)
+        cells, made = [], []
+        for column in columns:
+            source = fields[column.name]
+            cell = cast_cell(column, name_sql(column.name), source, self.typedefs)
+            if cell is None:
+                function = cast_function(self.spark, self.codec, column, source, self.typedefs)
+                made.append(f"{function}({name_sql(column.name)}) AS {name_sql('$' + column.name)}")
+                cell = Cell(f"{name_sql('$' + column.name)}.v", f"{name_sql('$' + column.name)}.e")
+            cells.append(cell)
+        shown = f"to_json(struct({', '.join(name_sql(column.name) for column in columns)}))"
+        whole = frame.selectExpr("*", *made) if made else frame
+        return self._checked(whole, relation, cells, file or quoted(name), shown)
+
+    def columns(self, relation: Relation) -> tuple[Stored, ...]:
+        """The relation's columns as the engine describes them."""
+        return tuple(stored_column(column.name, column.type) for column in relation.columns)
+
+    # ------------------------------------------------------------ forms
+
+    def _frames(self, relation: Relation, form: str, files: Sequence[SparkFile]) -> list[Any]:
+        paths = [file.url for file in files]
+        if form in _COLUMNAR:
+            return [self._columnar(relation, form, paths)]
+        if form in _JSON_LINES:
+            return [self._json_lines(relation, paths)]
+        if form == "json":
+            return [self._documents(relation, "json", paths)]
+        if form in _TEXT:
+            return self._delimited(relation, form, files)
+        raise DDlogError([NotForSpark(files[0].shown, f".{form} files")])
+
+    def _columnar(self, relation: Relation, form: str, paths: Sequence[str]) -> Any:
+        frame = self.spark.read.format(form).load(list(paths))
+        with_file = frame.selectExpr("*", "_metadata.file_path AS `$file`")
+        return self.table(relation, with_file, paths[0], "`$file`")
+
+    def _json_lines(self, relation: Relation, paths: Sequence[str]) -> Any:
+        columns = self.columns(relation)
+        read = json_function(self.spark, self.codec, columns, relation, self.typedefs)
+        lines = self._lines(paths).where(r"NOT (line RLIKE r'^\s*$')")
+        rows = lines.selectExpr("file", "line", f"{read}(line) AS row")
+        cells = [Cell(f"row.v._{i}", "row.e" if not i else "NULL") for i in range(len(columns))]
+        return self._checked(rows, relation, cells, "file", "line", named=False)
+
+    def _documents(self, relation: Relation, form: str, paths: Sequence[str]) -> Any:
+        columns = self.columns(relation)
+        read = document_function(self.spark, self.codec, columns, relation, self.typedefs, form)
+        files = self.spark.read.format("binaryFile").load(list(paths))
+        read_files = files.selectExpr("path AS file", f"{read}(content) AS rows")
+        fault = fault_sql("file", "rows.e", "''", "''")
+        whole = read_files.where(f"CASE WHEN rows.e IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        rows = whole.selectExpr("inline(rows.v)")
+        return rows.selectExpr(*(f"_{i} AS {name_sql(column.name)}" for i, column in enumerate(columns)))
+
+    def _delimited(self, relation: Relation, form: str, files: Sequence[SparkFile]) -> list[Any]:
+        frames = []
+        if form == "csv":
+            broken = self._with_broken_lines(list(files))
+            whole = [file for file in files if file.url in broken]
+            files = [file for file in files if file.url not in broken]
+            frames = [self._documents(relation, "csv", [file.url for file in whole])] if whole else []
+        headers: dict[str | None, list[SparkFile]] = {}
+        for file in files:
+            headers.setdefault(self._header(relation, file) if form == "csv" else None, []).append(file)
+        return frames + [
+            self._records(relation, form, header, [file.url for file in same])
+            for header, same in headers.items()
+        ]
+
+    def _records(self, relation: Relation, form: str, header: str | None, paths: Sequence[str]) -> Any:
+        """The rows of files with the same first line, if that names the columns."""
+        width = len(relation.columns)
+        lines = self._lines(paths)
+        order = list(range(width))
+        if header is not None:
+            order = _order(relation, header) or order
+            lines = lines.where(f"NOT (block = 0 AND line = {quoted(header)})")
+        if form == "csv" or width > 1 or not isinstance(relation.columns[0].type, String):
+            lines = lines.where("line <> ''")
+        cells = _comma_cells("line") if form == "csv" else "split(line, '\\t', -1)"
+        split = lines.selectExpr("file", "line", f"{cells} AS cells")
+        names = ", ".join(column.name for column in relation.columns)
+        noun = "column" if width == 1 else "columns"
+        found = f"concat('expected {width} {noun} (', {quoted(names)}, '), found ', size(cells))"
+        wrong = (
+            "CASE WHEN NOT is_valid_utf8(line) THEN 'this is not UTF-8' "
+            "WHEN cells IS NULL THEN 'a quoted cell does not end, or something stands behind it' "
+            f"WHEN size(cells) <> {width} THEN {found} END"
+        )
+        fault = fault_sql("file", wrong, "''", "line")
+        good = split.where(f"CASE WHEN ({wrong}) IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        places = [f"get(cells, {place}) AS `t{i}`" for i, place in enumerate(order)]
+        texts = good.selectExpr("file", "line", *places)
+        read, values = [], []
+        for i, column in enumerate(self.columns(relation)):
+            if is_native(column.type):
+                values.append(text_cell(column.type, f"`t{i}`", self.typedefs))
+                read.append(f"`t{i}`")
+            else:
+                function = text_function(self.spark, self.codec, column, self.typedefs)
+                values.append(Cell(f"`t{i}`.v", f"`t{i}`.e"))
+                read.append(f"{function}(`t{i}`) AS `t{i}`")
+        return self._checked(texts.selectExpr("file", "line", *read), relation, values, "file", "line")
+
+    def _lines(self, paths: Sequence[str]) -> Any:
+        """The lines of files, without their ends, and the file and part of a file that each is in."""
+        texts = self.spark.read.option("lineSep", "\n").text(list(paths))
+        line = "IF(endswith(value, '\\r'), left(value, length(value) - 1), value) AS line"
+        return texts.selectExpr(line, "_metadata.file_path AS file", "_metadata.file_block_start AS block")
+
+    def _with_broken_lines(self, files: Sequence[SparkFile]) -> set[str]:
+        """The files in which a quoted cell goes on in the next line: they are read whole."""
+        candidates = [file for file in files if file.may_have(b'"')]
+        if not candidates:
+            return set()
+        lines = self._lines([file.url for file in candidates])
+        odd = lines.where(f"contains(line, '\"') AND ({_comma_cells('line')}) IS NULL")
+        found = {row[0] for row in odd.select("file").distinct().limit(1000).collect()}
+        return {file.url for file in candidates if any(file.is_at(url) for url in found)}
+
+    def _header(self, relation: Relation, file: SparkFile) -> str | None:
+        """The first line of a file if it names the columns. Raises DDlogError if it names only some."""
+        first = file.first_line()
+        if first is None:
+            rows = self._lines([file.url]).select("line").head(1)
+            first = rows[0][0] if rows else ""
+        first = first.removeprefix("\ufeff")
+        return first if _order(relation, first, file.shown) is not None else None
+
+    # ------------------------------------------------------------ checks
+
+    def _checked(
+        self,
+        frame: Any,
+        relation: Relation,
+        cells: Sequence[Cell],
+        file: str,
+        record: str,
+        *,
+        named: bool = True,
+    ) -> Any:
+        """The values of cells as the relation's columns; a problem ends the job."""
+        names = [column.name for column in relation.columns]
+        problems = [cell.problem for cell in cells]
+        which = " ".join(
+            f"WHEN ({problem}) IS NOT NULL THEN {quoted(name)}"
+            for problem, name in zip(problems, names, strict=True)
+        )
+        column = f"CASE {which} END" if named else "''"
+        first = f"coalesce({', '.join(problems)}, CAST(NULL AS STRING))"
+        fault = fault_sql(file, first, column, record)
+        good = frame.where(f"CASE WHEN {first} IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        return good.selectExpr(
+            *(f"{cell.value} AS {name_sql(name)}" for cell, name in zip(cells, names, strict=True))
+        )
+
+
+def _comma_cells(line: str) -> str:
+    """SQL of the cells of a comma-separated line; null if a quote in it has no end."""
+    all_cells = f"regexp_extract_all(concat({line}, ','), r'{_QUOTED_CELL}', 1)"
+    bare = "replace(substr(c, 2, length(c) - 2), '\"\"', '\"')"
+    unquoted = f"transform({all_cells}, c -> IF(startswith(c, '\"'), {bare}, c))"
+    return (
+        f"CASE WHEN NOT contains({line}, '\"') THEN split({line}, ',', -1) "
+        f"WHEN concat({line}, ',') RLIKE r'{_QUOTED_RECORD}' THEN {unquoted} END"
+    )
+
+
+def _order(relation: Relation, line: str, path: str = "") -> list[int] | None:
+    """Where each column stands, if a line names the columns. Raises DDlogError if it names only some."""
+    from ...io.delimited import comma_records
+    from ...io.read import fault_in
+
+    try:
+        record = next(comma_records(decode(line.encode("utf-8", "surrogatepass"))), None)
+        return None if record is None else header_order(record, relation)
+    except CellFault as fault:
+        if "quoted cell" in fault.message:
+            return None
+        raise DDlogError([fault_in(path, fault)]) from None
+
+
+def _check_names(found: list[str], relation: Relation, name: str) -> None:
+    from ...io.columns import check_names
+
+    try:
+        check_names(found, relation)
+    except CellFault as fault:
+        raise DDlogError(
+            [usage.BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
+        ) from None

@@ -1,0 +1,206 @@
+"""Relations to files and tables, written by Spark: a folder of part files for each, or a catalog table.
+
+The text forms hold each value exactly as the in-process writers put it. Both engines read what is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ...core import Relation
+from ...engine.schema import Column as Stored
+from ...engine.spark.codec import Codec
+from ...errors.diagnostics import DDlogError
+from ...errors.facts import CannotWrite
+from ...io.arrow import arrow_type
+from ...io.columns import TypeDefs, cell_writer
+from ...io.plainform import plain_form
+from ...io.write import csv_header, json_value_writer
+from ...lowering.building import column as stored_column
+from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
+from ...values.jsonvalue import forms_of
+from ..sessions.failures import spark_failures
+from ..types.cells import name_sql, quoted
+from ..types.workers import register
+
+TABLE = "table:"
+# So many rows are one file. Spark may have them as a local relation, and then numbers them as one part,
+# however many it writes.
+_FEW = 10_000
+_CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
+
+
+def write_frame(
+    frame: Any, rows: int, codec: Codec, relation: Relation, typedefs: TypeDefs, place: str, format: str
+) -> str:
+    """Writes a relation's DataFrame (`weight` tells how often a row of a multiset is there) below the folder
+    or URL `place`, or as the table of a place `table:PREFIX`; what was there is replaced. Few `rows` make one
+    part file. Gives the name of the folder or table. Raises DDlogError."""
+    spark = frame.sparkSession
+    columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
+    if not columns:
+        reason = f"Spark writes no rows without columns, and {relation.name} has none"
+        raise DDlogError([CannotWrite(place, reason)])
+    with spark_failures():
+        if relation.kind != "relation":
+            names = ", ".join(name_sql(column.name) for column in columns)
+            frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST(weight AS INT)))")
+        if place.startswith(TABLE):
+            name = place.removeprefix(TABLE) + relation.name
+            plain = _plain(spark, frame, codec, columns, typedefs)
+            plain.write.mode("overwrite").saveAsTable(name)
+            return name
+        name = f"{place.rstrip('/')}/{relation.name}"
+        if format == "parquet":
+            _plain(spark, frame, codec, columns, typedefs).write.mode("overwrite").parquet(name)
+        else:
+            whole = frame.coalesce(1) if rows <= _FEW else frame
+            lines = _lines(spark, whole, codec, relation, columns, typedefs, format)
+            lines.write.mode("overwrite").text(name)
+        return name
+
+
+def _lines(
+    spark: Any,
+    frame: Any,
+    codec: Codec,
+    relation: Relation,
+    columns: Sequence[Stored],
+    typedefs: TypeDefs,
+    format: str,
+) -> Any:
+    """The rows as lines of a text format."""
+    if format == "jsonl":
+        return frame.selectExpr(f"{_json_line(spark, codec, relation, columns, typedefs)} AS value")
+    cells = [_cell(spark, codec, column, typedefs) for column in columns]
+    texts = frame.selectExpr(*(f"{cell} AS `t{i}`" for i, cell in enumerate(cells)))
+    names = [f"`t{i}`" for i in range(len(cells))]
+    if format == "tsv":
+        wrong = "concat('a value with a tab or a line end cannot be written tab-separated: ', {})"
+        checked = [
+            rf"IF({name} RLIKE r'[\t\n\r]', raise_error({wrong.format(name)}), {name})" for name in names
+        ]
+        return texts.selectExpr(f"concat_ws('\\t', {', '.join(checked)}) AS value")
+    line = f"concat_ws(',', {', '.join(map(_csv_cell, names))})"
+    if len(names) == 1:
+        line = f"IF({line} = '', '\"\"', {line})"
+    header = quoted(csv_header(relation))
+    first = "monotonically_increasing_id() % 8589934592L = 0"  # of its part file
+    return texts.selectExpr(f"IF({first}, concat({header}, {line}), {line}) AS value")
+
+
+def _csv_cell(text: str) -> str:
+    escaped = f"concat('\"', replace({text}, '\"', '\"\"'), '\"')"
+    return f"IF({text} RLIKE r'[,\"\\r\\n]', {escaped}, {text})"
+
+
+def _cell(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
+    """SQL of a value's text."""
+    of, name = column.type, name_sql(column.name)
+    match of:
+        case String():
+            return name
+        case Bool() | Bit() | Signed() | BigInt() if codec.sql_type(column) != "BINARY":
+            return f"CAST({name} AS STRING)"
+    return _text_call(spark, codec, column, lambda: cell_writer(of, typedefs))
+
+
+def _json_line(
+    spark: Any, codec: Codec, relation: Relation, columns: Sequence[Stored], typedefs: TypeDefs
+) -> str:
+    """SQL of a row as JSON, as `io.write.json_writer` has it."""
+    if relation.constructor is None:
+        return _json_value(spark, codec, columns[0], JsonField("value"), typedefs)
+    import json
+
+    parts = []
+    for place, (column, form) in enumerate(zip(columns, forms_of(relation.constructor), strict=True)):
+        opening = f"{', ' if place else '{'}{json.dumps(form.name, ensure_ascii=False)}: "
+        parts += [quoted(opening), _json_value(spark, codec, column, form, typedefs)]
+    return f"concat({', '.join(parts)}, '}}')"
+
+
+def _json_value(spark: Any, codec: Codec, column: Stored, form: JsonField, typedefs: TypeDefs) -> str:
+    of, name = column.type, name_sql(column.name)
+    match of:
+        case String():
+            return _json_string(name)
+        case Bool():
+            return f"CAST({name} AS STRING)"
+        case Bit() | Signed() if codec.sql_type(column) in (
+            "TINYINT",
+            "SMALLINT",
+            "INT",
+            "BIGINT",
+            "DECIMAL(20,0)",
+        ):
+            return f"CAST({name} AS STRING)"
+
+    return _text_call(spark, codec, column, lambda: json_value_writer(of, form, typedefs))
+
+
+def _json_string(text: str) -> str:
+    """SQL of a string between quotes, with JSON's escapes."""
+    plain = f"replace(replace({text}, '\\\\', '\\\\\\\\'), '\"', '\\\\\"')"
+    escaped = plain
+    for code in range(32):
+        escape = _CONTROLS.get(code, f"\\u{code:04x}")
+        escaped = f"replace({escaped}, chr({code}), {quoted(escape)})"
+    return f"concat('\"', IF({text} RLIKE r'[\\x00-\\x1f]', {escaped}, {plain}), '\"')"
+
+
+def _text_call(spark: Any, codec: Codec, column: Stored, writer: Callable[[], Callable[[Any], str]]) -> str:
+    """SQL of a call of a Python function that writes values as texts."""
+
+    def build(items: pa.Array) -> pa.Array:
+        write = writer()
+        return pa.array([write(value) for value in codec.decode(column, items)], pa.string())
+
+    return f"{register(spark, build, 'STRING')}({name_sql(column.name)})"
+
+
+def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], typedefs: TypeDefs) -> Any:
+    """The columns as tables of other systems have them: as the in-process engine gives them to Arrow, as far
+    as Spark has the types."""
+    chosen = []
+    for column in columns:
+        name = name_sql(column.name)
+        if isinstance(column.type, Bool | Bit | Signed | BigInt | Float | String) and (
+            codec.sql_type(column) != "BINARY"
+        ):
+            chosen.append(name)
+            continue
+        chosen.append(f"{_plain_function(spark, codec, column, typedefs)}({name}) AS {name}")
+    return frame.selectExpr(*chosen)
+
+
+def _plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
+    from pyspark.sql.pandas.types import from_arrow_type
+
+    of: Type = column.type
+    target = _for_spark(arrow_type(of, typedefs))
+
+    def build(items: pa.Array) -> pa.Array:
+        plain = plain_form(of, target, typedefs)
+        return pa.array([plain(value) for value in codec.decode(column, items)], target)
+
+    return register(spark, build, from_arrow_type(target))
+
+
+def _for_spark(target: pa.DataType) -> pa.DataType:
+    """The Arrow type without what Spark lacks: unsigned integers are wider, the widest decimals texts."""
+    if pa.types.is_unsigned_integer(target):
+        wider = {8: pa.int16(), 16: pa.int32(), 32: pa.int64(), 64: pa.decimal128(20, 0)}
+        return wider[target.bit_width]
+    if pa.types.is_decimal256(target):
+        return pa.string()
+    if pa.types.is_struct(target):
+        return pa.struct([(field.name, _for_spark(field.type)) for field in target])
+    if pa.types.is_map(target):
+        return pa.map_(_for_spark(target.key_type), _for_spark(target.item_type))
+    if pa.types.is_list(target):
+        return pa.list_(_for_spark(target.value_type))
+    return target

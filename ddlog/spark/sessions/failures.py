@@ -1,0 +1,94 @@
+"""What Spark raises, as diagnostics: short reasons, no stack traces."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+from ...errors.diagnostics import DDlogError, Diagnostic
+from ...errors.facts import CannotRead
+from ...errors.spark import BadRecord, NoSuchTable, SparkFailed
+
+_FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
+_CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
+_TABLE = re.compile(r"`([^`]+)`")
+_SHOWN = 300
+
+
+def fault_sql(file: str, problem: str, column: str, record: str) -> str:
+    """SQL that ends the job with a fault in a record, in the form that `spark_failures` reads."""
+    facts = f"named_struct('file', {file}, 'problem', {problem}, 'column', {column}, 'record', {record})"
+    return f"raise_error(concat('ddlog-record:', hex(to_json({facts})), ';'))"
+
+
+@contextmanager
+def spark_failures() -> Iterator[None]:
+    """Makes DDlogErrors of what Spark raises inside."""
+    try:
+        yield
+    except DDlogError:
+        raise
+    except Exception as error:
+        diagnostic = diagnose(error)
+        if diagnostic is None or os.environ.get("DDLOG_DEBUG"):
+            raise
+        raise DDlogError([diagnostic]) from None
+
+
+def diagnose(error: BaseException) -> Diagnostic | None:
+    """The diagnostic of an exception of Spark's; None if it is none of them."""
+    if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
+        return None
+    text = str(error)
+    fault = _FAULT.search(text)
+    if fault is not None:
+        return _bad_record(json.loads(bytes.fromhex(fault.group(1)).decode("utf-8", "replace")))
+    condition = _condition_of(error, text)
+    if condition.startswith("TABLE_OR_VIEW_NOT_FOUND"):
+        names = _TABLE.findall(text)
+        return NoSuchTable(".".join(names[: max(1, text.split("cannot be found")[0].count("`") // 2)]))
+    if condition == "PATH_NOT_FOUND":
+        path = re.search(r"Path does not exist: (\S+?)\.?(?:\s|$)", text)
+        return CannotRead(path.group(1) if path else "input", "there is no such file or directory")
+    return SparkFailed(_reason(text))
+
+
+def _bad_record(facts: Mapping[str, Any]) -> BadRecord:
+    record = str(facts.get("record") or "")
+    shown = record if len(record) <= _SHOWN else record[: _SHOWN - 1] + "…"
+    return BadRecord(
+        local_path(str(facts.get("file") or "")), str(facts["problem"]), str(facts.get("column") or ""), shown
+    )
+
+
+def local_path(url: str) -> str:
+    """The path of a `file:` URL as Spark writes it; other URLs as they are."""
+    from urllib.parse import unquote
+
+    return unquote(re.sub(r"^file:/+", "/", url)) if url.startswith("file:") else url
+
+
+def _condition_of(error: BaseException, text: str) -> str:
+    condition = getattr(error, "getCondition", getattr(error, "getErrorClass", lambda: None))()
+    found = _CONDITION.match(text)
+    return str(condition or (found.group(1) if found else ""))
+
+
+def _reason(text: str) -> str:
+    """The line of an exception's text that says most: the last cause, without its class and plan."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    raised = re.findall(
+        r"^\s*((?:\w+\.)*\w*(?:Error|Exception): .+)$", text.partition("Traceback (most")[2], re.M
+    )
+    if raised:
+        return f"a Python worker failed: {raised[-1]}"
+    causes = [line for line in lines if line.startswith("Caused by:")]
+    line = (causes[-1].removeprefix("Caused by:") if causes else lines[0] if lines else "it failed").strip()
+    line = _CONDITION.sub("", re.sub(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*:\s*", "", line))
+    line = re.sub(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*:\s*", "", line)
+    line = re.sub(r"\s*SQLSTATE: \w+.*$", "", _CONDITION.sub("", line)).rstrip(".;")
+    return line[:1].lower() + line[1:] if line[1:2].islower() else line

@@ -1,0 +1,1 @@
+"""Epochs driven by Structured Streaming."""

@@ -1,0 +1,1 @@
+"""The language's types and values as Spark and Arrow have them."""

@@ -1,0 +1,118 @@
+"""The codec of the Spark runtime: the types of the language as Spark and Arrow have them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from ...codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
+from ...engine.schema import Column
+from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
+from ...values import NAN, Struct, TypeDefs, struct_class
+from .forms import Form, form_of
+
+__all__ = ["SparkCodec", "spark_type"]
+
+
+class SparkCodec:
+    """Converts columns of values of a program's types. Two of the same typedefs are the same codec;
+    it is pickled as its typedefs."""
+
+    def __init__(self, typedefs: TypeDefs) -> None:
+        self.typedefs = dict(typedefs)
+        self._forms: dict[Type, Form] = {}
+        self._texts: dict[Type, str] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return SparkCodec, ({name: _without_json(each) for name, each in self.typedefs.items()},)
+
+    def sql_type(self, column: Column) -> str:
+        """The column's type as Spark writes it."""
+        found = self._texts.get(column.type)
+        if found is None:
+            found = self._texts[column.type] = spark_type(_type(column), self.typedefs)
+        return found
+
+    def arrow_type(self, column: Column) -> pa.DataType:
+        """The Arrow type that stands for `sql_type`."""
+        return self.form(column).arrow
+
+    def encode(self, column: Column, values: Sequence[Any] | np.ndarray[Any, Any]) -> pa.Array:
+        """Values (a list, or a NumPy array of numbers) as an Arrow array. Raises ValueError for a value
+        that the Spark type cannot hold: a bigint of more than 38 digits."""
+        return self.form(column).encode(values)
+
+    def decode(self, column: Column, array: pa.Array | pa.ChunkedArray) -> list[Any]:
+        """The values of an Arrow array, canonical."""
+        form = self.form(column)
+        if isinstance(array, pa.ChunkedArray):
+            return [value for chunk in array.chunks for value in self.decode(column, chunk)]
+        return form.decode(array if array.type == form.arrow else array.cast(form.arrow))
+
+    def ordered(self, column: Column) -> bool:
+        """Whether Spark's order of the column is the language's: of all but unions whose constructors'
+        names are not in order and recursive types."""
+        return is_ordered(_type(column), self.typedefs)
+
+    def wrapped(self, column: Column, text: str) -> str | None:
+        """SQL of an integer of any size wrapped to the column's type; None where it is stored as bytes."""
+        of = _type(column)
+        return wrapped(of, text) if isinstance(of, Bit | Signed | BigInt) else None
+
+    def grouped(self, out: Column, keys: Sequence[str], members: Sequence[Column], text: str) -> str | None:
+        """SQL of the Group of a key and an array of its members, which are structs; None where Spark would
+        not sort them as the language does."""
+        group = group_of(_type(out))
+        if group is None or not all(self.ordered(each) for each in members):
+            return None
+        fields = (f"'_{k}', {each}" for k, each in enumerate(keys))
+        key = keys[0] if len(keys) == 1 else f"named_struct({', '.join(fields)})" if keys else "true"
+        values = f"sort_array({text})"
+        if spark_type(group[1], self.typedefs) != self._struct(members):
+            values = f"transform({values}, member -> member.`_0`)"
+        found = f"named_struct('key', {key}, 'values', {values})"
+        return f"CAST({found} AS {self.sql_type(out)})"
+
+    def _struct(self, members: Sequence[Column]) -> str:
+        return f"STRUCT<{', '.join(f'`_{k}`: {self.sql_type(each)}' for k, each in enumerate(members))}>"
+
+    def form(self, column: Column) -> Form:
+        """How values of the column stand in Arrow arrays."""
+        found = self._forms.get(column.type)
+        if found is None:
+            found = self._forms[column.type] = form_of(_type(column), self.typedefs)
+        return found
+
+    def persistent_id(self, value: Any) -> Any:
+        """What stands in a pickle for an object that must stay one object: NaN, the classes of structs."""
+        if value is NAN:
+            return "NaN"
+        if isinstance(value, type) and issubclass(value, Struct) and value is not Struct:
+            return tuple(value.__ddlog__)
+        return None
+
+    def persistent_load(self, known: Any) -> Any:
+        """The object that `persistent_id` names."""
+        if known == "NaN":
+            return NAN
+        typedef, constructor, number, names = known
+        fields = tuple((name, UNIT) for name in names)  # a class knows the names alone
+        return struct_class(typedef, Constructor(constructor, number or 0, fields), number is not None)
+
+
+def _without_json(typedef: TypeDef) -> TypeDef:
+    """The type without its forms in JSON: they may hold functions, and Arrow's are others."""
+    if not any(each.json for each in typedef.constructors):
+        return typedef
+    return replace(typedef, constructors=tuple(replace(each, json=()) for each in typedef.constructors))
+
+
+def _type(column: Column) -> Type:
+    if column.type is None:
+        raise ValueError(f"the type of column {column.name} is not known")
+    found: Type = column.type
+    return found

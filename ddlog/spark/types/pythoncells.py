@@ -1,0 +1,178 @@
+"""Arrow functions for Spark's Python workers around the readers of the in-process engine.
+
+Each gives STRUCT<v, e> for an item: its value, or a text that says what is wrong with it.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import zlib
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from ... import values
+from ...core import Relation
+from ...engine.schema import Column as Stored
+from ...engine.spark.codec import Codec
+from ...io.columns import Columns, TypeDefs, cell_reader
+from ...io.faults import CellFault, FaultyFile
+from ...io.jsonlines import read_json, row_from_json
+from ...io.plainform import from_plain
+from ...io.text import read_text
+from .workers import register
+
+_GZIP = b"\x1f\x8b"
+
+Read = Callable[[Any], Any]
+
+
+def text_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
+    """The name of a function from texts to values of the column's type."""
+    of = column.type
+
+    def build(items: pa.Array) -> pa.Array:
+        return _single(items, cell_reader(of, typedefs), codec, column)
+
+    return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
+
+
+def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs, stored: bool) -> str:
+    """The name of a function from what a table has to values of the column's type. With `stored`, the table
+    has the very type that the codec gives to the column."""
+    of = column.type
+
+    def build(items: pa.Array) -> pa.Array:
+        if not stored:
+            return _single(items, lambda item: from_plain(item, of, typedefs), codec, column)
+
+        def decoded(position: int) -> Any:
+            item = items.slice(position, 1)
+            if item.null_count:
+                raise ValueError(f"expected {of}, found null")
+            try:
+                return values.check(codec.decode(column, item)[0], of, typedefs)
+            except (KeyError, IndexError, TypeError, AttributeError, pa.ArrowException):
+                raise ValueError(f"this is no {of} in the form that Spark holds: {item[0].as_py()}") from None
+
+        return _single(pa.array(range(len(items)), pa.int64()), decoded, codec, column)
+
+    return register(spark, build, f"STRUCT<v: {codec.sql_type(column)}, e: STRING>", once=True)
+
+
+def json_function(
+    spark: Any, codec: Codec, columns: Sequence[Stored], relation: Relation, typedefs: TypeDefs
+) -> str:
+    """The name of a function from JSON texts to rows."""
+
+    def read(text: str) -> Any:
+        try:
+            item = json.loads(text)
+        except json.JSONDecodeError as error:
+            raise ValueError(f"this is not JSON: {error.msg}") from None
+        except RecursionError:
+            raise ValueError("this is not JSON: it is nested too deeply") from None
+        return row_from_json(item, relation, typedefs)
+
+    def build(items: pa.Array) -> pa.Array:
+        found, problems = _each(items.to_pylist(), read)
+        arrays = []
+        for place, column in enumerate(columns):
+            array, problems = _encoded([row and row[place] for row in found], problems, codec, column)
+            arrays.append(array)
+        pairs = zip(found, problems, strict=True)
+        present = pa.array([problem is not None or row is None for row, problem in pairs])
+        rows = pa.StructArray.from_arrays(arrays, [f"_{i}" for i in range(len(arrays))], mask=present)
+        return pa.StructArray.from_arrays([rows, pa.array(problems, pa.string())], ["v", "e"])
+
+    return register(spark, build, f"STRUCT<v: {row_type(codec, columns)}, e: STRING>", once=True)
+
+
+def document_function(
+    spark: Any, codec: Codec, columns: Sequence[Stored], relation: Relation, typedefs: TypeDefs, form: str
+) -> str:
+    """The name of a function from a whole file (bytes; perhaps compressed) to an array of its rows."""
+
+    def read(data: bytes) -> Columns:
+        whole = gzip.decompress(data) if data.startswith(_GZIP) else data
+        if form == "csv":
+            return read_text(whole, ",", relation, typedefs)
+        return read_json(whole, relation, typedefs, lines=form != "json")
+
+    def build(items: pa.Array) -> pa.Array:
+        rows: list[tuple[Any, ...]] = []
+        offsets: list[int | None] = [0]
+        problems: list[str | None] = []
+        for item in items.to_pylist():
+            try:
+                found = list(read(item).rows(relation))
+                for place, column in enumerate(columns):
+                    codec.encode(column, [row[place] for row in found])
+                rows += found
+                problems.append(None)
+            except (FaultyFile, CellFault) as error:
+                fault = error.faults[0] if isinstance(error, FaultyFile) else error
+                problems.append(f"line {fault.line}, column {fault.column}: {fault.message}")
+            except (ValueError, OSError, EOFError, zlib.error) as error:
+                problems.append(str(error))
+            offsets.append(len(rows))
+        arrays = [codec.encode(column, [row[place] for row in rows]) for place, column in enumerate(columns)]
+        structs = pa.StructArray.from_arrays(arrays, [f"_{i}" for i in range(len(arrays))])
+        lists = pa.ListArray.from_arrays(pa.array(offsets, pa.int32()), structs)
+        return pa.StructArray.from_arrays([lists, pa.array(problems, pa.string())], ["v", "e"])
+
+    return register(spark, build, f"STRUCT<v: ARRAY<{row_type(codec, columns)}>, e: STRING>", once=True)
+
+
+def row_type(codec: Codec, columns: Sequence[Stored]) -> str:
+    """The struct of a row: fields _0, _1 and so on."""
+    return f"STRUCT<{', '.join(f'_{i}: {codec.sql_type(column)}' for i, column in enumerate(columns))}>"
+
+
+def _single(items: pa.Array, read: Read, codec: Codec, column: Stored) -> pa.Array:
+    """One value for each item; equal texts are read once."""
+    indices = None
+    if pa.types.is_string(items.type) or pa.types.is_large_string(items.type):
+        encoded = items.dictionary_encode(null_encoding="encode")
+        items, indices = encoded.dictionary, encoded.indices
+    found, problems = _each(items.to_pylist(), read)
+    array, problems = _encoded(found, problems, codec, column)
+    both = pa.StructArray.from_arrays([array, pa.array(problems, pa.string())], ["v", "e"])
+    return both if indices is None else both.take(indices)
+
+
+def _each(items: list[Any], read: Read) -> tuple[list[Any], list[str | None]]:
+    found: list[Any] = []
+    problems: list[str | None] = []
+    for item in items:
+        try:
+            found.append(read(item))
+            problems.append(None)
+        except (ValueError, OverflowError, RecursionError) as error:
+            found.append(None)
+            problems.append(str(error) or type(error).__name__)
+    return found, problems
+
+
+def _encoded(
+    found: list[Any], problems: list[str | None], codec: Codec, column: Stored
+) -> tuple[pa.Array, list[str | None]]:
+    """The values that have no problem as an array, with nulls for the others."""
+    good = [place for place, problem in enumerate(problems) if problem is None]
+    problems = list(problems)
+    try:
+        array = codec.encode(column, [found[place] for place in good])
+    except ValueError:
+        for place in list(good):
+            try:
+                codec.encode(column, [found[place]])
+            except ValueError as error:
+                problems[place] = str(error)
+                good.remove(place)
+        array = codec.encode(column, [found[place] for place in good])
+    places: list[int | None] = [None] * len(found)
+    for number, place in enumerate(good):
+        places[place] = number
+    return array.take(pa.array(places, pa.int64())), problems

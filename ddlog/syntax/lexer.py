@@ -1,0 +1,265 @@
+"""Text to tokens: comments, names, numbers, and strings with code inside them."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from functools import cache
+from typing import NamedTuple
+
+from ..errors import syntax as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Source, Span
+from .tables import tables
+
+
+class Token(NamedTuple):
+    """A token: its terminal in the grammar, its value, and where it is in the text."""
+
+    kind: str
+    value: str
+    start: int
+    end: int
+
+
+class Places:
+    """Offsets in a text to spans."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+        self._lines = [0, *(match.end() for match in re.finditer("\n", source.text))]
+
+    def span(self, start: int, end: int) -> Span:
+        lines = self._lines
+        first = last = bisect_right(lines, start)
+        if first < len(lines) and lines[first] < end:
+            last = bisect_right(lines, end - 1, first)
+        return Span(self.source, first, start - lines[first - 1] + 1, last, end - lines[last - 1] + 1)
+
+
+RESERVED = frozenset(
+    """
+    Aggregate and apply as bigint bit bool break continue double else extern false FlatMap float for
+    function if import in input Inspect multiset mut not or output relation return signed skip stream
+    string transformer true typedef var
+    abstract async await become box const crate do dyn final fn impl let loop macro match mod move
+    override priv pub ref self Self static struct super trait try type typeof unsafe unsized use virtual
+    where while yield
+    """.split()  # noqa: SIM905
+)
+
+SPELLINGS = {"Flatmap": "FlatMap"}
+
+_TOKEN = re.compile(
+    r"""
+    (?P<SPACE>      (?: [\s]+ | //[^\n]* )+ )
+  | (?P<COMMENT>    /\* )
+  | (?P<INTERN>     i (?= " | \[\| | \$\[\| ) )
+  | (?P<PRIMARY>    primary \s+ key \b )
+  | (?P<INDEX>      index (?= \s+ [A-Z] ) )
+  | (?P<NAME>       (?: [A-Za-z_][A-Za-z0-9_]* :: )* [A-Za-z_][A-Za-z0-9_]* )
+  | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [a-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
+  | (?P<ITEM>       \. [0-9]+ )
+  | (?P<SIZED>      (?: [0-9][0-9_]* )? ' s? [dhob] [0-9A-Fa-f_]+ \b )
+  | (?P<DECIMAL>      [0-9][0-9_]* (?: 'f [0-9][0-9_]* (?: \.[0-9][0-9_]* )? (?: [eE][+-]?[0-9]+ )?
+                      | \.[0-9][0-9_]* (?: [eE][+-]?[0-9]+ )? | [eE][+-]?[0-9]+ ) )
+  | (?P<INTEGER>    [0-9][0-9_]* )
+  | (?P<TYPEVAR>    ' [A-Z_][A-Za-z0-9_]* )
+  | (?P<RAW>        \[\| )
+  | (?P<OPEN>       " | \$\[\| )
+  | (?P<SIGN>       :- | => | == | != | <= | << | >= | -> | \+\+ | . )
+    """,
+    re.VERBOSE,
+)
+
+_COMMENT_MARK = re.compile(r"/\*|\*/")
+
+_COOKED = re.compile(
+    r"""
+    (?P<text>   (?: [^"\\$\n] | \$(?!\{) )+ )
+  | (?P<splice> \$\{ )
+  | (?P<gap>    \\ \s* \n \s* (?: \\ )? )
+  | (?P<hex>    \\ (?: x[0-9A-Fa-f]{2} | u[0-9A-Fa-f]{4} | u\{[0-9A-Fa-f]{1,6}\} ) )
+  | (?P<escape> \\ . )
+  | (?P<close>  " )
+    """,
+    re.VERBOSE,
+)
+_RAW = re.compile(r"(?P<text>(?:[^|$]|\|(?!\])|\$(?!\{))+)|(?P<splice>\$\{)|(?P<close>\|\])")
+
+_ESCAPES = dict(zip("\\\"'nartbfv0?$", "\\\"'\n\a\r\t\b\f\v\0?$", strict=True))
+
+
+@cache
+def _words() -> dict[str, str]:
+    """The terminal of each fixed word and sign, and of each reserved word."""
+    words = dict.fromkeys(RESERVED, "RESERVED") | tables().words
+    for spelling, word in SPELLINGS.items():
+        words[spelling] = words[word]
+    for soft in ("index", "on"):
+        del words[soft]
+    return words
+
+
+@cache
+def _plain() -> dict[str, str]:
+    """The terminal of each kind of token that is taken as it stands."""
+    same = {kind: kind for kind in ("ITEM", "SIZED", "DECIMAL", "INTEGER", "TYPEVAR")}
+    words = tables().words
+    return same | {"INTERN": "_INTERN", "PRIMARY": words["primary key"], "INDEX": words["index"]}
+
+
+def tokenize(places: Places) -> tuple[list[Token], list[Diagnostic]]:
+    """The tokens of a text without its spaces and comments, and what is wrong with it as such."""
+    lexer = _Lexer(places)
+    lexer.run()
+    return lexer.tokens, lexer.found
+
+
+class _Lexer:
+    def __init__(self, places: Places) -> None:
+        self.places = places
+        self.text = places.source.text
+        self.tokens: list[Token] = []
+        self.found: list[Diagnostic] = []
+        # The strings that enclose the current place: pattern of the string, its start, braces open in it.
+        self.open: list[tuple[re.Pattern[str], int]] = []
+        self.braces: list[int] = []
+
+    def run(self) -> None:
+        text, tokens, size, match = self.text, self.tokens, len(self.text), _TOKEN.match
+        words, plain = _words(), _plain()
+        at = 0
+        while at < size:
+            found = match(text, at)
+            assert found is not None, "the last alternative matches any character but a newline"
+            kind, end = found.lastgroup or "", found.end()
+            if kind == "NAME":
+                word = found.group()
+                terminal = words.get(word)
+                if terminal is None:
+                    terminal = self._name(word)
+                tokens.append(Token(terminal, word, at, end))
+            elif kind == "SIGN":
+                sign = found.group()
+                terminal = words.get(sign)
+                if terminal is None or self.open:
+                    end = self._sign(sign, at, words)
+                else:
+                    tokens.append(Token(terminal, sign, at, end))
+            elif kind in plain:
+                tokens.append(Token(plain[kind], found.group(), at, end))
+            elif kind != "SPACE":
+                end = self._special(kind, found, at)
+            at = end
+        if self.open:
+            self._unclosed(self.open[-1][1])
+
+    def _name(self, word: str) -> str:
+        if word == "on" and self.tokens and self.tokens[-1].value == ")":
+            return "ON"
+        return "UPPER" if word.rpartition("::")[2].lstrip("_")[:1].isupper() else "LOWER"
+
+    def _sign(self, sign: str, at: int, words: dict[str, str]) -> int:
+        end = at + len(sign)
+        terminal = words.get(sign)
+        if terminal is None:
+            self.found.append(errors.BadCharacter(sign, span=self.places.span(at, end)))
+            return end
+        if self.open:
+            if sign == "}" and not self.braces[-1]:
+                self.tokens.append(Token(terminal, sign, at, end))
+                return self._pieces(end)
+            self.braces[-1] += {"{": 1, "}": -1}.get(sign, 0)
+        self.tokens.append(Token(terminal, sign, at, end))
+        return end
+
+    def _special(self, kind: str, found: re.Match[str], at: int) -> int:
+        if kind == "COMMENT":
+            return self._comment(at)
+        if kind == "MEMBER":
+            return self._member(found, at)
+        if kind == "RAW":
+            return self._raw(at)
+        self.open.append((_COOKED if found.group() == '"' else _RAW, at))
+        self.braces.append(0)
+        self.tokens.append(Token("_OPEN_STRING", "", at, found.end()))
+        return self._pieces(found.end())
+
+    def _comment(self, at: int) -> int:
+        depth, end = 1, at + 2
+        while depth:
+            mark = _COMMENT_MARK.search(self.text, end)
+            if mark is None:
+                self.found.append(errors.UnclosedComment(span=self.places.span(at, at + 2)))
+                return len(self.text)
+            depth += 1 if mark.group() == "/*" else -1
+            end = mark.end()
+        return end
+
+    def _member(self, found: re.Match[str], at: int) -> int:
+        """A period ends a declaration rather than begin a member when a reserved word, the word `index`
+        of a declaration, or a name at the start of a line comes next."""
+        name, gap = found.group("member"), found.group("gap")
+        ends = name in RESERVED or (name == "_" and gap) or gap.endswith("\n")
+        if ends or (name == "index" and gap and re.match(r"\s+[A-Z]", self.text[found.end() :][:9])):
+            self.tokens.append(Token("_PERIOD", ".", at, at + 1))
+            return at + 1
+        self.tokens.append(Token("MEMBER", name, at, found.end()))
+        return found.end()
+
+    def _raw(self, at: int) -> int:
+        close = self.text.find("|]", at + 2)
+        if close < 0:
+            self._unclosed(at)
+            return len(self.text)
+        self.tokens.append(Token("QUOTED", self.text[at + 2 : close], at, close + 2))
+        return close + 2
+
+    def _pieces(self, at: int) -> int:
+        """Reads on in the innermost open string, up to its end or the next code in it."""
+        pattern, start = self.open[-1]
+        while True:
+            found = pattern.match(self.text, at)
+            if found is None:
+                return self._unclosed(start, at)
+            kind, piece, end = found.lastgroup, found.group(), found.end()
+            if kind == "splice":
+                self.tokens.append(Token("_OPEN_SPLICE", piece, at, end))
+                return end
+            if kind == "close":
+                self.open.pop()
+                self.braces.pop()
+                self.tokens.append(Token("_CLOSE_STRING", piece, at, end))
+                return end
+            self.tokens.append(Token("TEXT", self._decoded(kind or "", piece, at), at, end))
+            at = end
+
+    def _decoded(self, kind: str, piece: str, at: int) -> str:
+        if kind == "text":
+            return piece
+        if kind == "gap":
+            return ""
+        if (
+            kind == "hex"
+            and (code := int(piece[2:].strip("{}"), 16)) < 0x110000
+            and not 0xD800 <= code < 0xE000
+        ):
+            return chr(code)
+        if kind == "escape" and piece[1] in _ESCAPES:
+            return _ESCAPES[piece[1]]
+        self.found.append(errors.BadEscape(piece, span=self.places.span(at, at + len(piece))))
+        return piece
+
+    def _unclosed(self, start: int, at: int | None = None) -> int:
+        """Reports a string without end; reading goes on at the end of the line, outside all strings."""
+        raw = self.text[start] != '"'
+        self.found.append(
+            errors.UnclosedString("|]" if raw else '"', span=self.places.span(start, start + 1))
+        )
+        end = len(self.text) if at is None or raw else self.text.find("\n", at)
+        while self.open:
+            self.open.pop()
+            self.braces.pop()
+            self.tokens.append(Token("_CLOSE_STRING", "", start, start + 1))
+        return end if end >= 0 else len(self.text)

@@ -1,0 +1,155 @@
+"""What to say about a token that does not fit: what was expected there, and what was probably meant."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from ..errors import syntax as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.nearest import nearest
+from .foreign import hint
+from .lexer import RESERVED, Places, Token
+from .tables import Tables
+
+# A phrase, and what can begin it: when all of that is possible the phrase is named instead.
+_PHRASES = (
+    ("a declaration or a rule", {"typedef", "function", "UPPER"}),
+    ("a statement", {"skip", "for", "match"}),
+    ("a clause", {"Inspect", "LOWER", "INTEGER"}),
+    ("an expression", {"LOWER", "INTEGER", "UPPER", "QUOTED"}),
+    ("a type", {"bit", "LOWER", "TYPEVAR"}),
+    ("a name", {"LOWER", "UPPER"}),
+)
+
+_NAMES = {
+    "LOWER": "a name that begins with a small letter",
+    "UPPER": "a name that begins with a capital letter",
+    "TYPEVAR": "a type variable such as `'A`",
+    "MEMBER": "`.name`",
+    "ITEM": "`.0`",
+    "INTEGER": "an integer",
+}
+
+_AFTER_OPERAND = {
+    "%",
+    "*",
+    "/",
+    "+",
+    "<<",
+    "++",
+    "==",
+    "!=",
+    "<",
+    ">",
+    "=",
+    "and",
+    "or",
+    "=>",
+    "?",
+    "as",
+    "MEMBER",
+}
+
+_CLOSING = (")", "]", "}", ">", ",", ";", "=", ":-", "->", ".", "else")
+
+_RULE_SIGNS = ("=", ":", "<", "<=", "->", "=>")
+
+_AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
+
+
+def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, places: Places) -> Diagnostic:
+    """The error of the token `at` in the states of an automaton that cannot take it."""
+    token = tokens[at]
+    span = places.span(token.start, token.end)
+    fitting = _fitting(tables, states)
+    after = tokens[at + 1].value if at + 1 < len(tokens) else ""
+    meant = hint(_texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting)
+    if (
+        not (meant and "INTEGER" in fitting and after in "({")
+        and "LOWER" in fitting
+        and token.kind not in ("QUOTED", "TEXT")
+        and token.value in RESERVED
+        and after in _AFTER_NAME
+    ):
+        return errors.ReservedWord(token.value, span=span)
+    if at and "." in fitting and "$END" not in fitting and _begins_anew(tokens, at, places):
+        end = tokens[at - 1].end
+        return errors.MissingPeriod(span=places.span(end, end))
+    if token.value in _RULE_SIGNS and ":-" in fitting:
+        return errors.EqualsInHead(token.value, span=span)
+    found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
+    help_ = meant or _help(tokens, at, after, fitting)
+    return errors.Unexpected(found, _wanted(fitting), span=span, help=help_)
+
+
+def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
+    """The text of the token, and of it and the one before with whatever touches them."""
+    text = places.source.text
+    found = [text[tokens[at].start : tokens[at].end]]
+    for last in (at, at - 1, at - 2):
+        for first in (last - 1, last - 2):
+            run = tokens[first : last + 1] if first >= 0 else []
+            if run and all(one.end == other.start for one, other in pairwise(run)):
+                found.append(text[run[0].start : run[-1].end])
+    return found
+
+
+def _fitting(tables: Tables, states: list[int]) -> set[str]:
+    """The texts and kinds of the tokens that the automaton would take."""
+    texts = {terminal: text for text, terminal in tables.words.items()}
+    rules = {production.origin for production in tables.productions}
+    kinds = tables.moves[states[-1]].keys() - rules
+    return {texts.get(kind, kind) for kind in kinds if _fits(tables, states, kind)}
+
+
+def _fits(tables: Tables, states: list[int], kind: str) -> bool:
+    """Whether the automaton would take a token of the kind, after the reductions that it asks for."""
+    states = list(states)
+    while True:
+        move = tables.moves[states[-1]].get(kind)
+        if move is None:
+            return kind == "$END" and states[-1] in tables.ends.values()
+        if move >= 0:
+            return True
+        production = tables.productions[~move]
+        if production.length:
+            del states[-production.length :]
+        states.append(tables.moves[states[-1]][production.origin])
+
+
+def _begins_anew(tokens: list[Token], at: int, places: Places) -> bool:
+    """Whether the token seems to begin the next declaration, or is the end of the text."""
+    between = places.source.text[tokens[at - 1].end : tokens[at].start]
+    return tokens[at].kind == "$END" or ("\n" in between and tokens[at].value[:1].isalpha())
+
+
+def _wanted(fitting: set[str]) -> str:
+    for phrase, beginnings in _PHRASES:
+        if beginnings <= fitting:
+            return phrase
+    if len(fitting & _AFTER_OPERAND) > 5:
+        known = [text for text in _CLOSING if text in fitting - _AFTER_OPERAND]
+    else:
+        known = [text for text in _CLOSING if text in fitting]
+        known += sorted(fitting - {*known, "$END", "#"})
+    shown = [_NAMES.get(text, f"`{text}`") for text in known][:6]
+    return " or ".join((", ".join(shown[:-1]), shown[-1])) if len(shown) > 1 else "".join(shown)
+
+
+def _help(tokens: list[Token], at: int, after: str, fitting: set[str]) -> str:
+    token = tokens[at]
+    capital = token.kind == "LOWER" and "UPPER" in fitting and "LOWER" not in fitting
+    if capital and after == "(":
+        return "names of relations begin with a capital letter"
+    words = {text for text in fitting if text.isalpha() and text.islower()}
+    if token.kind in ("LOWER", "UPPER") and (word := nearest(token.value, words)):
+        return f"did you mean `{word}`?"
+    if capital:
+        return "names of relations, constructors and indexes begin with a capital letter"
+    if token.kind == "UPPER" and "LOWER" in fitting and "UPPER" not in fitting:
+        return "names of variables, functions and fields begin with a small letter"
+    if token.value in ("and", "&", "or", "|") and {".", ","} <= fitting:
+        return "the clauses of a rule are separated by commas; several rules of one relation mean `or`"
+    if at > 2 and tokens[at - 3].value == "as" and tokens[at - 1].value == "<":
+        return "`<` after a type begins its arguments; to compare, write `(x as T) < y`"
+    return ""

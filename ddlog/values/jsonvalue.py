@@ -1,0 +1,238 @@
+"""Values as JSON.
+
+A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just
+`"Name"` when it has none; an Option is `null` or `{"Some": …}`, and may be the bare value. Tuples,
+Vec and Set are arrays. A Map with string keys is an object, any other an array of pairs. Infinities
+and NaN are strings. Attributes can give a field another name, let it be absent, or make a map the array
+of its values; they can give a constructor another name, and put it beside the fields or nowhere.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .. import values
+from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, TypeDef, User
+from . import local_name
+from .digits import to_int
+from .shapes import Shape, collection_of, is_option, shape_of
+
+TypeDefs = Mapping[str, TypeDef]
+_ABSENT = object()
+_SPECIAL_FLOATS = ("NaN", "inf", "-inf")
+
+
+def decode_json(text: str) -> Any:
+    """The JSON of a text, with integers of any length. Raises ValueError."""
+    try:
+        return json.loads(text, parse_int=to_int, object_pairs_hook=_object)
+    except RecursionError:
+        raise ValueError("it is nested too deeply") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON, whose names must be different."""
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(
+            f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
+        )
+    return made
+
+
+def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """The value of `type` that decoded JSON stands for. Raises ValueError."""
+    match type:
+        case Float() if isinstance(data, str) and data in _SPECIAL_FLOATS:
+            return values.check(float(data), type, typedefs)
+        case Tuple():
+            items = _array(data, type)
+            if len(items) != len(type.items):
+                raise ValueError(f"expected {type}, found an array of {len(items)}")
+            return tuple(from_json(item, of, typedefs) for item, of in zip(items, type.items, strict=True))
+        case User():
+            return _user_from_json(data, type, typedefs)
+    collection = collection_of(type)
+    if collection is None:
+        return values.check(data, type, typedefs)
+    if collection.kind == "Map" and isinstance(data, dict):
+        data = [list(pair) for pair in data.items()]
+    return collection.build([from_json(item, collection.element, typedefs) for item in _array(data, type)])
+
+
+def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """What `json.dumps` writes for a value; `from_json` reads it back."""
+    match type:
+        case Float():
+            return value if math.isfinite(value) else values.show(value, type, typedefs)
+        case Tuple():
+            return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
+        case User():
+            return _user_to_json(value, type, typedefs)
+    collection = collection_of(type)
+    if collection is not None:
+        items = [to_json(item, collection.element, typedefs) for item in value]
+        keyed = collection.kind == "Map" and isinstance(collection.element, Tuple)
+        return dict(items) if keyed and collection.element.items[0] == String() else items  # type: ignore[union-attr]
+    return value if isinstance(value, bool | int | str) else values.show(value, type, typedefs)
+
+
+def _array(data: Any, type: Type) -> list[Any]:
+    if not isinstance(data, list):
+        raise ValueError(f"expected {type}, found {_describe(data)}")
+    return data
+
+
+def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
+    shape = shape_of(type, typedefs)
+    if shape.typedef.tag == "":
+        return _untagged_from_json(data, shape, type, typedefs)
+    data = _untied(data, shape)
+    if not shape.is_union:
+        (only,) = shape.constructors
+        if (
+            isinstance(data, dict)
+            and len(data) == 1
+            and next(iter(data)) in (only.name, local_name(only.name))
+        ):
+            inner = next(iter(data.values()))
+            if next(iter(data)) not in [form.name for form in forms_of(only)]:
+                data = inner
+        return _constructor_from_json(data, shape, only, typedefs)
+    bare_string = is_option(type) and type.args[0] == String()
+    if isinstance(data, str) and not bare_string:
+        chosen = shape.constructor(data)
+        if chosen is not None and not chosen.fields:
+            return shape.make(chosen)()
+    if isinstance(data, dict) and len(data) == 1:
+        ((name, inner),) = data.items()
+        named = shape.constructor(name)
+        if named is not None:
+            return _constructor_from_json(inner, shape, named, typedefs)
+    if is_option(type):
+        none, some = shape.constructors
+        if data is None:
+            return shape.make(none)()
+        return shape.make(some)(from_json(data, type.args[0], typedefs))
+    known = ", ".join(local_name(each.name) for each in shape.constructors)
+    raise ValueError(f"expected {type}, as an object with one of {known}; found {_describe(data)}")
+
+
+def _untagged_from_json(data: Any, shape: Shape, type: User, typedefs: TypeDefs) -> Any:
+    """The value of the first constructor whose fields the data are."""
+    reasons = []
+    for each in shape.constructors:
+        try:
+            return _constructor_from_json({} if data is None else data, shape, each, typedefs)
+        except ValueError as error:
+            reasons.append(str(error))
+    raise ValueError(f"expected {type}: {'; '.join(reasons)}")
+
+
+def _untied(data: Any, shape: Shape) -> Any:
+    """An object with a tag as the object of the others under the constructor's name."""
+    tag = shape.typedef.tag
+    if tag is None or not isinstance(data, dict) or not isinstance(data.get(tag), str):
+        return data
+    return {data[tag]: {key: value for key, value in data.items() if key != tag}}
+
+
+def _constructor_from_json(data: Any, shape: Shape, chosen: Constructor, typedefs: TypeDefs) -> Any:
+    return shape.make(chosen)(*fields_from_json(data, chosen.fields, chosen.name, typedefs, chosen.json))
+
+
+def fields_from_json(
+    data: Any,
+    fields: tuple[tuple[str, Type], ...],
+    name: str,
+    typedefs: TypeDefs,
+    forms: Sequence[JsonField] = (),
+) -> tuple[Any, ...]:
+    """Typed fields from an object by name, an array by position, or, of one field, the bare value."""
+    names = [form.name for form in forms] or [field for field, _ in fields]
+    if isinstance(data, dict):
+        optional = {form.name for form in forms if form.optional}
+        if unknown := next((key for key in data if key not in names), None):
+            raise ValueError(f"{name} has no field {unknown!r}; it has {', '.join(names) or 'none'}")
+        if missing := next((each for each in names if each not in data and each not in optional), None):
+            raise ValueError(f"{name}: missing field {missing!r}")
+        data = [data.get(each, _ABSENT) for each in names]
+    elif not isinstance(data, list) and len(fields) == 1:
+        data = [data]
+    if not isinstance(data, list) or len(data) != len(fields):
+        raise ValueError(f"{name}: expected {len(fields)} fields, found {_describe(data)}")
+    keys = [form.key for form in forms] or [None] * len(fields)
+    return tuple(
+        _field(item, each, of, key, typedefs)
+        for item, each, (_, of), key in zip(data, names, fields, keys, strict=True)
+    )
+
+
+def _field(data: Any, name: str, type: Type, key: KeyOf | None, typedefs: TypeDefs) -> Any:
+    try:
+        if data is _ABSENT:
+            return values.default_value(type, typedefs)
+        if key is not None and isinstance(data, list):
+            return _keyed(data, key, type, typedefs)
+        return from_json(data, type, typedefs)
+    except ValueError as error:
+        raise ValueError(f"{name}: {error}") from None
+
+
+def _keyed(items: list[Any], key: KeyOf, type: Type, typedefs: TypeDefs) -> Any:
+    """A map from the array of its values."""
+    assert isinstance(type, Opaque)
+    held = [from_json(item, type.args[1], typedefs) for item in items]
+    try:
+        return values.Map([(key(value), value) for value in held])
+    except values.Fault as fault:
+        raise ValueError(f"{key.name}: {fault.message}") from None
+
+
+def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
+    shape = shape_of(type, typedefs)
+    chosen, fields = values.taken_apart(value, type, typedefs)
+    if not chosen.fields and is_option(type):
+        return None
+    name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
+    if tag:
+        return {tag: name} | _fields_to_json(fields, chosen, typedefs)
+    if not shape.is_union or (tag == "" and fields):
+        return _fields_to_json(fields, chosen, typedefs)
+    if not fields:
+        return name if tag is None else None
+    return {name: _fields_to_json(fields, chosen, typedefs)}
+
+
+def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
+    """The form of each field of a constructor."""
+    return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
+
+
+def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
+    parts = zip(fields, forms_of(constructor), constructor.fields, strict=True)
+    return {form.name: field_to_json(field, form, type, typedefs) for field, form, (_, type) in parts}
+
+
+def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
+    """What `json.dumps` writes for a field."""
+    if form.key is not None and isinstance(type, Opaque):
+        return [to_json(held, type.args[1], typedefs) for _, held in value]
+    return to_json(value, type, typedefs)
+
+
+def _describe(data: Any) -> str:
+    match data:
+        case None:
+            return "null"
+        case dict():
+            return "an object"
+        case list():
+            return f"an array of {len(data)}"
+        case str():
+            return f'"{data}"'
+    return str(data).lower() if isinstance(data, bool) else str(data)

@@ -1,0 +1,95 @@
+"""Rows as users give and get them: tuples, mappings, dataclasses in; struct values out."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .. import values
+from ..core import Column, Relation
+from ..errors import usage as errors
+from ..errors.diagnostics import DDlogError
+from ..types import Bit, Signed, String, Type, TypeDef, User
+from .shapes import Shape, shape_of
+
+Row = tuple[Any, ...]
+
+
+def row_of(value: Any, relation: Relation, typedefs: dict[str, TypeDef]) -> Row:
+    """The row, a value for each column, that a user's value stands for, checked and made canonical.
+
+    Of a relation `R(a: A, b: B)` a row may be a tuple, a mapping by column name, a struct value, a
+    dataclass or another object with the columns as attributes, and with one column the value itself;
+    of a relation `R[T]` it is a value of T. Raises DDlogError.
+    """
+    if relation.constructor is None:
+        (column,) = relation.columns
+        return (_checked(value, column, relation, typedefs),)
+    given = _by_position(value, relation)
+    return tuple(
+        _checked(each, column, relation, typedefs)
+        for each, column in zip(given, relation.columns, strict=True)
+    )
+
+
+def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
+    names = [column.name for column in relation.columns]
+    match value:
+        case tuple() if len(value) == len(names):
+            return value
+        case Mapping():
+            unknown = [str(name) for name in value if name not in names]
+            missing = [name for name in names if name not in value]
+            if unknown or missing:
+                raise DDlogError(
+                    [errors.WrongColumns(relation.name, tuple(unknown), tuple(missing), tuple(names))]
+                )
+            return tuple(value[name] for name in names)
+        case tuple():
+            raise DDlogError([errors.WrongWidth(relation.name, len(value), tuple(names))])
+    if dataclasses.is_dataclass(value) or (names and all(hasattr(value, name) for name in names)):
+        return _by_position({name: getattr(value, name) for name in names if hasattr(value, name)}, relation)
+    if len(names) == 1:
+        return (value,)
+    if isinstance(value, list):
+        return _by_position(tuple(value), relation)
+    raise DDlogError([errors.NoRow(relation.name, repr(value), tuple(names))])
+
+
+def _checked(value: Any, column: Column, relation: Relation, typedefs: dict[str, TypeDef]) -> Any:
+    try:
+        return values.check(value, column.type, typedefs)
+    except ValueError as error:
+        raise DDlogError([errors.BadValue(relation.name, column.name, str(error))]) from None
+
+
+def record_maker(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[Row], Any]:
+    """What makes an element of the relation, as users see it, from its row."""
+    if relation.constructor is None or not isinstance(relation.record, User):
+        return lambda row: row[0]
+    shape: Shape = shape_of(relation.record, typedefs)
+    make = shape.make(shape.constructors[0])
+    return lambda row: make(*row)
+
+
+def record_text(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[Row], str]:
+    """What writes a row as the record text of dumps."""
+    writers = [_value_text(column.type, typedefs) for column in relation.columns]
+    if relation.constructor is None:
+        (write,) = writers
+        return lambda row: write(row[0])
+    fields = ", ".join(f".{column.name} = %s" for column in relation.columns)
+    template = f"{relation.constructor.name}{{{fields}}}"
+    if all(write is str for write in writers):
+        return lambda row: template % row
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def _value_text(type: Type, typedefs: dict[str, TypeDef]) -> Callable[[Any], str]:
+    match type:
+        case Bit() | Signed():
+            return str
+        case String():
+            return values.quote
+    return lambda value: values.show(value, type, typedefs)

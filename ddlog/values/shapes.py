@@ -1,0 +1,77 @@
+"""What values of a type look like from outside: constructors with the type arguments put in, collections."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any, TypeGuard
+
+from .. import values
+from ..types import Constructor, Opaque, Tuple, Type, TypeDef, User
+from . import local_name
+
+
+@dataclass(frozen=True, slots=True)
+class Shape:
+    """A struct or union type, its constructors' fields typed for its arguments."""
+
+    typedef: TypeDef
+    constructors: tuple[Constructor, ...]
+
+    @property
+    def is_union(self) -> bool:
+        """Whether there are several constructors."""
+        return len(self.constructors) != 1
+
+    def constructor(self, name: str) -> Constructor | None:
+        """The constructor of that name, or with that name in JSON; the module before it may be left out."""
+        for each in self.constructors:
+            if name in (each.name, local_name(each.name), each.variant or None):
+                return each
+        return None
+
+    def make(self, constructor: Constructor) -> Callable[..., Any]:
+        """What builds a value of the constructor from its fields."""
+        return values.struct_class(self.typedef.name, constructor, self.is_union).make
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A collection type: Vec, Set, Map or Group, what it holds, and how it is built from a list."""
+
+    kind: str
+    element: Type
+    build: Callable[[Iterable[Any]], Any]
+
+
+def shape_of(type: User, typedefs: Mapping[str, TypeDef]) -> Shape:
+    """The shape of a struct or union type."""
+    typedef = typedefs[type.name]
+    return Shape(typedef, values.constructors_of(typedef, type.args))
+
+
+def is_option(type: Type) -> TypeGuard[User]:
+    """Whether the type is the library's Option."""
+    return isinstance(type, User) and local_name(type.name) == "Option" and len(type.args) == 1
+
+
+def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Any]:
+    """What makes `Some` of an Option type from the value in it."""
+    shape = shape_of(type, typedefs)
+    return shape.make(shape.constructors[1])
+
+
+@lru_cache(maxsize=4096)
+def collection_of(type: Type) -> Collection | None:
+    """The collection that a type is, if it is one."""
+    if not isinstance(type, Opaque):
+        return None
+    match local_name(type.name), type.args:
+        case "Vec", (element,):
+            return Collection("Vec", element, values.Vec)
+        case "Set", (element,):
+            return Collection("Set", element, values.Set)
+        case "Map", (key, value):
+            return Collection("Map", Tuple((key, value)), values.Map)
+    return None

@@ -1,0 +1,277 @@
+"""Command files as `ddlog run --updates` carries them out: what each command prints, what is refused, and
+the options that say what is printed."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from ddlog.console.cli import main
+from ddlog.console.refused import REASONS
+from ddlog.stdlib import log
+
+PROGRAM = """
+typedef Up = Up | Down{since: u32}
+input relation Host(id: u32, name: string, up: Up, tags: Set<string>, sizes: Map<string, u32>)
+    primary key (h) h.id
+input relation Edge(a: string, b: string)
+input multiset Bag(x: u32)
+output relation Path(a: string, b: string)
+output relation Name(n: string)
+output multiset Twice(x: u32)
+relation Between(a: string)
+relation Unneeded(a: string)
+Unneeded(a) :- Edge(a, a).
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+Between(b) :- Edge(_, b), Edge(b, _).
+Name(n) :- Host(_, n, _, _, _).
+Name("nobody") :- not Between("x").
+Twice(x) :- Bag(x).
+index PathFrom(a: string) on Path(a, _)
+index HostUp(id: u32) on Host(id, _, Up, _, _)
+"""
+NOBODY = 'Name:\nName{.n = "nobody"}: +1\n'
+
+
+@pytest.fixture(autouse=True)
+def program(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program, in the directory where the test runs."""
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    monkeypatch.chdir(tmp_path)
+
+
+def run(capsys: pytest.CaptureFixture[str], text: str, *options: str, code: int = 0) -> tuple[str, str]:
+    """What `ddlog run p.dl --updates FILE` prints for these commands, after what is there at first."""
+    Path("u.dat").write_text(text)
+    assert main(["run", "p.dl", "--updates", "u.dat", "--quiet", *options]) == code
+    printed = capsys.readouterr()
+    return printed.out.removeprefix(NOBODY), printed.err
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("echo;", "\n"),
+        ("echo a;", "a\n"),
+        ("echo   a  b\n;", "a  b\n\n"),
+        ("start; commit;", ""),
+        ("start; commit dump_changes;", ""),
+        ("# a comment\n  # start;\necho b;", "b\n"),
+        ("dump;", 'Name:\nName{.n = "nobody"}\n\n'),
+        ("dump Name; dump Path;", 'Name{.n = "nobody"}\n'),
+        ("exit; echo never;", ""),
+        (
+            'start; insert Edge("a", "b"); commit dump_changes; dump Path; dump Edge;',
+            'Path:\nPath{.a = "a", .b = "b"}: +1\nPath{.a = "a", .b = "b"}\nEdge{.a = "a", .b = "b"}\n',
+        ),
+        ('start; insert Edge("a", "b"), commit dump_changes;', 'Path:\nPath{.a = "a", .b = "b"}: +1\n'),
+        ('start; insert Edge("a", "b"); dump Path; rollback; dump Path;', ""),
+        ('start; insert Edge("a", "b"), insert Edge("a", "b"), delete Edge("b", "c"); rollback;', ""),
+        (
+            "start; insert Bag(1), insert Bag(1), insert Bag(2); commit dump_changes; dump Twice;",
+            "Twice:\nTwice{.x = 1}: +2\nTwice{.x = 2}: +1\nTwice{.x = 1} +2\nTwice{.x = 2}\n",
+        ),
+        (
+            'start; insert Edge("a", "b"); commit; start; clear Edge; commit; dump;',
+            'Path:\nPath{.a = "a", .b = "b"}: +1\nPath:\nPath{.a = "a", .b = "b"}: -1\n'
+            'Name:\nName{.n = "nobody"}\n\nPath:\n\n',
+        ),
+        (
+            'start; insert Edge("a", "b"); commit; query_index PathFrom("a"); query_index PathFrom("b");',
+            'Path:\nPath{.a = "a", .b = "b"}: +1\nPath{.a = "a", .b = "b"}\n',
+        ),
+        ("echo a; echo", "a\n"),
+        ("mssleep 0; mssleep 1;", ""),
+    ],
+)
+def test_what_commands_print(text: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(capsys, text) == (expected, "")
+
+
+def test_the_initial_contents_come_first(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("u.dat").write_text("")
+    assert main(["run", "p.dl", "--updates", "u.dat", "--quiet"]) == 0
+    assert capsys.readouterr().out == NOBODY
+
+
+def test_timestamps_are_nanoseconds(capsys: pytest.CaptureFixture[str]) -> None:
+    out, _ = run(capsys, "timestamp; mssleep 2; timestamp;")
+    times = [int(each) for each in re.findall(r"^Timestamp: (\d+)$", out, re.M)]
+    assert len(times) == 2 and times[1] - times[0] >= 2_000_000
+
+
+HOSTS = """start; insert Host(1, "a", Up, ["x", "y"], [("s", 1), ("t", 2)]); insert Host(2, "b", Up, [], []);
+commit; echo --;"""
+
+
+@pytest.mark.parametrize(
+    ("mutation", "expected"),
+    [
+        ('_{.name = "z"}', '.name = "z", .up = Up{}, .tags = ["x", "y"], .sizes = [("s", 1), ("t", 2)]'),
+        ('Host{.tags = ["y", "z"]}',
+         '.name = "a", .up = Up{}, .tags = ["x", "z"], .sizes = [("s", 1), ("t", 2)]'),
+        ('_{.sizes = [("s", ()), ("t", 5), ("u", 6)]}',
+         '.name = "a", .up = Up{}, .tags = ["x", "y"], .sizes = [("t", 5), ("u", 6)]'),
+        ("_{.up = Down{.since = 3}}",
+         '.name = "a", .up = Down{.since = 3}, .tags = ["x", "y"], .sizes = [("s", 1), ("t", 2)]'),
+        ('Host{1, "q", Down{4}, [], []}', '.name = "q", .up = Down{.since = 4}, .tags = [], .sizes = []'),
+        ('@json %"host.json"',
+         '.name = "j", .up = Up{}, .tags = [], .sizes = [("k", 1)]'),
+        ("_{}", '.name = "a", .up = Up{}, .tags = ["x", "y"], .sizes = [("s", 1), ("t", 2)]'),
+    ],
+)  # fmt: skip
+def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("host.json").write_text('{"id": 1, "name": "j", "up": "Up", "tags": [], "sizes": {"k": 1}}')
+    text = f"{HOSTS} start; modify Host 1 <- {mutation}; delete_key Host 2; commit; dump Host;"
+    out, _ = run(capsys, text, "--no-delta")
+    assert out == f"--\nHost{{.id = 1, {expected}}}\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("commit;", "u.dat:3:1: `commit` outside a transaction"),
+        ("rollback;", "u.dat:3:1: `rollback` outside a transaction"),
+        ("clear Edge;", "u.dat:3:1: `clear` outside a transaction"),
+        ('insert Edge("a", "b");', "u.dat:3:1: `insert` outside a transaction"),
+        ("start; start;", "u.dat:3:8: `start` inside a transaction: they do not nest"),
+        ("start; clear Path;", "u.dat:3:8: Path is not an input relation"),
+        ('start; insert Path("a", "b");', "u.dat:3:8: Path is not an input relation"),
+        ('start; insert Host(1, "a", Up, [], []);', "u.dat:3:8: Host already has a row with the key 1"),
+        ('start; delete Host(1, "z", Up, [], []);', "the row of Host with the key 1 is another than the one"),
+        ('start; delete Host(7, "z", Up, [], []);', "u.dat:3:8: Host has no row with the key 7"),
+        ("start; delete_key Host 7;", "u.dat:3:8: Host has no row with the key 7"),
+        ('start; modify Host 7 <- _{.name = "x"};', "u.dat:3:8: Host has no row with the key 7"),
+        ("start; modify Host 1 <- _{.id = 2};", "u.dat:3:8: Host already has a row with the key 2"),
+        ("start; modify Edge 1 <- _{};", "Edge has no primary key"),
+        ("start; delete_key Bag 1;", "Bag has no primary key"),
+        ('start; insert_or_update Edge("a", "b");', "u.dat:3:8: Edge has no primary key"),
+        ("profile timely on;", "u.dat:3:1: `profile timely` has nothing to measure"),
+        ("query_index Path(1);", "u.dat:3:13: Path is a relation, not an index"),
+        ("dump PathFrom;", "u.dat:3:6: PathFrom is an index, not a relation"),
+        ("dump Unneeded;", "u.dat:3:1: Unneeded is not kept by this session\n    dump Unneeded;"),
+        ("help;", "u.dat:3:1: there is no command `help`"),
+    ],
+)
+def test_errors_end_the_file(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    """The first error ends a command file; what was committed before it stays printed."""
+    out, error = run(capsys, f"{HOSTS}\n{text}\necho never;", code=1)
+    assert message in error and error.startswith("error: ")
+    assert out.endswith("--\n")
+
+
+def test_an_upsert_is_an_insert_or_a_replacement(capsys: pytest.CaptureFixture[str]) -> None:
+    text = f'{HOSTS} start; insert_or_update Host(1, "n", Up, [], [])'
+    out, _ = run(capsys, f'{text}, insert_or_update Host(3, "m", Up, [], []); commit dump_changes;')
+    assert out.partition("--\n")[2].splitlines() == [
+        "Name:", 'Name{.n = "a"}: -1', 'Name{.n = "m"}: +1', 'Name{.n = "n"}: +1'
+    ]  # fmt: skip
+
+
+def test_a_profile_measures_and_counts(capsys: pytest.CaptureFixture[str]) -> None:
+    changes = 'start; insert Edge("a", "b"), insert Edge("b", "c"); commit;'
+    out, _ = run(capsys, f"{changes} profile; echo --; profile cpu on; profile change on; start; "
+                 'insert Edge("c", "d"), delete Edge("a", "b"); commit; profile cpu off; profile change off;'
+                 'start; insert Edge("x", "y"); commit; profile;', "--no-delta")  # fmt: skip
+    before, _, after = out.partition("--\n")
+    assert re.findall(r"^ +(\d+)  (\S+)$", before, re.M)[-2:] == [("3", "Path"), ("0", "Twice")]
+    assert "CPU" not in before and "Changes" not in before and "$" not in after
+    assert re.search(r"^CPU: milliseconds in 1 commit, by rule or relation: \d+\.\d+$", after, re.M)
+    assert re.search(r"^ +\d+\.\d+ +\d+x  Path$", after, re.M)
+    assert re.search(r"^ +\+2 +-2  Path$", after, re.M)
+
+
+def test_log_messages_up_to_a_level_are_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    Path("p.dl").write_text(
+        """
+        import log
+        input relation Event(level: s32, text: string)
+        output relation Seen(text: string)
+        function seen(level: s32, text: string): string { log(1, level, text); text }
+        Seen(seen(level, text)) :- Event(level, text).
+        """
+    )
+    script = """
+        start; insert Event(100, "off"); commit;
+        log_level 300;
+        start; insert Event(200, "an error"), insert Event(300, "a warning"), insert Event(400, "news");
+        commit;
+    """
+    try:
+        out, _ = run(capsys, script, "--no-delta")
+    finally:
+        log.set_level(None)
+    assert sorted(out.splitlines()) == ["LOG (200): an error", "LOG (300): a warning"]
+
+
+EDGE = 'start; insert Edge("a", "b"); commit dump_changes;'
+
+
+def test_options_that_leave_out_what_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    change, dumped = 'Path:\nPath{.a = "a", .b = "b"}: +1\n', 'Name:\nName{.n = "nobody"}\n\nPath:\n'
+    text = f'{EDGE} dump; query_index PathFrom("a");'
+    row = 'Path{.a = "a", .b = "b"}\n'
+    assert run(capsys, text)[0] == f"{change}{dumped}{row}\n{row}"
+    assert run(capsys, text, "--no-delta")[0] == f"{dumped}{row}\n{row}"
+    assert run(capsys, text, "--no-store")[0] == f"{change}{row}"
+    assert run(capsys, text, "--no-store", "--no-delta", "--no-init-snapshot")[0] == row
+    Path("u.dat").write_text(text)
+    for option, first in (("--no-init-snapshot", ""), ("--init-snapshot", NOBODY)):
+        assert main(["run", "p.dl", "--updates", "u.dat", "--quiet", option]) == 0
+        assert capsys.readouterr().out == f"{first}{change}{dumped}{row}\n{row}"
+
+
+def test_files_of_changes_without_the_state_before_them(capsys: pytest.CaptureFixture[str]) -> None:
+    run(capsys, EDGE, "--output", "out", "--no-init-snapshot")
+    assert sorted(path.name for path in Path("out").iterdir()) == [
+        "Name.changes.csv", "Path.changes.csv", "Twice.changes.csv"
+    ]  # fmt: skip
+    run(capsys, EDGE, "--output", "state", "--no-delta")
+    assert sorted(path.name for path in Path("state").iterdir()) == ["Name.csv", "Path.csv", "Twice.csv"]
+
+
+def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> None:
+    text = 'start; insert Edge("a", "b"), insert Edge("b", "c"); commit dump_changes; dump Between; dump;'
+    Path("u.dat").write_text(text)
+    arguments = ["run", "p.dl", "--updates", "u.dat", "--quiet", "--output-internal-relations"]
+    assert main(arguments) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(f"{NOBODY}ddlog_std::Singleton:\nddlog_std::Singleton{{}}: +1\nBetween:\n")
+    assert 'Between{.a = "b"}: +1' in out and "$" not in out
+    assert '\nBetween{.a = "b"}\n' in out and "ddlog_std::Singleton:\nddlog_std::Singleton{}\n\n" in out
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--no-delta"], "--no-delta is about the commits of update files: it needs --updates"),
+        (["--no-store"], "--no-store is about the commits of update files: it needs --updates"),
+        (["--no-init-snapshot"], "--no-init-snapshot is about the commits of update files"),
+        (["--sizes", "--no-init-snapshot", "--updates", "p.dl"], "--sizes are those before the updates"),
+        (
+            ["-w", "2", "--engine", "in-process"],
+            "--workers 2: the in-process engine has one worker; give --engine spark too",
+        ),
+    ],
+)
+def test_options_that_would_mean_nothing(
+    options: list[str], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["run", "p.dl", *options]) == 1
+    assert message in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", REASONS)
+def test_options_of_ddlog_are_refused_by_name(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("run", "repl", "check"):
+        assert main([command, "p.dl", option]) == 2
+        refusal = f"{option} is an option of DDlog that is not supported: {REASONS[option]}"
+        assert refusal in capsys.readouterr().err
+
+
+def test_one_worker_is_what_there_is(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "p.dl", "-w", "1", "--engine", "in-process"]) == 0
+    assert capsys.readouterr().out == 'Name:\nName{.n = "nobody"}\n\n'

@@ -1,0 +1,58 @@
+"""docs/commands.md: every command and option is in it, and its examples print what it shows."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddlog.commands.reader import COMMANDS
+from ddlog.console.cli import main
+
+TEXT = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
+BLOCKS: list[tuple[str, str, str]] = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", TEXT, re.M | re.S)
+OPTIONS = ("--no-init-snapshot", "--no-delta", "--no-store", "--output-internal-relations", "--workers N")
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the files that are shown, where the test runs."""
+    for _, file, text in BLOCKS:
+        if file:
+            (tmp_path / file).write_text(text)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def block(language: str) -> str:
+    """The text of the one block of a language."""
+    (found,) = (text for each, _, text in BLOCKS if each == language)
+    return found
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_in_a_table(command: str) -> None:
+    assert re.search(rf"^\| `{command}[ ;]", TEXT, re.M)
+
+
+def test_the_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--help"]) == 0
+    shown = capsys.readouterr().out
+    for option in OPTIONS:
+        assert f"`{option}`" in TEXT and option.split()[0] in shown
+
+
+def test_commands_print_what_is_shown(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    line, _, output = block("console").partition("\n")
+    words = shlex.split(line.removeprefix("$ ddlog "))
+    assert main(words) == 0
+    assert capsys.readouterr().out == output
+
+
+def test_the_python_example_prints_what_is_shown(place: Path) -> None:
+    done = subprocess.run([sys.executable, "-c", block("python")], capture_output=True, text=True, check=True)
+    assert done.stdout == block("output")

@@ -1,0 +1,240 @@
+"""The REPL, driven through a pseudo-terminal, and its input from a pipe."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pexpect
+import pytest
+
+from ddlog.console.prompt import NameCompleter
+
+from ..engine.handmade import RELATIONS
+from .test_cli import DDLOG, FOREVER, PATHS
+
+PROMPT = r"ddlog(>|\*)"
+_CONTROL = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\x1b[=>]|\r")
+
+
+class Terminal:
+    """A REPL at a terminal."""
+
+    def __init__(self, where: Path, *arguments: str) -> None:
+        own = {
+            "TERM": "xterm",
+            "XDG_STATE_HOME": str(where / "state"),
+            "PAGER": "cat",
+            "PROMPT_TOOLKIT_NO_CPR": "1",
+        }
+        environment = {**os.environ, **own}
+        self.process: Any = pexpect.spawn(
+            DDLOG[0], [*DDLOG[1:], *arguments], cwd=str(where), env=environment, encoding="utf-8", timeout=60,
+            dimensions=(50, 160),
+        )  # fmt: skip
+
+    def prompt(self) -> str:
+        """What was printed up to the next prompt."""
+        self.process.expect(PROMPT)
+        return _CONTROL.sub("", self.process.before)
+
+    def enter(self, text: str) -> None:
+        """Types a line."""
+        self.process.send(text + "\r")
+
+    def end(self) -> None:
+        """Ctrl-D at the next prompt, until the process is gone."""
+        self.process.expect(PROMPT)
+        time.sleep(0.5)  # the terminal is still to be put into raw mode
+        self.process.sendeof()
+        self.process.expect(pexpect.EOF)
+
+    def wait_for(self, text: str) -> None:
+        """Waits until something is printed."""
+        self.process.expect_exact(text)
+
+
+@pytest.fixture
+def terminal(tmp_path: Path) -> Iterator[Terminal]:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "Edge.csv").write_text("x,y\ny,z\n")
+    opened = Terminal(tmp_path, "repl", "paths.dl", "--input", "facts")
+    yield opened
+    opened.process.close(force=True)
+
+
+def test_a_conversation(terminal: Terminal) -> None:
+    terminal.prompt()
+    terminal.enter('? Path("x", b), b != "y"')
+    terminal.wait_for("z")
+    terminal.wait_for("(1 row, ")
+    terminal.enter('? Path("x", "z")')
+    terminal.wait_for("true (")
+    terminal.enter("? 1 + 2")
+    terminal.wait_for("3")
+    terminal.enter("? Pth(x, y)")
+    terminal.wait_for("did you mean `Path`?")
+    terminal.enter("start;")
+    terminal.wait_for("ddlog*")
+    terminal.enter('insert Edge("z", "w"),')
+    terminal.wait_for("...")
+    terminal.enter('delete Edge("x", "y");')
+    terminal.wait_for("ddlog*")
+    terminal.enter("commit;")
+    terminal.wait_for("Path: +2 -2")
+    terminal.enter("bad;")
+    terminal.wait_for("there is no command `bad`")
+    terminal.enter("relations")
+    terminal.wait_for("input relation Edge(a: string, b: string)  2 rows")
+    terminal.enter("help")
+    terminal.wait_for("begin a transaction")
+    terminal.wait_for("applied together.")
+    terminal.end()
+    terminal.process.close()
+    assert terminal.process.exitstatus == 0
+
+
+def test_names_are_completed(terminal: Terminal) -> None:
+    terminal.prompt()
+    terminal.process.send("? Pa\t")
+    terminal.wait_for("th")
+    terminal.process.send('("x", q)\r')
+    terminal.wait_for("(2 rows, ")
+
+
+def test_history_is_kept(terminal: Terminal, tmp_path: Path) -> None:
+    terminal.prompt()
+    terminal.enter("? 40 + 2")
+    terminal.wait_for("42")
+    terminal.process.send("\x1b[A")
+    terminal.wait_for("? 40 + 2")
+    terminal.enter("")
+    terminal.wait_for("42")
+    terminal.enter("exit")
+    terminal.process.expect(pexpect.EOF)
+    assert "? 40 + 2" in (tmp_path / "state" / "ddlog" / "history").read_text()
+
+
+def test_interrupts_leave_the_last_commit(tmp_path: Path) -> None:
+    (tmp_path / "f.dl").write_text(FOREVER)
+    terminal = Terminal(tmp_path, "repl", "f.dl")
+    try:
+        terminal.prompt()
+        terminal.process.send("dump half a comm")
+        terminal.process.sendintr()
+        terminal.prompt()
+        terminal.enter("start;")
+        terminal.wait_for("ddlog*")
+        terminal.enter("insert N(1);")
+        terminal.wait_for("ddlog*")
+        terminal.enter("commit;")
+        terminal.process.expect(pexpect.TIMEOUT, timeout=2)
+        terminal.process.sendintr()
+        terminal.wait_for("interrupted; the session is at its last commit")
+        terminal.wait_for("ddlog>")
+        terminal.enter("? N(x)")
+        terminal.wait_for("(0 rows, ")
+        terminal.enter("exit")
+        terminal.process.expect(pexpect.EOF)
+    finally:
+        terminal.process.close(force=True)
+
+
+def test_input_from_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    text = (
+        'start;\ninsert Edge("a", "b");\ncommit dump_changes;\n? Path(x, y)\nbad;\ncommit;\n'
+        'start; insert Edge("b",\n'
+        ' "c"); commit;\ndump Path;\nquit\necho never;\n'
+    )
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl"], cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60
+    )
+    assert done.returncode == 0
+    lines = done.stdout.splitlines()
+    assert lines[:4] == ["Fan:", 'Fan{.a = "a", .count = 1}: +1', "Path:", 'Path{.a = "a", .b = "b"}: +1']
+    assert "(1 row, " in done.stdout and "Path: +2" in done.stdout and "never" not in done.stdout
+    assert lines[-1] == 'Path{.a = "b", .b = "c"}'
+    assert "there is no command `bad`" in done.stderr and "`commit` outside a transaction" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("before", "expected"),
+    [
+        ("", "insert"),
+        ("start; ", "commit"),
+        ("insert ", "Edge"),
+        ("dump ", "Two"),
+        ("commit ", "dump_changes"),
+        ("insert Edge(.", "b"),
+        ("insert Edge(1, 2), ", "delete"),
+        ("? ", "Named"),
+        ("? Two(", "c"),
+    ],
+)
+def test_candidates(before: str, expected: str) -> None:
+    assert expected in NameCompleter(RELATIONS).candidates(before)
+
+
+def test_indexes_are_completed() -> None:
+    completer = NameCompleter(RELATIONS, ["ByName", "ByA"])
+    assert completer.candidates("query_index ") == completer.candidates("dump_index ") == ["ByA", "ByName"]
+    assert "ByA" not in completer.candidates("dump ")
+    assert "cpu" in completer.candidates("profile ")
+
+
+def test_indexes_and_internal_relations(tmp_path: Path) -> None:
+    more = """
+        index From(a: string) on Path(a, _)
+        index ToC(a: string) on Path(a, "c")
+        relation Ends(b: string)
+        Ends(b) :- Path(_, b).
+    """
+    (tmp_path / "paths.dl").write_text(PATHS + more)
+    text = (
+        'start; insert Edge("a", "b"), insert Edge("b", "c"); commit dump_changes;\n'
+        'query_index From("b");\nquery_index ToC("a"); query_index Frm("a");\ndump_index\nToC;\nrelations\n'
+        "profile cpu;\nprofile;\n"
+    )
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl", "--output-internal-relations", "--quiet"],
+        cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    assert done.returncode == 0
+    changes, _, found = done.stdout.partition(" ms)\n")
+    assert 'Ends:\nEnds{.b = "b"}: +1\nEnds{.b = "c"}: +1\n' in changes
+    rows = [line for line in found.splitlines() if line.startswith("Path{")]
+    to_c = ['Path{.a = "a", .b = "c"}', 'Path{.a = "b", .b = "c"}']
+    assert rows == ['Path{.a = "b", .b = "c"}', 'Path{.a = "a", .b = "c"}', *to_c]
+    assert "index From(a: string) on Path\nindex ToC(a: string) on Path\n" in found and "$" not in found
+    assert "there is no index Frm" in done.stderr and "did you mean `From`?" in done.stderr
+    assert "expected `on` or `off`, found `;`" in done.stderr
+    assert "           3  Path\n" in found and "           2  ToC (index)\n" in found
+
+
+def test_only_inputs_can_be_changed() -> None:
+    assert "Two" not in NameCompleter(RELATIONS).candidates("insert ")
+
+
+def test_the_editor_is_not_loaded_for_a_pipe(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("output relation R(x: bool)\nR(true).\n")
+    script = (
+        "import sys; from ddlog.cli import main; main(['repl', 'p.dl']); "
+        "print([m for m in ('prompt_toolkit', 'rich') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", script],
+        cwd=tmp_path,
+        input="dump;\n",
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.stdout == "R:\nR{.x = true}\n\n[]\n"

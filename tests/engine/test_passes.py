@@ -1,0 +1,169 @@
+"""Each pass keeps the meaning of circuits, and does what it is for."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from ddlog.check.program import check_program
+from ddlog.engine import circuit as c
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.passes import PASSES, optimize
+from ddlog.engine.passes.common import share_common_nodes
+from ddlog.engine.passes.dead_code import remove_dead_code
+from ddlog.engine.passes.distinct import consolidate_distinct, eliminate_distinct
+from ddlog.engine.passes.fold import fold_constants
+from ddlog.engine.passes.prefixes import share_prefixes
+from ddlog.engine.reference import evaluate
+from ddlog.engine.text import to_text
+from ddlog.engine.zset import Zset
+from ddlog.errors.source import Source
+from ddlog.lowering.lower import lower
+
+from .random_circuits import INPUTS, Changes, apply, circuits, constant, less, next_value, schema, streams
+
+Pass = Callable[[Circuit], Circuit]
+thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+TWO = schema(2)
+EDGE = c.Input("Edge", TWO)
+BAG = c.Input("Bag", TWO, multiset=True)
+
+
+def contents(epochs: list[Changes]) -> dict[str, Zset]:
+    """The inputs after all epochs."""
+    total: dict[str, Zset] = {name: {} for name in INPUTS}
+    for changes in epochs:
+        apply(total, changes)
+    return total
+
+
+def with_relations_as_outputs(circuit: Circuit) -> Circuit:
+    """The circuit with an output for each of its relations."""
+    extra = (c.Output(f"value of {r}", n, circuit.nodes[n].schema) for r, n in circuit.relations)
+    return Circuit((*circuit.nodes, *extra), circuit.relations)
+
+
+@pytest.mark.parametrize("rewrite", [*dict.fromkeys(PASSES), optimize], ids=lambda f: f.__name__)
+@thorough
+@given(circuits(), streams())
+def test_a_pass_keeps_the_meaning(rewrite: Pass, circuit: Circuit, epochs: list[Changes]) -> None:
+    inputs = contents(epochs)
+    expected = evaluate(with_relations_as_outputs(circuit), inputs)
+    assert evaluate(with_relations_as_outputs(rewrite(circuit)), inputs) == expected
+
+
+@pytest.mark.parametrize(
+    "before", sorted(Path(__file__).parent.glob("passes/*.dl")), ids=lambda path: path.stem
+)
+def test_golden_circuits(before: Path) -> None:
+    """Each program beside the circuit that it is optimised to; ignores what stands beside the nodes."""
+    program, _ = check_program(Source(before.name, before.read_text()))
+    assert program is not None
+    lines = [line.split("  //")[0].rstrip() for line in to_text(optimize(lower(program))).splitlines()]
+    assert "\n".join(lines) + "\n" == before.with_suffix(".expected").read_text()
+
+
+def names(circuit: Circuit) -> list[str]:
+    """The kinds of the nodes."""
+    return [type(node).__name__ for node in circuit.nodes]
+
+
+def test_nodes_that_no_output_needs_go() -> None:
+    swap = c.Join((c.Term(0, ("x", "y")),), (), ("y", "x"), TWO)
+    circuit = Circuit((EDGE, swap, c.Output("Edge", 0, TWO)), (("Edge", 0),))
+    assert names(remove_dead_code(circuit)) == ["Input", "Output"]
+
+
+def test_joins_are_equal_whatever_their_variables_are_called() -> None:
+    one = c.Join((c.Term(0, ("x", "y")),), (c.Guard(less("x", "y")),), ("y", "x"), TWO)
+    other = c.Join((c.Term(0, ("a", "b")),), (c.Guard(less("x", "y")),), ("b", "a"), TWO)
+    other = c.Join(other.terms, (c.Guard(_renamed(less("x", "y"), ("a", "b"))),), other.output, TWO)
+    flipped = c.Join(other.terms, (c.Guard(_renamed(less("x", "y"), ("b", "a"))),), other.output, TWO)
+    circuit = Circuit((EDGE, one, other, flipped, c.Sum((1, 2, 3), TWO), c.Output("P", 4, TWO)))
+    shared = share_common_nodes(circuit)
+    assert names(shared) == ["Input", "Join", "Join", "Sum", "Output"]
+    assert shared.nodes[3] == c.Sum((1, 1, 2), TWO)
+
+
+def _renamed(expression: c.RowExpr, inputs: tuple[str, ...]) -> c.RowExpr:
+    return replace(expression, inputs=inputs)
+
+
+def test_rules_with_the_same_terms_are_joined_once() -> None:
+    terms = (c.Term(0, ("x", "y")), c.Term(0, ("y", "z")))
+    ends = c.Join(terms, (c.Guard(less("x", "y")),), ("x", "z"), TWO)
+    others = (c.Term(0, ("a", "b")), c.Term(0, ("b", None)))
+    middle = c.Join(
+        others, (c.Let("n", next_value("a")), c.Guard(_renamed(less("x", "y"), ("a", "b")))), ("n", "b"), TWO
+    )
+    circuit = Circuit((EDGE, ends, middle, c.Output("Ends", 1, TWO), c.Output("Middle", 2, TWO)))
+    shared = share_prefixes(circuit)
+    assert names(shared) == ["Input", "Join", "Join", "Join", "Output", "Output"]
+    assert [len(node.terms) for node in shared.nodes if isinstance(node, c.Join)] == [2, 1, 1]
+    rows = {"Edge": {(0, 1): 1, (1, 2): 1, (2, 0): 1, (1, 3): 1}}
+    assert evaluate(shared, rows) == evaluate(circuit, rows)
+
+
+@pytest.mark.parametrize(
+    ("join", "is_set"),
+    [
+        (c.Join((c.Term(0, ("x", "y")),), (), ("y", "x"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")),), (c.Guard(less("x", "y")),), ("x", "y"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")),), (c.Let("y", next_value("x")),), ("x", "x"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")),), (c.Let("x", constant(1)),), ("y", "y"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")), c.Term(0, ("y", "x"))), (), ("x", "y"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")), c.Term(0, ("x", "y"), True)), (), ("x", "y"), TWO), True),
+        (c.Join((c.Term(0, ("x", "y")),), (), ("x", "x"), TWO), False),
+        (c.Join((c.Term(0, ("x", None)),), (), ("x", "x"), TWO), False),
+        (c.Join((c.Term(0, ("x", "y")), c.Term(0, ("y", "z"))), (), ("x", "z"), TWO), False),
+        (c.Join((c.Term(1, ("x", "y")),), (), ("x", "y"), TWO), False),
+    ],
+)
+def test_distinct_of_a_provable_set_goes(join: c.Join, is_set: bool) -> None:
+    circuit = Circuit((EDGE, BAG, join, c.Distinct(2, TWO), c.Output("P", 3, TWO)))
+    optimized = optimize(circuit)
+    assert ("Distinct" not in names(optimized)) == is_set
+
+
+def test_of_two_distincts_in_a_row_the_last_stays() -> None:
+    project = c.Join((c.Term(0, ("x", None)),), (), ("x", "x"), TWO)
+    again = c.Join((c.Term(2, ("x", "y")),), (), ("x", "x"), TWO)
+    circuit = Circuit(
+        (EDGE, project, c.Distinct(1, TWO), again, c.Distinct(3, TWO), c.Output("P", 4, TWO)), (("P", 4),)
+    )
+    consolidated = remove_dead_code(consolidate_distinct(eliminate_distinct(circuit)))
+    assert names(consolidated) == ["Input", "Join", "Join", "Distinct", "Output"]
+
+
+def test_false_guards_make_a_rule_empty_and_true_ones_go() -> None:
+    yes, no = constant(1), constant(0)
+    kept = c.Join((c.Term(0, ("x", "y")),), (c.Guard(yes),), ("x", "x"), TWO)
+    gone = c.Join((c.Term(0, ("x", "y")),), (c.Guard(no),), ("y", "x"), TWO)
+    circuit = Circuit((EDGE, kept, gone, c.Sum((1, 2), TWO), c.Output("P", 3, TWO)))
+    folded = remove_dead_code(fold_constants(circuit))
+    assert names(folded) == ["Input", "Join", "Output"]
+    assert folded.nodes[1] == c.Join((c.Term(0, ("x", "y")),), (), ("x", "x"), TWO)
+
+
+def test_joins_that_only_copy_go() -> None:
+    copy = c.Join((c.Term(0, ("x", "y")),), (), ("x", "y"), TWO)
+    circuit = Circuit((EDGE, copy, c.Distinct(1, TWO), c.Output("P", 2, TWO)), (("Edge", 0), ("P", 2)))
+    assert names(optimize(circuit)) == ["Input", "Output"]
+    assert optimize(circuit).relations == (("Edge", 0), ("P", 0))
+
+
+@thorough
+@given(circuits(), streams())
+def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: list[Changes]) -> None:
+    joins = [node for node in circuit.nodes if isinstance(node, c.Join)]
+    twins = [replace(join, output=join.output[::-1], schema=join.schema[::-1]) for join in joins]
+    start = len(circuit.nodes)
+    outputs = [c.Output(f"twin {k}", start + k, twin.schema) for k, twin in enumerate(twins)]
+    doubled = Circuit((*circuit.nodes, *twins, *outputs), circuit.relations)
+    inputs = contents(epochs)
+    assert evaluate(optimize(doubled), inputs) == evaluate(doubled, inputs)
+    assert evaluate(share_prefixes(doubled), inputs) == evaluate(doubled, inputs)

@@ -1,0 +1,95 @@
+"""Small programs in files: what each prints for its command file, and that how changes are cut into commits
+makes no difference to the state that they lead to, if a program has no streams and no delays."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from ddlog.console.cli import main
+from ddlog.engine import runtime
+
+from ..engine.reference_runtime import ReferenceRuntime
+
+CORPUS = Path(__file__).parent / "corpus"
+NAMES = sorted(path.stem for path in CORPUS.glob("*.dl"))
+PIECE = re.compile(r'"(?:[^"\\]|\\.)*"|#[^\n]*\n?|[^"#(),;{}\[\]]+|.', re.DOTALL)
+END = "---- end"
+OF_TIME = re.compile(r"\bstream [A-Z]|\b[A-Z]\w*'?-\d+\(")
+TIMELESS = [name for name in NAMES if not OF_TIME.search((CORPUS / f"{name}.dl").read_text("utf-8"))]
+
+
+def run(name: str, script: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """What `ddlog run NAME.dl --updates SCRIPT` prints."""
+    code = main(["run", str(CORPUS / f"{name}.dl"), "--updates", str(script)])
+    printed = capsys.readouterr()
+    assert code == 0, printed.err
+    return printed.out
+
+
+def commands(script: str) -> Iterator[str]:
+    """The commands and updates of a command file, one by one."""
+    command, depth = "", 0
+    for piece in PIECE.findall(script):
+        if piece.startswith("#"):
+            continue
+        depth += (piece in "([{") - (piece in ")]}")
+        if piece in (",", ";") and depth == 0:
+            yield command.strip()
+            command = ""
+        else:
+            command += piece
+
+
+def committed(script: str) -> list[str]:
+    """The updates of the transactions that were committed, in their order."""
+    updates: list[str] = []
+    pending: list[str] = []
+    for command in commands(script):
+        match command.split()[0]:
+            case "start" | "rollback":
+                pending = []
+            case "commit":
+                updates += pending
+            case "insert" | "delete" | "clear" | "insert_or_update" | "delete_key" | "modify":
+                pending.append(command)
+    return updates
+
+
+def final_state(name: str, script: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> str:
+    """The output relations that have rows after a command file; `dump` names those that had some, too."""
+    path = folder / "script.dat"
+    path.write_text(f"{script}\necho {END};\ndump;\n", encoding="utf-8")
+    return re.sub(r"(?m)^[\w:]+:\n\n", "", run(name, path, capsys).partition(END)[2])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_prints_what_is_expected(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
+    assert run(name, CORPUS / f"{name}.dat", capsys) == expected
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_evaluation_from_scratch_agrees(
+    name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same with the reference evaluation in place of the engine."""
+    monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
+    expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
+    assert run(name, CORPUS / f"{name}.dat", capsys) == expected
+
+
+@pytest.mark.parametrize("name", TIMELESS)
+def test_commits_can_be_merged_and_split(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
+    updates = committed(script)
+    merged = "start;\n" + "".join(f"{update};\n" for update in updates) + "commit;"
+    split = "".join(f"start; {update}; commit;\n" for update in updates)
+    state = final_state(name, script, tmp_path, capsys)
+    assert final_state(name, merged, tmp_path, capsys) == state
+    assert final_state(name, split, tmp_path, capsys) == state

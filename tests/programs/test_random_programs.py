@@ -1,0 +1,67 @@
+"""Whole programs against the definition: text in, every change of every transaction out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from hypothesis import HealthCheck, given, settings
+
+import ddlog
+from ddlog.engine.reference import evaluate
+
+from ..engine.reference_runtime import ReferenceRuntime
+from .random_programs import MULTISETS, programs, timed_programs, timed_transactions, transactions
+
+thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+
+Zset = dict[tuple[Any, ...], int]
+
+
+@thorough
+@given(programs(), transactions())
+def test_every_change_of_every_transaction(
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
+) -> None:
+    program = ddlog.compile(text)
+    plain = program.circuit("relational")
+    contents: dict[str, Zset] = {name: {} for name in program.names("input")}
+    with program.session() as session:
+        before = evaluate(plain, contents)
+        for name, rows in before.items():
+            assert set(session[name].tuples()) == set(rows)
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                rows = contents[relation]
+                weight = rows.get(row, 0) + sign if relation in MULTISETS else int(sign > 0)
+                rows[row] = weight
+                if not weight:
+                    del rows[row]
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            changes = session.commit()
+            after = evaluate(plain, contents)
+            for name in program.names("output"):
+                wanted = {
+                    row: after[name].get(row, 0) - before[name].get(row, 0)
+                    for row in {**after[name], **before[name]}
+                }
+                got = dict(changes.rows(name)) if name in changes else {}
+                assert got == {row: weight for row, weight in wanted.items() if weight}, name
+            before = after
+
+
+@thorough
+@given(timed_programs(), timed_transactions())
+def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """What streams and delayed terms read and give, on the runtime as by evaluation from scratch."""
+    program = ddlog.compile(text)
+    plain = program.circuit("relational", tuple(program.relations))
+    kept = frozenset(name for name, _ in plain.relations)
+    with program.session() as session, ddlog.Session(program, ReferenceRuntime(plain), kept) as other:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                for each in (session, other):
+                    (each.insert_rows if sign > 0 else each.delete_rows)(relation, [row])
+            got, wanted = session.commit(), other.commit()
+            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
+        for name in kept:
+            assert list(session[name].weighted()) == list(other[name].weighted()), name

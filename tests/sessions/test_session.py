@@ -1,0 +1,348 @@
+"""Sessions: transactions, keys, multisets, views, errors. Each test on the runtime and on the oracle."""
+
+from __future__ import annotations
+
+import io
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddlog import Changes, DDlogError, Session
+from ddlog.commands.interpreter import Interpreter
+from ddlog.commands.reader import CommandReader
+
+from ..engine.handmade import session as open_session
+
+
+@pytest.fixture(params=["inprocess", "reference"])
+def session(request: pytest.FixtureRequest) -> Iterator[Session]:
+    with open_session(request.param) as opened:
+        yield opened
+
+
+def edges(session: Session) -> list[tuple[int, int]]:
+    return [tuple(edge) for edge in session["Edge"]]
+
+
+def test_a_commit_gives_the_exact_changes(session: Session) -> None:
+    session.insert("Edge", (1, 2), (2, 3))
+    changes = session.commit()
+    assert changes == {"Two": [((1, 3), 1)]}
+    assert str(changes) == "Two:\nTwo{.a = 1, .c = 3}: +1"
+    session.insert("Edge", (2, 4))
+    session.delete("Edge", (2, 3))
+    assert session.commit()["Two"] == [((1, 3), -1), ((1, 4), 1)]
+    assert not session.commit()
+
+
+def test_duplicates_and_absent_rows_mean_nothing(session: Session) -> None:
+    session.insert("Edge", (1, 2), (1, 2))
+    session.commit()
+    session.insert("Edge", (1, 2))
+    session.delete("Edge", (9, 9))
+    session.commit()
+    session.delete("Edge", (1, 2))
+    session.insert("Edge", (5, 5))
+    session.delete("Edge", (5, 5))
+    session.insert("Edge", (6, 6))
+    session.commit()
+    assert edges(session) == [(6, 6)]
+
+
+def test_rollback_forgets(session: Session) -> None:
+    session.insert("Edge", (1, 2))
+    assert session.in_transaction
+    session.rollback()
+    assert not session.in_transaction
+    assert not session.commit() and edges(session) == []
+
+
+def test_reading_shows_the_last_commit(session: Session) -> None:
+    session.insert("Edge", (1, 2))
+    assert (1, 2) not in session["Edge"] and len(session["Edge"]) == 0
+    session.commit()
+    assert (1, 2) in session["Edge"] and session.size("Edge") == 1
+    assert "x" not in session["Edge"]
+
+
+def test_clear_removes_all_with_what_came_before(session: Session) -> None:
+    session.insert("Edge", (1, 2), (3, 4))
+    session.commit()
+    session.insert("Edge", (5, 6))
+    session.clear("Edge")
+    session.insert("Edge", (3, 4), (7, 8))
+    session.commit()
+    assert edges(session) == [(3, 4), (7, 8)]
+
+
+def test_rows_may_have_many_forms(session: Session) -> None:
+    @dataclass
+    class Link:
+        b: int
+        a: int
+
+    session.insert("Edge", (1, 2), {"b": 3, "a": 2}, Link(b=4, a=3), [4, 5])
+    session.insert("Bag", "plain", ("tuple",), {"word": "mapping"})
+    session.insert("Pairs", (1, 2))
+    session.commit()
+    session.insert("Edge", *[(edge.a + 10, edge.b + 10) for edge in session["Edge"]])
+    session.commit()
+    assert edges(session)[:4] == [(1, 2), (2, 3), (3, 4), (4, 5)] and len(edges(session)) == 8
+    assert list(session["Pairs"]) == [(1, 2)]
+    assert [each.word for each in session["Bag"]] == ["mapping", "plain", "tuple"]
+
+
+@pytest.mark.parametrize(
+    ("relation", "row", "message"),
+    [
+        ("Edge", (1,), "a row of Edge has 2 values (a, b), found 1"),
+        ("Edge", (1, "x"), "Edge.b: expected signed<32>, found 'x'"),
+        ("Edge", (1, 2**40), "Edge.b: 1099511627776 is out of the range of signed<32>"),
+        ("Edge", {"a": 1}, "a row of Edge lacks the column 'b'"),
+        ("Edge", {"a": 1, "b": 2, "c": 3}, "a row of Edge has no column 'c'"),
+        ("Edge", 7, "7 is no row of Edge"),
+        ("Egde", (1, 2), "there is no relation Egde\n  help: did you mean `Edge`?"),
+        ("Two", (1, 2), "Two is not an input relation"),
+    ],
+)
+def test_bad_rows_are_refused_and_nothing_is_applied(
+    session: Session, relation: str, row: Any, message: str
+) -> None:
+    with pytest.raises(DDlogError) as caught:
+        session.insert(relation, *([(8, 8)] if relation == "Edge" else []), row)
+    assert message in str(caught.value)
+    session.commit()
+    assert edges(session) == []
+
+
+def test_primary_keys(session: Session) -> None:
+    session.insert("Host", (1, "a"), (2, "b"))
+    session.commit()
+    for act, message in (
+        (lambda: session.insert("Host", (3, "c"), (1, "z")), "Host already has a row with the key 1"),
+        (lambda: session.delete("Host", (1, "z")), "the row of Host with the key 1 is another"),
+        (lambda: session.delete("Host", (9, "z")), "Host has no row with the key 9"),
+        (lambda: session.delete_key("Host", 2, 9), "Host has no row with the key 9"),
+        (lambda: session.modify("Host", 9, {"name": "q"}), "Host has no row with the key 9"),
+        (lambda: session.modify("Host", 1, {"id": 2}), "Host already has a row with the key 2"),
+        (lambda: session.upsert("Edge", (1, 2)), "Edge has no primary key"),
+        (lambda: session.delete_key("Host", "x"), "the primary key of Host: expected signed<32>"),
+    ):
+        with pytest.raises(DDlogError) as caught:
+            act()
+        assert message in str(caught.value)
+    session.commit()
+    assert [tuple(host) for host in session["Host"]] == [(1, "a"), (2, "b")]
+    session.upsert("Host", (1, "A"), (3, "c"))
+    session.delete_key("Host", 2)
+    session.modify("Host", 3, {"name": "C"})
+    session.insert("Host", (2, "new"))
+    session.commit()
+    assert [tuple(host) for host in session["Host"]] == [(1, "A"), (2, "new"), (3, "C")]
+    session.delete("Host", (1, "A"))
+    session.rollback()
+    session.delete("Host", (1, "A"))
+    session.commit()
+    session.clear("Host")
+    session.insert("Host", (3, "again"))
+    session.commit()
+    assert [tuple(host) for host in session["Host"]] == [(3, "again")]
+
+
+def test_multisets_count(session: Session) -> None:
+    session.insert("Bag", "a", "a", "b")
+    assert session.commit()["Words"] == [(("a",), 2), (("b",), 1)]
+    assert list(session["Words"].records()) == ['Words{.word = "a"} +2', 'Words{.word = "b"}']
+    session.delete("Bag", "a", "b", "b", "c")
+    assert session.commit()["Words"] == [(("a",), -1), (("b",), -1)]
+    assert list(session["Bag"].weighted()) == [(("a",), 1)]
+    session.insert("Bag", "a")
+    session.clear("Bag")
+    assert session.commit()["Words"] == [(("a",), -1)]
+
+
+def test_subscribers_hear_changes(session: Session) -> None:
+    heard: list[Any] = []
+    stop = session.subscribe("Two", heard.append)
+    session.insert("Edge", (1, 2), (2, 3))
+    session.commit()
+    session.insert("Host", (1, "a"))
+    session.commit()
+    stop()
+    session.delete("Edge", (1, 2))
+    session.commit()
+    assert heard == [[((1, 3), 1)]]
+    with pytest.raises(DDlogError, match="Edge is not an output relation"):
+        session.subscribe("Edge", print)
+
+
+def test_tables(session: Session) -> None:
+    session.insert("Host", (1, "a"), (2, "b"))
+    session.commit()
+    view = session["Host"]
+    assert view.to_arrow().to_pydict() == {"id": [1, 2], "name": ["a", "b"]}
+    assert view.to_pandas()["name"].tolist() == ["a", "b"]
+    assert view.to_polars()["id"].to_list() == [1, 2]
+    assert repr(view) == "<Host: 2 rows>"
+
+
+def test_program_facts_are_there_from_the_start(session: Session) -> None:
+    assert [tuple(row) for row in session["Fixed"]] == [(7,)]
+
+
+def test_a_closed_session_refuses(session: Session) -> None:
+    session.close()
+    with pytest.raises(DDlogError, match="closed"):
+        session.insert("Edge", (1, 2))
+
+
+def test_loading_a_directory(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "Edge.facts").write_text("1\t2\n2\t3\n1\t2\n")
+    (tmp_path / "Host.csv").write_text('id,name\n3,"x, y"\n3,"x, y"\n')
+    (tmp_path / "Bag.jsonl").write_text('"a"\n"a"\n')
+    notes: list[str] = []
+    changes = session.load(tmp_path, note=notes.append)
+    assert changes["Two"] == [((1, 3), 1)] and changes["Words"] == [(("a",), 2)]
+    assert changes["Named"] == [((3, "x, y"), 1)]
+    assert notes == ["no file for the input relation Pairs: it is empty"]
+    assert session.size("Fixed") == 1
+
+
+def test_a_faulty_directory_changes_nothing(session: Session, tmp_path: Path) -> None:
+    (tmp_path / "Edge.facts").write_text("1\t2\n")
+    (tmp_path / "Host.csv").write_text("1,a\n1,b\n")
+    with pytest.raises(DDlogError, match="already has a row with the key 1"):
+        session.load(tmp_path)
+    session.commit()
+    assert edges(session) == [] and not session.in_transaction
+
+
+def test_a_static_session_takes_no_changes(session: Session, tmp_path: Path) -> None:
+    session.load(tmp_path, static=True)
+    with pytest.raises(DDlogError, match="static"):
+        session.insert("Edge", (1, 2))
+
+
+# ------------------------------------------------------------ commands on sessions
+
+
+def interpret(session: Session, text: str) -> str:
+    out = io.StringIO()
+    show = lambda line: print(line, file=out)  # noqa: E731
+
+    def changed(changes: Changes, asked: bool) -> None:
+        for line in changes.lines() if asked else ():
+            show(line)
+
+    interpreter = Interpreter(session, show, changed, ["Named", "Two"])
+    reader = CommandReader(session.program.relations, session.typedefs, "t.dat")
+    reader.feed(text)
+    interpreter.run(reader.commands(final=True))
+    return out.getvalue()
+
+
+def test_commands_drive_a_session(session: Session) -> None:
+    text = """
+    start; insert Edge(1, 2), insert Edge(2, 3); insert Host(3, "x"), commit dump_changes;
+    echo dumps; dump; dump Host;
+    start; delete Edge(2, 3); rollback;
+    start; modify Host 3 <- Host{.name = "y"}; commit dump_changes; exit; echo never;
+    """
+    assert interpret(session, text) == (
+        'Named:\nNamed{.b = 3, .name = "x"}: +1\nTwo:\nTwo{.a = 1, .c = 3}: +1\ndumps\n'
+        'Named:\nNamed{.b = 3, .name = "x"}\n\nTwo:\nTwo{.a = 1, .c = 3}\n\nHost{.id = 3, .name = "x"}\n'
+        'Named:\nNamed{.b = 3, .name = "x"}: -1\nNamed{.b = 3, .name = "y"}: +1\n'
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("commit;", "t.dat:1:1: `commit` outside a transaction"),
+        ("insert Edge(1, 2);", "t.dat:1:1: `insert` outside a transaction"),
+        ("start; start;", "t.dat:1:8: `start` inside a transaction"),
+        ("start; clear Two;", "t.dat:1:8: Two is not an input relation"),
+        (
+            'start;\ninsert Host(1, "a"),\n insert Host(1, "b");',
+            "t.dat:3:2: Host already has a row with the key 1",
+        ),
+    ],
+)
+def test_commands_in_the_wrong_place(session: Session, text: str, message: str) -> None:
+    with pytest.raises(DDlogError) as caught:
+        interpret(session, text)
+    assert message in str(caught.value)
+
+
+def test_an_error_takes_back_its_batch_only(session: Session) -> None:
+    interpreter = Interpreter(session, print, lambda changes, asked: None, [])
+    reader = CommandReader(session.program.relations, session.typedefs, "t.dat")
+    reader.feed('start; insert Host(1, "a"); insert Host(2, "b"), insert Host(1, "c"); commit;')
+    commands = reader.commands(final=True)
+    with pytest.raises(DDlogError):
+        interpreter.run(commands)
+    interpreter.run(reader.commands(final=True))
+    assert [tuple(host) for host in session["Host"]] == [(1, "a")]
+
+
+# ------------------------------------------------------------ any transaction at all
+
+OPERATION = st.tuples(
+    st.sampled_from(["insert", "delete", "clear", "commit", "rollback"]),
+    st.sampled_from(["Edge", "Bag", "Host"]),
+    st.integers(0, 2),
+    st.integers(0, 2),
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@given(st.lists(OPERATION, max_size=25))
+def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str, int, int]]) -> None:
+    with open_session("inprocess") as one, open_session("reference") as other:
+        model: dict[str, Counter[Any]] = {"Edge": Counter(), "Bag": Counter(), "Host": Counter()}
+        pending = {name: Counter(rows) for name, rows in model.items()}
+        for action, name, a, b in [*operations, ("commit", "Edge", 0, 0)]:
+            row: Any = {"Edge": (a, b), "Bag": (f"w{a}",), "Host": (a, f"n{b}")}[name]
+            if action == "commit":
+                assert one.commit() == other.commit()
+                model = {each: +Counter(rows) for each, rows in pending.items()}
+                for each, rows in model.items():
+                    got = Counter({tuple(record): weight for record, weight in one[each].weighted()})
+                    assert got == rows
+                continue
+            if action == "rollback":
+                pending = {each: Counter(rows) for each, rows in model.items()}
+                one.rollback()
+                other.rollback()
+                continue
+            refused = _apply_to_model(pending[name], name, action, row)
+            for session in (one, other):
+                arguments = (name,) if action == "clear" else (name, row)
+                if refused:
+                    with pytest.raises(DDlogError):
+                        getattr(session, action)(*arguments)
+                else:
+                    getattr(session, action)(*arguments)
+
+
+def _apply_to_model(rows: Counter[Any], name: str, action: str, row: Any) -> bool:
+    """Whether the change is refused; otherwise makes it."""
+    if action == "clear":
+        rows.clear()
+        return False
+    present = rows[row] > 0
+    if name == "Host" and action == "insert" and any(other[0] == row[0] and n for other, n in rows.items()):
+        return True
+    if name == "Host" and action == "delete" and not present:
+        return True
+    if name == "Bag":
+        rows[row] = max(0, rows[row] + (1 if action == "insert" else -1))
+    else:
+        rows[row] = 1 if action == "insert" else 0
+    return False
