@@ -27,11 +27,12 @@ from ..engine.runtime import Batch, IterationLimit, Runtime
 from ..engine.schema import RowFault
 from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError
-from ..errors.source import Source, Span
+from ..errors.source import Source
 from ..errors.spark import NeedsSpark
 from ..errors.unknown import unknown_index, unknown_relation
 from ..values.rows import Row, row_of
 from .delays import Delays
+from .faults import diagnosed
 from .indexes import IndexView
 from .inputs import Changes as PendingChanges
 from .inputs import KeyedChanges, MultisetChanges, SetChanges, StreamChanges
@@ -448,7 +449,7 @@ class Session:
             with nullcontext() if self._spark is None else self._spark.failures():
                 yield
         except RowFault as fault:
-            raise DDlogError([_fault(fault, (self.program.source, *sources))]) from None
+            raise DDlogError([diagnosed(fault, (self.program.source, *sources))]) from None
         except IterationLimit as limit:
             raise DDlogError([errors.IterationLimitReached(limit.limit, limit.relations)]) from None
 
@@ -595,17 +596,6 @@ def is_frame(value: Any) -> bool:
     """Whether a value is a Spark DataFrame, classic or of Spark Connect."""
     kind = type(value)
     return kind.__name__ == "DataFrame" and kind.__module__.startswith("pyspark.sql.")
-
-
-def _fault(fault: RowFault, sources: Iterable[Source]) -> errors.FaultInRule:
-    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
-    name, *place = fault.place.rsplit(":", 2)
-    for source in sources:
-        if name == source.name and len(place) == 2 and all(part.isdigit() for part in place):
-            line, column = map(int, place)
-            span = Span(source, line, column, line, column + 1)
-            return errors.FaultInRule(fault.message, fault.rule, fault.place, row, span=span)
-    return errors.FaultInRule(fault.message, fault.rule, fault.place, row)
 
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
