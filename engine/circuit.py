@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
-from .schema import RowExpr, Schema
+from .schema import Origin, RowExpr, Schema
 
 NodeId: TypeAlias = int
 
@@ -96,7 +96,7 @@ class Aggregate:
     make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any] | None = field(default=None, compare=False)
     wrap: Callable[[int], int] | None = field(default=None, compare=False)
     key: Any = None  # identifies make and wrap for equality
-    place: str = field(default="", compare=False)
+    origin: Origin = field(default=None, compare=False, repr=False)
 
 
 # -------------------------------------------------------------------- nodes

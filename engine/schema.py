@@ -43,6 +43,9 @@ class Column:
 
 
 Schema: TypeAlias = tuple[Column, ...]
+Origin: TypeAlias = Hashable
+"""Where an expression comes from: a value of the front end, into which the engine never looks. It has no part in
+the equality of expressions; their faults carry it."""
 
 
 class Encoder(Protocol):
@@ -108,14 +111,14 @@ class RowExpr:
     `sql`, when there is one, gives the SQL text of the value, in the Spark types of the runtime's codec.
     `columns` describes the inputs, where a codec needs to know. `effect`: computing it does something beside.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
-    structure. `text` is its source text, `place` where it stands ("file:line:column"), for faults.
+    structure. `text` is its source text, for people; `origin` says where it stands, for faults.
     """
 
     inputs: tuple[str, ...]
     column: Column
     key: Hashable
     text: str = field(compare=False)
-    place: str = field(compare=False)
+    origin: Origin = field(compare=False, repr=False)
     scalar: Callable[..., Any] = field(compare=False, repr=False)
     arrays: Callable[..., Array] | None = field(compare=False, repr=False, default=None)
     sql: SqlForm | None = field(compare=False, repr=False, default=None)
@@ -125,11 +128,11 @@ class RowExpr:
 
 class RowFault(Exception):
     """User code failed on a row: division by zero, index out of range. `rule` is the text of the
-    rule, `place` where the expression stands, `row` the valuation by variable name."""
+    rule, `origin` that of the expression, `row` the valuation by variable name."""
 
-    def __init__(self, message: str, rule: str, place: str, row: dict[str, Any]) -> None:
+    def __init__(self, message: str, rule: str, origin: Origin, row: dict[str, Any]) -> None:
         super().__init__(message)
-        self.message, self.rule, self.place, self.row = message, rule, place, row
+        self.message, self.rule, self.origin, self.row = message, rule, origin, row
 
 
 Rows: TypeAlias = Sequence[tuple[Any, ...]]

@@ -37,7 +37,7 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
         Column(name, *kind_of(expr.type), expr.type),
         Structure(expr) if key is None else key,
         _text(expr),
-        str(expr.span),
+        expr.span,
         functions.deferred(inputs, expr),
         array_function(expr, inputs, functions),
         sql_function(expr, inputs, functions),

@@ -316,21 +316,15 @@ class SessionClosed(Diagnostic):
 class FaultInRule(Diagnostic):
     """User code failed as it ran."""
 
-    title: ClassVar[str] = "{where}{problem}, in the rule `{shown}`{valuation}"
+    title: ClassVar[str] = "{problem}, in the rule `{shown}`{valuation}"
     problem: str
     rule: str
-    place: str
     row: str
 
     @property
     def shown(self) -> str:
         """The rule on one line."""
         return " ".join(self.rule.split())
-
-    @property
-    def where(self) -> str:
-        """The place in words, where the source is not at hand."""
-        return "" if self.span is not None or not self.place else f"{self.place}: "
 
     @property
     def valuation(self) -> str:

@@ -99,7 +99,7 @@ def _aggregate(
     kind: str, items: Sequence[Expr], columns: tuple[int, ...], call: Call, split: bool, compile_expr: Compile
 ) -> Aggregate | None:
     if _ANY.get(kind) == "count":
-        return Aggregate("count", (), place=str(call.span))
+        return Aggregate("count", (), origin=call.span)
     if kind in _SECONDS and len(items) == 2:
         function, item, column = _SECONDS[kind], items[1], columns[1]
     elif kind in _ANY | _NUMBERS and not split:
@@ -107,20 +107,20 @@ def _aggregate(
     else:
         return None
     if function in ("min", "max"):
-        return Aggregate(function, (column,), place=str(call.span))
+        return Aggregate(function, (column,), origin=call.span)
     if isinstance(item.type, Float):
         return _float(function, column, kind in _SECONDS, call, compile_expr)
     if not isinstance(item.type, BigInt | Bit | Signed):
         return None
     number = item.type
     if function == "avg" or isinstance(number, BigInt):
-        return Aggregate(function, (column,), place=str(call.span))
+        return Aggregate(function, (column,), origin=call.span)
     return Aggregate(
         function,
         (column,),
         wrap=lambda total: values.wrap(total, number),
         key=str(number),
-        place=str(call.span),
+        origin=call.span,
     )
 
 
@@ -132,7 +132,7 @@ def _float(function: str, column: int, second: bool, call: Call, compile_expr: C
         values = [value for (value,) in rows]
         return compiled.scalar(Group((), [((), value) for value in values] if second else values))
 
-    return Aggregate(function, (column,), make=make, key=compiled.key, place=str(call.span))
+    return Aggregate(function, (column,), make=make, key=compiled.key, origin=call.span)
 
 
 def _group_maker(keys: int, split: bool) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:

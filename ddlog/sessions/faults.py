@@ -1,21 +1,14 @@
-"""Faults of rules as they run, as diagnostics with the place of the rule."""
+"""Faults of rules as they run, as diagnostics at the place of the expression."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from ..engine.schema import RowFault
 from ..errors import usage as errors
-from ..errors.source import Source, Span
+from ..errors.source import Span
 
 
-def diagnosed(fault: RowFault, sources: Iterable[Source]) -> errors.FaultInRule:
-    """The error for a fault; its line is shown if one of the sources has it."""
+def diagnosed(fault: RowFault) -> errors.FaultInRule:
+    """The error for a fault, at its origin: the span that lowering gave the expression."""
     row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
-    name, *place = fault.place.rsplit(":", 2)
-    for source in sources:
-        if name == source.name and len(place) == 2 and all(part.isdigit() for part in place):
-            line, column = map(int, place)
-            span = Span(source, line, column, line, column + 1)
-            return errors.FaultInRule(fault.message, fault.rule, fault.place, row, span=span)
-    return errors.FaultInRule(fault.message, fault.rule, fault.place, row)
+    span = fault.origin if isinstance(fault.origin, Span) else None
+    return errors.FaultInRule(fault.message, fault.rule, row, span=span)

@@ -374,7 +374,7 @@ class Session:
                 self._check_asked(clause)
         circuit = lower_query(self.program.checked, rule, variables)
         self._start()
-        with self._faults(source):
+        with self._faults():
             stored = self._runtime.query(circuit)
         return Result([(each, rule.variables[each]) for each in variables], stored, self.typedefs)
 
@@ -443,13 +443,13 @@ class Session:
         return {name: delta for name, delta in deltas.items() if name not in self._untold}
 
     @contextmanager
-    def _faults(self, *sources: Source) -> Iterator[None]:
-        """Makes diagnostics of what a runtime raises; places are looked for in the program and `sources`."""
+    def _faults(self) -> Iterator[None]:
+        """Makes diagnostics of what a runtime raises."""
         try:
             with nullcontext() if self._spark is None else self._spark.failures():
                 yield
         except RowFault as fault:
-            raise DDlogError([diagnosed(fault, (self.program.source, *sources))]) from None
+            raise DDlogError([diagnosed(fault)]) from None
         except IterationLimit as limit:
             raise DDlogError([errors.IterationLimitReached(limit.limit, limit.relations)]) from None
 

@@ -184,7 +184,7 @@ class _Whole:
                     made.append(self.one.make(key, group))
             except Exception as fault:
                 message = str(fault) or type(fault).__name__
-                raise RowFault(message, self.rule, self.one.place, {"key": key}) from fault
+                raise RowFault(message, self.rule, self.one.origin, {"key": key}) from fault
         return self.values.encode_column(self.out, made, len(made))
 
     def keep(self, groups: Array) -> None:

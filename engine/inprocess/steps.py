@@ -119,5 +119,5 @@ class Evaluator:
                     append(function(*row) if wrap is None else wrap(function(*row)))
         except Exception as fault:
             valuation = dict(zip(expr.inputs, row, strict=True))
-            raise RowFault(str(fault) or type(fault).__name__, rule, expr.place, valuation) from fault
+            raise RowFault(str(fault) or type(fault).__name__, rule, expr.origin, valuation) from fault
         return results

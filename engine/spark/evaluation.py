@@ -28,6 +28,7 @@ class Evaluation:
     """A function of rows: what it computes, of what, and what its faults say.
 
     `column` describes the result, or its elements where `many`; None: it is evaluated for its effect.
+    `origin` is the number by which the driver knows the expression's origin.
     """
 
     function: Callable[..., Any]
@@ -35,7 +36,7 @@ class Evaluation:
     arguments: tuple[Argument, ...]
     column: Column | None
     many: bool
-    place: str
+    origin: int
     text: str
 
 
@@ -196,10 +197,10 @@ def _array(evaluation: Evaluation, codec: Codec, values: list[Any]) -> pa.Array:
 def fault_text(evaluation: Evaluation, message: str, row: Sequence[Any]) -> str:
     """A fault as letters and digits, for `fault_of`."""
     named = dict(zip(evaluation.names, row, strict=True))
-    return base64.b64encode(pickle.dumps((message, evaluation.place, evaluation.text, named))).decode()
+    return base64.b64encode(pickle.dumps((message, evaluation.origin, evaluation.text, named))).decode()
 
 
-def fault_of(text: str) -> tuple[str, str, str, dict[str, Any]]:
-    """The message, the place, the expression's text and the row of a fault."""
-    found: tuple[str, str, str, dict[str, Any]] = pickle.loads(base64.b64decode(text))
+def fault_of(text: str) -> tuple[str, int, str, dict[str, Any]]:
+    """The message, the number of the origin, the expression's text and the row of a fault."""
+    found: tuple[str, int, str, dict[str, Any]] = pickle.loads(base64.b64decode(text))
     return found

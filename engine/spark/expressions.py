@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..circuit import Aggregate
 from ..rounding import rounded, rounded_single
-from ..schema import Column, RowExpr, RowFault, Schema
+from ..schema import Column, Origin, RowExpr, RowFault, Schema
 from .codec import Codec
 from .evaluation import Argument, Evaluation, evaluated, fault_of, fault_text, packed
 
@@ -39,6 +39,7 @@ class Expressions:
         self.spark, self.codec = spark, codec
         self._prefix = f"ddlog_{uuid4().hex[:12]}"
         self._registered: dict[Hashable, str] = {}
+        self._origins: dict[Origin, int] = {}  # numbered, since faults come back as text
 
     def value(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The value of an expression over the SQL texts of its inputs."""
@@ -76,7 +77,13 @@ class Expressions:
         key = ("make", aggregate, arguments, out)
         shown = names or [f"key {i + 1}" for i in range(len(keys))]
         evaluation = Evaluation(
-            _OfGroup(result), (*shown, "group"), arguments, out, False, aggregate.place, aggregate.function
+            _OfGroup(result),
+            (*shown, "group"),
+            arguments,
+            out,
+            False,
+            self._number(aggregate.origin),
+            aggregate.function,
         )
         return self._register(key, evaluation, f"STRUCT<v: {self.codec.sql_type(out)}, e: STRING>")
 
@@ -139,8 +146,8 @@ class Expressions:
 
     def fault(self, text: str, rule: str) -> RowFault:
         """The fault that the `e` of a UDF's result tells of."""
-        message, place, _, row = fault_of(text)
-        return RowFault(message, rule, place, row)
+        message, number, _, row = fault_of(text)
+        return RowFault(message, rule, list(self._origins)[number], row)
 
     def close(self) -> None:
         """Forgets the UDFs of this runtime."""
@@ -154,10 +161,13 @@ class Expressions:
         if checked is None:
             return None
         text, message = checked
-        what = Evaluation(expr.scalar, (), (), expr.column, False, expr.place, expr.text)
+        what = Evaluation(expr.scalar, (), (), expr.column, False, self._number(expr.origin), expr.text)
         known = " AND ".join([f"{text} IS NULL", *(f"({each}) IS NOT NULL" for each in inputs)])
         fault = f"CASE WHEN {known} THEN '{fault_text(what, message, ())}' END"
         return Compiled(f"named_struct('v', {text}, 'e', {fault})", udf=True)
+
+    def _number(self, origin: Origin) -> int:
+        return self._origins.setdefault(origin, len(self._origins))
 
     # -------------------------------------------------------------------- UDFs
 
@@ -165,7 +175,7 @@ class Expressions:
         many, column = what == "elements", None if what == "inspect" else expr.column
         arguments = expr.columns or (None,) * len(expr.inputs)
         evaluation = Evaluation(
-            expr.scalar, tuple(expr.inputs), arguments, column, many, expr.place, expr.text
+            expr.scalar, tuple(expr.inputs), arguments, column, many, self._number(expr.origin), expr.text
         )
         type = "BOOLEAN" if column is None else self.codec.sql_type(column)
         result = f"STRUCT<v: {f'ARRAY<{type}>' if many else type}, e: STRING>"
@@ -196,17 +206,17 @@ class Expressions:
         if not wide or (aggregate.wrap is None and self.codec.sql_type(out) == "BIGINT"):
             return Compiled(text, udf=False)
         message = "a sum is beyond the 38 digits that Spark can hold"
-        what = Evaluation(_least, (), (), None, False, aggregate.place, aggregate.function)
+        what = Evaluation(_least, (), (), None, False, self._number(aggregate.origin), aggregate.function)
         fault = fault_text(what, message, ())
         lost = f"CASE WHEN {name} IS NULL THEN '{fault}' END"
         return Compiled(f"named_struct('v', {text}, 'e', {lost})", udf=True)
 
     def _average(self, aggregate: Aggregate, wide: bool, out: Column, name: str) -> Compiled:
         divide = rounded_single if out.domain == "float" else rounded
-        call = self._scalar(("avg", aggregate.place, out, wide), divide, ("sum", "count"), out, aggregate)
+        call = self._scalar(("avg", aggregate.origin, out, wide), divide, ("sum", "count"), out, aggregate)
         # A lost sum is null, which must not pass for a row to leave out.
         lost = fault_text(
-            Evaluation(divide, (), (), None, False, aggregate.place, aggregate.function),
+            Evaluation(divide, (), (), None, False, self._number(aggregate.origin), aggregate.function),
             "a sum is beyond the 38 digits that Spark can hold",
             (),
         )
@@ -224,7 +234,9 @@ class Expressions:
         """A UDF of integers."""
         integers = _Integers(function)
         unknown: tuple[None, ...] = (None,) * len(names)
-        evaluation = Evaluation(integers, names, unknown, out, False, aggregate.place, aggregate.function)
+        evaluation = Evaluation(
+            integers, names, unknown, out, False, self._number(aggregate.origin), aggregate.function
+        )
         return self._register(key, evaluation, f"STRUCT<v: {self.codec.sql_type(out)}, e: STRING>")
 
 

@@ -409,13 +409,13 @@ def test_groups_and_aggregates(spark: SparkSession) -> None:
 def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
     codec = SparkCodec({})
     big = Column("b", *kind_of(BigInt()), BigInt())
-    expressions, aggregate = Expressions(spark, codec), Aggregate("sum", (0,), key="sum", place="f.dl:1:1")
+    expressions, aggregate = Expressions(spark, codec), Aggregate("sum", (0,), key="sum", origin="f.dl:1:1")
     done = expressions.finish(aggregate, (big,), 0, big, "a0")
     rows = "(SELECT CAST('9' || repeat('9', 37) AS DECIMAL(38,0)) AS c0 FROM range(2))"
     query = f"SELECT {expressions.gathered(aggregate, (big,))} AS a0, count(*) AS n FROM {rows}"
     ((value, text),) = spark.sql(f"SELECT f.v, f.e FROM (SELECT {done.text} AS f FROM ({query}))").collect()
     fault = expressions.fault(text, "the rule")
-    assert value is None and "38 digits" in fault.message and fault.place == "f.dl:1:1"
+    assert value is None and "38 digits" in fault.message and fault.origin == "f.dl:1:1"
 
 
 def test_python_runs_once_for_each_row(spark: SparkSession, tmp_path: Path) -> None:
