@@ -44,8 +44,8 @@ class Column:
 
 Schema: TypeAlias = tuple[Column, ...]
 Origin: TypeAlias = Hashable
-"""Where an expression comes from: a value of the front end, into which the engine never looks. It has no part in
-the equality of expressions; their faults carry it."""
+"""Where an expression comes from: a value of the front end, into which the engine never looks. It has no part
+in the equality of expressions; their faults carry it."""
 
 
 class Encoder(Protocol):
