@@ -24,9 +24,8 @@ from .circuit import (
     Sum,
     Trace,
     Variable,
-    sources,
 )
-from .labels import details, one_line, relation_names, title
+from .labels import one_line, relation_names
 from .layers import Drawing, lay_out
 
 _CHARACTER, _LINE, _PAD, _WRAP, _MOST_LINES = 7.1, 15.0, 9.0, 36, 5
@@ -82,7 +81,7 @@ def _layout(circuit: Circuit, results: tuple[tuple[str, NodeId], ...]) -> _Layou
         (source, i)
         for i, node in enumerate(circuit.nodes)
         if not isinstance(node, Import)
-        for source in dict.fromkeys(sources(node))
+        for source in dict.fromkeys(node.reads())
     ]
     return _Layout(circuit, boxes, lay_out([(b.width, b.height) for b in boxes], edges), results)
 
@@ -91,10 +90,10 @@ def _box(node: Node, relation: str | None) -> _Box:
     if isinstance(node, Fixpoint):
         body = _layout(node.body, node.results)
         feedback = _FRAME * sum(isinstance(inner, Variable) for inner in node.body.nodes)
-        heading = title(node)
+        heading = node.title()
         width = max(body.drawing.width + 2 * _FRAME + feedback, len(heading) * _CHARACTER + 2 * _PAD)
         return _Box((heading,), width, body.drawing.height + 2 * _FRAME + _HEADING, body)
-    lines = [title(node), *_remark(node, relation)]
+    lines = [node.title(), *_remark(node, relation)]
     width = max(map(len, lines)) * _CHARACTER + 2 * _PAD
     return _Box(tuple(lines), width, len(lines) * _LINE + _PAD)
 
@@ -107,7 +106,7 @@ def _remark(node: Node, relation: str | None) -> list[str]:
         case Distinct() | DeltaDistinct() | Sum():
             text = relation or ""
         case Group() | DeltaGroup():
-            text = details(node, lambda _: "").strip()
+            text = node.details(lambda _: "").strip()
         case _:
             text = one_line(node.text) or relation or ""
     wrapped = textwrap.wrap(text, _WRAP)

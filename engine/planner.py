@@ -12,7 +12,8 @@ from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from .circuit import CIRCUMSTANCES, Guard, Inspect, Let, Step, Term, Unnest
+from .circuit import Inspect, Step, Term
+from .operators.steps import binds, inputs
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,22 +154,6 @@ def _term_step(number: int, term: Term, bound: Collection[str]) -> PlanStep:
             new[variable] = k
     keys = tuple(v for v in (term.columns[k] for k in positions) if v is not None)
     return LookUp(number, positions, keys, tuple((k, v) for v, k in new.items()), tuple(equal))
-
-
-def inputs(step: Step) -> tuple[str, ...]:
-    """The variables that a step reads."""
-    match step:
-        case Guard():
-            return step.condition.inputs
-        case Let() | Unnest():
-            return step.value.inputs
-        case Inspect():
-            return tuple(name for name in step.value.inputs if name not in CIRCUMSTANCES)
-
-
-def binds(step: Step) -> str | None:
-    """The variable that a step binds, if it does."""
-    return step.name if isinstance(step, Let | Unnest) else None
 
 
 def _with_keeps(done: tuple[PlanStep, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:

@@ -1,5 +1,6 @@
 """The meaning of circuits, written to be read beside dbsp-spec and never optimised: the oracle.
 
+The meaning of an operator is in `value` of its node; here are streams, memories and fixpoints.
 Values are dicts from rows to weights. Inside a fixpoint the value of a node at iteration i is the
 sum of its stream up to i, so an Import is held, a Variable is the iteration before, and a Trace
 or a Delay is of the epoch before at the *same* iteration: integrating over iterations, applying an
@@ -13,8 +14,6 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
-from .operators.group import delta_group, group
-from .operators.join import delta_join, join
 from .zset import Row, Zset
 
 Memory = dict[c.NodeId, Zset]
@@ -94,16 +93,6 @@ class Evaluation:
                 return {} if self._incremental and self._epoch else zset.zset((row, 1) for row in rows)
             case c.Import(source):
                 return outside[source]
-            case c.Sum(operands):
-                return zset.add(*(values[s] for s in operands))
-            case c.Negate(source):
-                return zset.negate(values[source])
-            case c.Join(terms, steps, output):
-                return join(terms, [values[t.source] for t in terms], steps, output, moment=self._moment)
-            case c.Distinct(source):
-                return zset.distinct(values[source])
-            case c.Group(source, keys, aggregates):
-                return group(values[source], keys, aggregates)
             case c.Delay() | c.Trace():
                 return before
             case c.Integrate(source):
@@ -114,12 +103,5 @@ class Evaluation:
                 return self._bodies.setdefault(i, Evaluation(body, self._incremental))._fixpoint(node, values)
             case c.Result(fixpoint, relation):
                 return values[fixpoint][relation]
-            case c.Output(_, source):
-                return values[source]
-            case c.DeltaJoin(terms, traces, steps, output):
-                changes = [values[t.source] for t in terms]
-                return delta_join(terms, [values[t] for t in traces], changes, steps, output, self._moment)
-            case c.DeltaDistinct(source, trace):
-                return zset.sign_change(values[trace], values[source])
-            case c.DeltaGroup(source, trace, keys, aggregates):
-                return delta_group(values[trace], values[source], keys, aggregates)
+            case _:
+                return node.value([values[source] for source in node.reads()], self._moment)

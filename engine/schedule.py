@@ -28,7 +28,6 @@ from .circuit import (
     Result,
     Sum,
     Trace,
-    sources,
 )
 from .runtime import IterationLimit, Progress
 
@@ -56,7 +55,7 @@ def readers(circuit: Circuit) -> list[list[NodeId]]:
     """For each node, the nodes that read it."""
     found: list[list[NodeId]] = [[] for _ in circuit.nodes]
     for at, node in enumerate(circuit.nodes):
-        for source in sources(node):
+        for source in node.reads():
             found[source].append(at)
     return found
 

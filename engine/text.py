@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .circuit import Circuit, Fixpoint, Import, NodeId, Result, Trace, Variable, sources
-from .labels import Name, details, one_line, relation_names, schema_text, title
+from .circuit import Circuit, Fixpoint, Import, NodeId, Result, Trace, Variable
+from .labels import one_line, relation_names, schema_text
+from .node import Name
 
 _TEXT_COLUMN = 72
 
@@ -25,8 +26,8 @@ def _lines(circuit: Circuit, prefix: str, indent: str, outside: Name | None) -> 
     values = relation_names(circuit)
     for i, node in enumerate(circuit.nodes):
         naming = outside if isinstance(node, Import) and outside else name
-        shown = f"{indent}{name(i)} = {title(node)} {details(node, naming)}".rstrip()
-        if not sources(node) and not isinstance(node, Import) and not isinstance(node, Fixpoint):
+        shown = f"{indent}{name(i)} = {node.title()} {node.details(naming)}".rstrip()
+        if not node.reads() and not isinstance(node, Import) and not isinstance(node, Fixpoint):
             shown += " " + schema_text(node.schema)
         remark = one_line(node.text)
         if remark in shown:
@@ -55,7 +56,7 @@ def _dot_nodes(circuit: Circuit, prefix: str, indent: str, outside: Name | None)
         if isinstance(node, Fixpoint):
             yield from _dot_cluster(node, f"{prefix}{i}", indent, name)
             continue
-        label = _escaped(title(node)) + (f"\\n{_escaped(one_line(node.text))}" if node.text else "")
+        label = _escaped(node.title()) + (f"\\n{_escaped(one_line(node.text))}" if node.text else "")
         style = ", style=dashed" if isinstance(node, Trace) else ""
         yield f'{indent}{name(i)} [label="{label}"{style}];'
         if isinstance(node, Import) and outside:
@@ -66,12 +67,12 @@ def _dot_nodes(circuit: Circuit, prefix: str, indent: str, outside: Name | None)
             inner = dict(owner.results)[node.relation]
             yield f"{indent}{_dot_name(f'{prefix}{node.fixpoint}.{inner}')} -> {name(i)};"
         else:
-            yield from (f"{indent}{name(source)} -> {name(i)};" for source in dict.fromkeys(sources(node)))
+            yield from (f"{indent}{name(source)} -> {name(i)};" for source in dict.fromkeys(node.reads()))
 
 
 def _dot_cluster(fixpoint: Fixpoint, own: str, indent: str, outside: Name) -> Iterator[str]:
     yield f"{indent}subgraph cluster_{_dot_name(own)} {{"
-    yield f'{indent}  label="{_escaped(title(fixpoint))}";'
+    yield f'{indent}  label="{_escaped(fixpoint.title())}";'
     yield from _dot_nodes(fixpoint.body, f"{own}.", indent + "  ", outside)
     results = dict(fixpoint.results)
     for k, node in enumerate(fixpoint.body.nodes):

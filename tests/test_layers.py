@@ -67,8 +67,10 @@ MUTUAL = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "interrupt layers rounding schema zset",
-    "circuit stream",
-    "derivations incremental integrals labels operators passes planner wellformed",
+    "node stream",
+    "operators",
+    "circuit",
+    "derivations incremental integrals labels passes planner wellformed",
     "drawing reference runtime",
     "schedule text",
     "inprocess",

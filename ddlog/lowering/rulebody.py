@@ -22,8 +22,8 @@ from ..engine.circuit import (
     Step,
     Term,
     Unnest,
-    rename_step,
 )
+from ..engine.operators.steps import rename_step, variables
 from ..engine.schema import RowExpr, Schema
 from ..types import Type, User
 from .aggregates import is_group, plan_grouping
@@ -178,10 +178,7 @@ class Body:
                 if name is not None:
                     counts[name] = counts.get(name, 0) + 1
         for step in self.steps:
-            bound = (step.name,) if isinstance(step, Let | Unnest) else ()
-            expr = step.condition if isinstance(step, Guard) else step.value
-            for name in (*bound, *expr.inputs):
-                counts[name] = 2
+            counts |= dict.fromkeys(variables(step), 2)
         return {name for name, count in counts.items() if count > 1}
 
     def alias(self, name: str) -> str:

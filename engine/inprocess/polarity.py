@@ -15,7 +15,6 @@ from ..circuit import (
     Join,
     Negate,
     Result,
-    sources,
 )
 
 Signs = frozenset[tuple[str, int]]
@@ -63,7 +62,7 @@ def _shrinks(circuit: Circuit, at: int, of: Callable[[int], Signs]) -> Signs:
             return of(node.fixpoint)
         case _:
             found: Signs = frozenset()
-            for source in sources(node):
+            for source in node.reads():
                 found |= of(source)
             return found
 

@@ -1,0 +1,2 @@
+"""The operators of circuits, a family a file: the node, its meaning, its incremental version, its text, its
+well-formedness."""

@@ -2,13 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import zset
-from ..circuit import Aggregate
+from ..node import Moment, Name, Node, NodeId, Scope
 from ..rounding import rounded
+from ..schema import Origin, Schema
 from ..zset import Row, Zset
+from .linear import traced
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """One result column of a Group: `function` over `columns`, positions in the source's schema.
+
+    count: number of rows. sum, avg, min, max: of the one column given (avg a double; sum wraps as
+    `wrap` says). group: `make(key, values)`, `key` the tuple of key values and `values` the sorted
+    list of the rows' `columns` (each a tuple of values), which gives any value of the column `out`.
+    """
+
+    function: str
+    columns: tuple[int, ...]
+    make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any] | None = field(default=None, compare=False)
+    wrap: Callable[[int], int] | None = field(default=None, compare=False)
+    key: Any = None  # identifies make and wrap for equality
+    origin: Origin = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Group(Node):
+    """One row for each key (the first `keys` columns of the source, which is a set): the key columns followed
+    by a column for each aggregate. A change of the source changes only the rows of the keys that it
+    touches."""
+
+    source: NodeId
+    keys: int
+    aggregates: tuple[Aggregate, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return (self.source,)
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, source=new(self.source))
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return group(sources[0], self.keys, self.aggregates)
+
+    def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
+        return DeltaGroup(self.source, trace(self.source), self.keys, self.aggregates, self.schema, self.text)
+
+    def title(self) -> str:
+        return "group"
+
+    def details(self, name: Name) -> str:
+        return _details(self, name)
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        return _problems(self, scope)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaGroup(Node):
+    """Group^Δ: for each touched key, minus the row of before, plus the row of now. `trace` is z⁻¹ I of the
+    source."""
+
+    source: NodeId
+    trace: NodeId
+    keys: int
+    aggregates: tuple[Aggregate, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return self.source, self.trace
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, source=new(self.source), trace=new(self.trace))
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        change, before = sources
+        return delta_group(before, change, self.keys, self.aggregates)
+
+    def title(self) -> str:
+        return "groupΔ"
+
+    def details(self, name: Name) -> str:
+        return _details(self, name)
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        yield from _problems(self, scope)
+        yield from traced(scope.nodes, self.source, self.trace)
+
+
+# ------------------------------------------------------------------- meaning
 
 
 def group(value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate]) -> Zset:
@@ -48,3 +138,25 @@ def delta_group(
     touched = {row[:keys] for row in change}
     old = {row: weight for row, weight in before.items() if row[:keys] in touched}
     return zset.subtract(group(zset.add(old, change), keys, aggregates), group(old, keys, aggregates))
+
+
+# -------------------------------------------------------- text, construction
+
+
+def _details(node: Group | DeltaGroup, name: Name) -> str:
+    by = ", ".join(column.name for column in node.schema[: node.keys])
+    results = zip(node.aggregates, node.schema[node.keys :], strict=False)
+    return f"{name(node.source)} by ({by}): {', '.join(_aggregate_text(a, c.name) for a, c in results)}"
+
+
+def _aggregate_text(aggregate: Aggregate, column: str) -> str:
+    """An aggregate as the definition of its column."""
+    return f"{column} = {aggregate.function}({', '.join(f'.{c}' for c in aggregate.columns)})"
+
+
+def _problems(node: Group | DeltaGroup, scope: Scope) -> Iterator[str]:
+    arity = len(scope.nodes[node.source].schema)
+    if node.keys > arity or len(node.schema) != node.keys + len(node.aggregates):
+        yield f"{node.keys} keys and {len(node.aggregates)} aggregates do not make {len(node.schema)} columns"
+    if any(not 0 <= c < arity for a in node.aggregates for c in a.columns):
+        yield f"an aggregate reads a column beyond the {arity} of its source"

@@ -1,18 +1,113 @@
-"""Joins: the valuations of a rule body. Multilinear in the positive terms, so that the change of a join
-is a sum over the terms of one join each (Theorem 4.5)."""
+"""Joins: the valuations of a rule body. Multilinear in the positive terms, so the change of a join is a sum
+over the terms of one join each (Theorem 4.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 from .. import zset
-from ..circuit import EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Term, Unnest
-from ..schema import RowExpr
+from ..node import Moment, Name, Node, NodeId, Scope
+from ..schema import Kind, Schema
 from ..zset import Row, Zset
+from .linear import traced
+from .steps import Inspect, Let, Step, Unnest, Valuation, apply, expression, inputs, step_text
 
-Valuation = dict[str, Any]
-Moment = tuple[int, int]  # the epoch and the iteration
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One factor of a join: a source and the variable that each of its columns is.
+
+    None is a column that nothing reads; a variable that occurs twice demands equality. A negated
+    term keeps the rows for which the source has no row that agrees; it has no None and its
+    variables are bound by positive terms and steps.
+    """
+
+    source: NodeId
+    columns: tuple[str | None, ...]
+    negated: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Join(Node):
+    """Valuations that satisfy all terms and steps, projected on `output`; weights multiply.
+
+        (a ⋈ b)^Δ = Δa ⋈ z⁻¹ I(Δb)  +  I(Δa) ⋈ Δb      (Theorem 4.5)
+
+    Multilinear in its positive terms. With a single term this is Apply: filter, map, flatmap,
+    project, fused. Steps are in source order; a step may run as soon as its inputs are bound.
+    """
+
+    terms: tuple[Term, ...]
+    steps: tuple[Step, ...]
+    output: tuple[str, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return tuple(term.source for term in self.terms)
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, terms=_reading(self.terms, new))
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return join(self.terms, sources, self.steps, self.output, moment=moment)
+
+    def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
+        if len(self.terms) == 1 and not self.terms[0].negated:
+            return self
+        traces = tuple(trace(term.source) for term in self.terms)
+        return DeltaJoin(self.terms, traces, self.steps, self.output, self.schema, self.text)
+
+    def title(self) -> str:
+        return "apply" if len(self.terms) == 1 and not self.terms[0].negated else "join"
+
+    def details(self, name: Name) -> str:
+        return _details(self, name)
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        return _problems(self, scope)
+
+
+@dataclass(frozen=True, slots=True)
+class DeltaJoin(Node):
+    """Join^Δ: the sum over the terms j of Δ_j joined with the others, terms before j with this step's change
+    and terms after j without it. `traces[k]` is z⁻¹ I of the source of term k, which look-ups in the term
+    see."""
+
+    terms: tuple[Term, ...]
+    traces: tuple[NodeId, ...]
+    steps: tuple[Step, ...]
+    output: tuple[str, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return (*(term.source for term in self.terms), *self.traces)
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, terms=_reading(self.terms, new), traces=tuple(map(new, self.traces)))
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        changes, before = sources[: len(self.terms)], sources[len(self.terms) :]
+        return delta_join(self.terms, before, changes, self.steps, self.output, moment)
+
+    def title(self) -> str:
+        return "joinΔ"
+
+    def details(self, name: Name) -> str:
+        return _details(self, name)
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        yield from _problems(self, scope)
+        if len(self.traces) != len(self.terms):
+            yield f"{len(self.terms)} terms have {len(self.traces)} traces"
+            return
+        for term, trace in zip(self.terms, self.traces, strict=True):
+            yield from traced(scope.nodes, term.source, trace)
+
+
+# ------------------------------------------------------------------- meaning
 
 
 def join(
@@ -36,7 +131,7 @@ def join(
     results = [({**valuation}, weight) for valuation, weight in valuations]
     results = _negate(results, negations)
     for step in sorted(steps, key=lambda each: isinstance(each, Inspect)):
-        applied = [(r, w) for valuation, w in results for r in _apply(step, valuation, w, moment)]
+        applied = [(r, w) for valuation, w in results for r in apply(step, valuation, w, moment)]
         results = _negate(applied, negations)
     return zset.zset((tuple(valuation[name] for name in output), weight) for valuation, weight in results)
 
@@ -54,11 +149,11 @@ def delta_join(
         zset.sign_change(b, c) if t.negated else c for t, b, c in zip(terms, before, changes, strict=True)
     ]
     now = [zset.add(b, c) for b, c in zip(before, changes, strict=True)]
-    parts = (
+    summands = (
         join(terms, [*now[:j], signs[j], *before[j + 1 :]], steps, output, j, moment)
         for j in range(len(terms))
     )
-    return zset.add(*parts)
+    return zset.add(*summands)
 
 
 def _extend(
@@ -91,21 +186,52 @@ def _negate(
     return valuations
 
 
-def _apply(step: Step, valuation: Valuation, weight: int, moment: Moment) -> Iterable[Valuation]:
-    match step:
-        case Let(name, value):
-            result = _call(value, valuation)
-            return [valuation | {name: result}] if valuation.get(name, result) == result else []
-        case Guard(condition):
-            return [valuation] if _call(condition, valuation) else []
-        case Unnest(name, value):
-            elements = _call(value, valuation)
-            return [valuation | {name: e} for e in elements if valuation.get(name, e) == e]
-        case Inspect(value):
-            epoch, iteration = moment
-            _call(value, valuation | {WEIGHT: weight, EPOCH: epoch, ITERATION: iteration})
-            return [valuation]
+# -------------------------------------------------------- text, construction
 
 
-def _call(expression: RowExpr, valuation: Valuation) -> Any:
-    return expression.scalar(*(valuation[name] for name in expression.inputs))
+def _reading(terms: tuple[Term, ...], new: Callable[[NodeId], NodeId]) -> tuple[Term, ...]:
+    return tuple(replace(term, source=new(term.source)) for term in terms)
+
+
+def _details(node: Join | DeltaJoin, name: Name) -> str:
+    factors = [*(_term_text(term, name) for term in node.terms), *map(step_text, node.steps)]
+    return f"{', '.join(factors)} -> ({', '.join(node.output)})"
+
+
+def _term_text(term: Term, name: Name) -> str:
+    """A term as it would stand in a rule."""
+    columns = ", ".join(column or "_" for column in term.columns)
+    return f"{'not ' if term.negated else ''}{name(term.source)}({columns})"
+
+
+def _problems(join: Join | DeltaJoin, scope: Scope) -> Iterator[str]:
+    bound: dict[str, tuple[Kind, str]] = {}
+    for term in join.terms:
+        schema = scope.nodes[term.source].schema
+        if len(schema) != len(term.columns):
+            yield f"a term has {len(term.columns)} columns, its source {len(schema)}"
+            return
+        for name, column in zip(term.columns, schema, strict=True):
+            if name is None:
+                if term.negated:
+                    yield "a negated term ignores a column"
+            elif bound.setdefault(name, (column.kind, column.domain)) != (column.kind, column.domain):
+                yield f"the variable {name} is of {bound[name][1]} and of {column.domain}"
+    positive = {name for term in join.terms if not term.negated for name in term.columns}
+    steps = [step for step in join.steps if isinstance(step, Let | Unnest)]
+    known = positive | {step.name for step in steps}
+    negative = {name for term in join.terms if term.negated for name in term.columns}
+    for step in join.steps:
+        for name in inputs(step):
+            if name not in known:
+                yield f"the step {expression(step).text or step} reads {name}, which nothing binds"
+    for name in sorted(n for n in negative - known if n is not None):
+        yield f"the variable {name} of a negated term is bound by nothing"
+    for name in join.output:
+        if name not in known:
+            yield f"the output {name} is bound by nothing"
+    if len(join.output) != len(join.schema):
+        yield f"{len(join.output)} outputs do not make {len(join.schema)} columns"
+    for name, column in zip(join.output, join.schema, strict=False):
+        if name in bound and bound[name] != (column.kind, column.domain):
+            yield f"the output {name} is of {bound[name][1]}, its column of {column.domain}"

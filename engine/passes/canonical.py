@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from dataclasses import replace
+from typing import Any
 
-from ..circuit import Guard, Join, Let, Node, Step, Term, Unnest
-from ..schema import RowExpr, Schema
+from ..circuit import Join, Node, Step, Term
+from ..operators.steps import binds, expression, variables
+from ..schema import Schema
 
 
 def shape(schema: Schema) -> Hashable:
@@ -18,7 +20,8 @@ def node_key(node: Node) -> Hashable:
     """Equal for nodes of equal sources that compute the same; names of columns and variables are no
     part of it."""
     if not isinstance(node, Join):
-        return replace(node, schema=()), shape(node.schema)
+        nameless: Any = node
+        return replace(nameless, schema=()), shape(node.schema)
     names = canonical_names(node.terms, node.steps)
     terms = tuple(rename_term(term, names.__getitem__) for term in node.terms)
     steps = tuple(step_key(step, names) for step in node.steps)
@@ -33,7 +36,7 @@ def canonical_names(terms: tuple[Term, ...], steps: tuple[Step, ...]) -> dict[st
             if column is not None:
                 names.setdefault(column, f"v{len(names)}")
     for step in steps:
-        for name in (*expression(step).inputs, *bound_by(step)):
+        for name in variables(step):
             names.setdefault(name, f"v{len(names)}")
     return names
 
@@ -42,18 +45,8 @@ def step_key(step: Step, names: dict[str, str]) -> Hashable:
     """A step up to the names of variables."""
     value = expression(step)
     inputs = tuple(names[name] for name in value.inputs)
-    bound = tuple(names[name] for name in bound_by(step))
+    bound = names.get(binds(step) or "")
     return type(step), bound, inputs, value.key, value.column.kind, value.column.domain
-
-
-def expression(step: Step) -> RowExpr:
-    """The expression that a step evaluates."""
-    return step.condition if isinstance(step, Guard) else step.value
-
-
-def bound_by(step: Step) -> tuple[str, ...]:
-    """The variable that a step binds, if any."""
-    return (step.name,) if isinstance(step, Let | Unnest) else ()
 
 
 def rename_term(term: Term, new: Callable[[str], str]) -> Term:

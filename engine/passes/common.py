@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from ..circuit import Circuit, Fixpoint, Join, Node, NodeId, Output, has_effect, with_sources
+from ..circuit import Circuit, Fixpoint, Join, Node, NodeId, Output
+from ..operators.steps import has_effect
 from .canonical import node_key
 from .scopes import everywhere
 
@@ -22,7 +23,7 @@ def _share(circuit: Circuit) -> Circuit:
     new: list[NodeId] = []
     first: dict[Hashable, NodeId] = {}
     for node in circuit.nodes:
-        node = with_sources(node, new.__getitem__)
+        node = node.reading(new.__getitem__)
         key = node_key(node) if _may_be_shared(node) else len(new)
         if key not in first:
             first[key] = len(nodes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..circuit import Circuit, Fixpoint, Import, Node, NodeId, Output, Result, sources, with_sources
+from ..circuit import Circuit, Fixpoint, Import, Node, NodeId, Output, Result
 
 
 def remove_dead_code(circuit: Circuit) -> Circuit:
@@ -24,7 +24,7 @@ def remove_dead_code(circuit: Circuit) -> Circuit:
                 read.setdefault(node.fixpoint, set()).add(node.relation)
             elif isinstance(node, Fixpoint):
                 node = nodes[i] = _live_fixpoint(node, read.get(i, set()))
-            live.update(sources(node))
+            live.update(node.reads())
     return keep_nodes(Circuit(tuple(nodes), circuit.relations), live)
 
 
@@ -32,7 +32,7 @@ def keep_nodes(circuit: Circuit, live: set[NodeId]) -> Circuit:
     """The circuit with the nodes of `live` only, renumbered; they read each other alone."""
     order = [i for i in range(len(circuit.nodes)) if i in live]
     new = {old: position for position, old in enumerate(order)}
-    nodes: tuple[Node, ...] = tuple(with_sources(circuit.nodes[i], new.__getitem__) for i in order)
+    nodes: tuple[Node, ...] = tuple(circuit.nodes[i].reading(new.__getitem__) for i in order)
     return Circuit(nodes, tuple((relation, new[node]) for relation, node in circuit.relations))
 
 
@@ -47,6 +47,6 @@ def _live_fixpoint(fixpoint: Fixpoint, read: set[str]) -> Fixpoint:
             node = nodes[i]
             variable = getattr(node, "relation", None)
             pending += [by_name[variable]] if variable in by_name else []
-            pending += [] if isinstance(node, Import) else sources(node)
+            pending += [] if isinstance(node, Import) else node.reads()
     body = keep_nodes(Circuit(nodes, tuple((r, n) for r, n in fixpoint.results if n in live)), live)
     return replace(fixpoint, body=replace(body, relations=()), results=body.relations)

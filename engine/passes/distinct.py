@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..circuit import Circuit, Differentiate, Distinct, Fixpoint, Join, Negate, Node, NodeId, Sum, sources
+from ..circuit import Circuit, Differentiate, Distinct, Fixpoint, Join, Negate, Node, NodeId, Sum
 from .scopes import everywhere, replaced
 from .sets import provable_sets
 
@@ -76,6 +76,6 @@ def _carries(node: Node) -> bool:
 def _readers(circuit: Circuit) -> list[list[NodeId]]:
     readers: list[list[NodeId]] = [[] for _ in circuit.nodes]
     for i, node in enumerate(circuit.nodes):
-        for source in sources(node):
+        for source in node.reads():
             readers[source].append(i)
     return readers

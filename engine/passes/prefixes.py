@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import replace
 
-from ..circuit import Circuit, Guard, Join, Let, Node, NodeId, Step, Term, Unnest, has_effect, with_sources
+from ..circuit import Circuit, Guard, Join, Let, Node, NodeId, Step, Term, Unnest
+from ..operators.steps import binds, expression, has_effect, variables
 from ..schema import Column
-from .canonical import bound_by, canonical_names, expression, rename_term, step_key
+from .canonical import canonical_names, rename_term, step_key
 from .scopes import everywhere
 
 
@@ -32,7 +33,7 @@ def _share(circuit: Circuit) -> Circuit:
     new: list[NodeId] = []
     prefixes: dict[NodeId, tuple[NodeId, tuple[str, ...]]] = {}
     for i, node in enumerate(circuit.nodes):
-        node = with_sources(node, new.__getitem__)
+        node = node.reading(new.__getitem__)
         if isinstance(node, Join) and i in shared:
             first = shared[i][0]
             if first not in prefixes:
@@ -60,8 +61,9 @@ def _derived(join: Join) -> set[str]:
     """The variables that come out of a flatmap, and those computed from them."""
     derived: set[str] = set()
     for step in join.steps:
-        if isinstance(step, Unnest) or not derived.isdisjoint(expression(step).inputs):
-            derived.update(bound_by(step))
+        name = binds(step)
+        if name and (isinstance(step, Unnest) or not derived.isdisjoint(expression(step).inputs)):
+            derived.add(name)
     return derived
 
 
@@ -80,11 +82,10 @@ def _split(join: Join) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     inside: set[int] = set()
     for i in reversed(range(len(join.steps))):
         step = join.steps[i]
-        inputs, bound = expression(step).inputs, bound_by(step)
         test = isinstance(step, Guard) or (isinstance(step, Let) and step.name in needed)
-        if test and derived.isdisjoint((*inputs, *bound)):
+        if test and derived.isdisjoint(variables(step)):
             inside.add(i)
-            needed.update(inputs)
+            needed.update(expression(step).inputs)
     return (
         tuple(step for i, step in enumerate(join.steps) if i in inside),
         tuple(step for i, step in enumerate(join.steps) if i not in inside),
@@ -102,7 +103,7 @@ def _read(join: Join) -> frozenset[str]:
     """The canonical names of the prefix's variables that the rest of the join reads."""
     inside, outside = _split(join)
     names = canonical_names(_filled(join), inside)
-    read = {*join.output} | {name for step in outside for name in (*expression(step).inputs, *bound_by(step))}
+    read = {*join.output} | {name for step in outside for name in variables(step)}
     return frozenset(names[name] for name in read if name in names)
 
 
@@ -116,10 +117,9 @@ def _prefix(join: Join, read: frozenset[str], nodes: list[Node]) -> tuple[Join, 
         for name, column in zip(term.columns, nodes[term.source].schema, strict=True):
             columns.setdefault(name or "", column)
     for step in inside:
-        for name in bound_by(step):
-            columns.setdefault(name, expression(step).column)
+        columns.setdefault(binds(step) or "", expression(step).column)
     output = tuple(name for name in names if names[name] in read)
-    used = {*output} | {name for step in inside for name in (*expression(step).inputs, *bound_by(step))}
+    used = {*output} | {name for step in inside for name in variables(step)}
     occurrences = [name for term in filled for name in term.columns]
     used |= {name for name in occurrences if name and occurrences.count(name) > 1}
     terms = tuple(

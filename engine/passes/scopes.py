@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..circuit import Circuit, Fixpoint, Node, NodeId, with_sources
+from ..circuit import Circuit, Fixpoint, Node, NodeId
 
 Rewrite = Callable[[Circuit], Circuit]
 
@@ -35,5 +35,5 @@ def replaced(circuit: Circuit, instead: dict[NodeId, NodeId], nodes: Iterable[No
             node = instead[node]
         return node
 
-    rewired = tuple(with_sources(node, new) for node in (circuit.nodes if nodes is None else nodes))
+    rewired = tuple(node.reading(new) for node in (circuit.nodes if nodes is None else nodes))
     return Circuit(rewired, tuple((relation, new(node)) for relation, node in circuit.relations))

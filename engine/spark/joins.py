@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Term, Unnest
-from ..planner import Exclude, LookUp, PlanStep, RunStep, binds, inputs, plan
+from ..operators.steps import binds, inputs
+from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Schema
 from .expressions import Compiled, Expressions
 from .faults import raised

@@ -8,11 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.incremental import incrementalize, incrementalize_steps
+from ddlog.engine.incremental import incrementalize
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.zset import Zset
 
 from .random_circuits import INPUTS, Changes, apply, circuits, schema, streams
+from .rewriting import incrementalize_steps
 
 thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
 

@@ -7,12 +7,12 @@ from hypothesis import HealthCheck, given, settings
 
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.incremental import incrementalize_steps
 from ddlog.engine.passes import optimize
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.wellformed import IllFormed, check_circuit
 
 from .random_circuits import circuits, less, schema
+from .rewriting import incrementalize_steps
 
 ONE, TWO = schema(1), schema(2)
 TEXT = (Column("t", Kind.OBJECT, "string"),)

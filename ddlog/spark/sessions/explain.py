@@ -18,7 +18,8 @@ from ...engine.circuit import (
     Step,
     Unnest,
 )
-from ...engine.labels import one_line, step_text
+from ...engine.labels import one_line
+from ...engine.operators.steps import step_text
 from ...engine.schema import RowExpr
 from ...engine.spark.expressions import Expressions, checked_sql, native_sql
 from ...engine.text import to_text

@@ -1,0 +1,115 @@
+"""Nodes and circuits: graphs of operators over Z-sets (dbsp-spec, parts 3 to 7 and 9).
+
+A circuit is a tuple of nodes in topological order; a node names its sources by their position. The operators
+are in `operators/`, a family a file; `circuit` has them all.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, TypeAlias
+
+from .schema import Schema
+from .zset import Zset
+
+NodeId: TypeAlias = int
+Name: TypeAlias = Callable[[NodeId], str]
+Moment: TypeAlias = tuple[int, int]
+"""The epoch and the iteration, both from 0."""
+
+
+class Node:
+    """An operator of a circuit: its sources, its meaning, its incremental version, its text and what makes it
+    well formed.
+
+    `text` is the source text that the node stands for (a rule), for people.
+    """
+
+    __slots__ = ()
+    sign: ClassVar[str] = ""
+    schema: Schema
+    text: str
+
+    @abstractmethod
+    def reads(self) -> tuple[NodeId, ...]:
+        """The nodes of the same circuit that this node reads."""
+
+    @abstractmethod
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        """This node, reading `new(s)` wherever it reads the node s. An Import reads a node of the circuit
+        outside, which its Fixpoint renames."""
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        """The meaning: the node's value from the values of the nodes that it reads. `reference` gives the
+        meaning of the nodes that need more: of inputs, memories and fixpoints."""
+        raise TypeError(f"the value of {type(self).__name__} is not a function of its sources")
+
+    def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
+        """The incremental version, which reads changes. `trace` gives the Trace of a source. Linear operators
+        are their own incremental version (Theorem 4.4)."""
+        return self
+
+    def title(self) -> str:
+        """The operator alone, for people."""
+        return self.sign
+
+    def details(self, name: Name) -> str:
+        """What the operator is applied to, with its sources by `name`."""
+        return ", ".join(map(name, self.reads()))
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        """The rules of construction that the node breaks; its sources come before it."""
+        return iter(())
+
+
+class Unary(Node):
+    """An operator of one source, with the columns of that source."""
+
+    __slots__ = ()
+    source: NodeId
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return (self.source,)
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        changed: Any = self
+        return self if new(self.source) == self.source else replace(changed, source=new(self.source))
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        return fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
+
+
+@dataclass(frozen=True, slots=True)
+class Circuit:
+    """Nodes in topological order: every node's sources come before it. `relations` names the node that is
+    each declared relation's value, for queries."""
+
+    nodes: tuple[Node, ...]
+    relations: tuple[tuple[str, NodeId], ...] = ()
+
+    def relation(self, name: str) -> NodeId:
+        """The node of a relation. Raises KeyError when the circuit does not compute it."""
+        for relation, node in self.relations:
+            if relation == name:
+                return node
+        raise KeyError(name)
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The nodes around a node: those of its circuit, and in a fixpoint's body those before the fixpoint."""
+
+    nodes: tuple[Node, ...]
+    outside: tuple[Node, ...] | None
+
+
+def fits(given: Schema, expected: Schema, what: str) -> Iterator[str]:
+    """A problem where the columns of two schemas are not of the same domains."""
+    if [(c.kind, c.domain) for c in given] != [(c.kind, c.domain) for c in expected]:
+        yield f"{what} has the columns ({_columns(given)}), not ({_columns(expected)})"
+
+
+def _columns(schema: Schema) -> str:
+    return ", ".join(f"{column.name}: {column.domain}" for column in schema)

@@ -1,0 +1,85 @@
+"""The ends of a circuit: input relations, facts, outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..schema import Schema
+from ..zset import Zset
+
+
+class _Source(Node):
+    """A node that reads none."""
+
+    __slots__ = ()
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return ()
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class Input(_Source):
+    """An input relation. `multiset`: weights are kept; otherwise every change leaves the relation a set.
+    `stream`: a multiset that holds the rows of one epoch; a runtime retracts them when the next one
+    begins."""
+
+    relation: str
+    schema: Schema
+    multiset: bool = False
+    text: str = field(default="", compare=False)
+    stream: bool = False
+
+    def title(self) -> str:
+        return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        return _not_inside(scope)
+
+
+@dataclass(frozen=True, slots=True)
+class Constant(_Source):
+    """Facts of the program: rows of values, each of weight 1. In an incremental circuit they are the change
+    of the first epoch."""
+
+    rows: tuple[tuple[Any, ...], ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def title(self) -> str:
+        return f"constant, {len(self.rows)} row{'' if len(self.rows) == 1 else 's'}"
+
+    def details(self, name: Name) -> str:
+        return ", ".join(map(repr, self.rows[:3])) + (", …" if len(self.rows) > 3 else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Output(Unary):
+    """An output of the circuit, under a relation's name. `stream`: an epoch gives the contents, not their
+    change since the epoch before."""
+
+    relation: str
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    stream: bool = False
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return sources[0]
+
+    def title(self) -> str:
+        return f"output {'stream ' if self.stream else ''}{self.relation}"
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        yield from _not_inside(scope)
+        yield from fits(scope.nodes[self.source].schema, self.schema, f"source {self.source}")
+
+
+def _not_inside(scope: Scope) -> Iterator[str]:
+    if scope.outside is not None:
+        yield "does not belong inside a fixpoint"

@@ -1,0 +1,138 @@
+"""Recursion: a circuit inside a circuit, iterated until nothing changes (dbsp-spec, part 7)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from ..node import Circuit, Name, Node, NodeId, Scope, fits
+from ..schema import Schema
+from .distinct import DeltaDistinct, Distinct
+from .linear import Differentiate
+
+
+@dataclass(frozen=True, slots=True)
+class Import(Node):
+    """Inside a fixpoint's body: the value of a node of the surrounding circuit, brought in by δ₀ at iteration
+    0 and held there."""
+
+    node: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "δ₀ import"
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return ()
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return self
+
+    def details(self, name: Name) -> str:
+        return name(self.node)
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        if scope.outside is None:
+            yield "an import stands outside a fixpoint"
+        elif not 0 <= self.node < len(scope.outside):
+            yield f"imports node {self.node}, which does not come before the fixpoint"
+        else:
+            yield from fits(scope.outside[self.node].schema, self.schema, f"node {self.node} outside")
+
+
+@dataclass(frozen=True, slots=True)
+class Variable(Node):
+    """Inside a fixpoint's body: the relation's value of the iteration before, the z⁻¹ of the feedback; empty
+    at iteration 0."""
+
+    relation: str
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return ()
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return self
+
+    def title(self) -> str:
+        return f"z⁻¹ {self.relation}"
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        if scope.outside is None:
+            yield f"the variable {self.relation} stands outside a fixpoint"
+
+
+@dataclass(frozen=True, slots=True)
+class Fixpoint(Node):
+    """Mutually recursive relations: the least fixpoint of `body`, from empty relations. `Result` nodes read
+    them.
+
+    `results` gives, for each relation, the node of `body` (a Distinct) that computes its next value. The
+    incremental version has the incremental version of the body, in nested time (the cycle rule of Proposition
+    4.2).
+    """
+
+    body: Circuit
+    results: tuple[tuple[str, NodeId], ...]
+    schema: Schema = ()
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return tuple(node.node for node in self.body.nodes if isinstance(node, Import))
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        nodes = tuple(replace(n, node=new(n.node)) if isinstance(n, Import) else n for n in self.body.nodes)
+        return replace(self, body=replace(self.body, nodes=nodes))
+
+    def title(self) -> str:
+        return "fixpoint " + ", ".join(relation for relation, _ in self.results)
+
+    def details(self, name: Name) -> str:
+        return ""
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        if scope.outside is not None:
+            yield "does not belong inside a fixpoint"
+        nodes, results = self.body.nodes, dict(self.results)
+        for relation, at in self.results:
+            if not 0 <= at < len(nodes):
+                yield f"the result {relation}: the body has no node {at}"
+            elif not isinstance(nodes[at], Distinct | DeltaDistinct | Differentiate):
+                yield f"the result {relation} is a {type(nodes[at]).__name__}, not distinct"
+        for node in nodes:
+            if isinstance(node, Variable):
+                if node.relation not in results:
+                    yield f"the variable {node.relation} is no result of its fixpoint"
+                elif 0 <= results[node.relation] < len(nodes):
+                    yield from fits(nodes[results[node.relation]].schema, node.schema, node.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Result(Node):
+    """A relation computed by a Fixpoint."""
+
+    fixpoint: NodeId
+    relation: str
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return (self.fixpoint,)
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, fixpoint=new(self.fixpoint))
+
+    def title(self) -> str:
+        return f"result {self.relation}"
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        if scope.outside is not None:
+            yield "does not belong inside a fixpoint"
+            return
+        owner = scope.nodes[self.fixpoint]
+        if not isinstance(owner, Fixpoint) or self.relation not in dict(owner.results):
+            yield f"node {self.fixpoint} is no fixpoint with the relation {self.relation}"
+        else:
+            made = owner.body.nodes[dict(owner.results)[self.relation]]
+            yield from fits(made.schema, self.schema, self.relation)

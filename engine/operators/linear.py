@@ -1,0 +1,100 @@
+"""Linear operators: each is its own incremental version (Theorem 4.4). `Join` of a single term is one,
+too."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field, replace
+from typing import ClassVar
+
+from .. import zset
+from ..node import Moment, Name, Node, NodeId, Scope, Unary, fits
+from ..schema import Schema
+from ..zset import Zset
+
+
+@dataclass(frozen=True, slots=True)
+class Sum(Node):
+    """The sum of the sources, row by row.    (a + b)^Δ = Δa + Δb"""
+
+    sources: tuple[NodeId, ...]
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "+ sum"
+
+    def reads(self) -> tuple[NodeId, ...]:
+        return self.sources
+
+    def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
+        return replace(self, sources=tuple(map(new, self.sources)))
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return zset.add(*sources)
+
+    def details(self, name: Name) -> str:
+        return " + ".join(map(name, self.sources))
+
+    def problems(self, scope: Scope) -> Iterator[str]:
+        for source in self.sources:
+            yield from fits(scope.nodes[source].schema, self.schema, f"operand {source}")
+
+
+@dataclass(frozen=True, slots=True)
+class Negate(Unary):
+    """The source with its weights negated.    (-a)^Δ = -Δa"""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "- negate"
+
+    def value(self, sources: list[Zset], moment: Moment) -> Zset:
+        return zset.negate(sources[0])
+
+
+@dataclass(frozen=True, slots=True)
+class Delay(Unary):
+    """z⁻¹: the source's value of the epoch before; zero in the first."""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "z⁻¹ delay"
+
+
+@dataclass(frozen=True, slots=True)
+class Integrate(Unary):
+    """I: the sum of the source over all epochs so far."""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "∫ integrate"
+
+
+@dataclass(frozen=True, slots=True)
+class Differentiate(Unary):
+    """D: the source minus its value of the epoch before."""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "D differentiate"
+
+
+@dataclass(frozen=True, slots=True)
+class Trace(Unary):
+    """z⁻¹ I: the sum of the source over all epochs before; in a fixpoint, at the same iteration. The only
+    state of an incremental circuit."""
+
+    source: NodeId
+    schema: Schema
+    text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "z⁻¹∫ trace"
+
+
+def traced(nodes: tuple[Node, ...], source: NodeId, trace: NodeId) -> Iterator[str]:
+    """A problem where a node is not the trace of another."""
+    owner = nodes[trace]
+    if not isinstance(owner, Trace) or owner.source != source:
+        yield f"node {trace} is not the trace of node {source}"
