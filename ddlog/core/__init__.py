@@ -44,6 +44,7 @@ from .patterns import (
 )
 from .program import (
     CheckedProgram,
+    CheckedQuery,
     Stratum,
 )
 from .relations import (
@@ -77,6 +78,7 @@ __all__ = [
     "Call",
     "Cast",
     "CheckedProgram",
+    "CheckedQuery",
     "Clause",
     "Closure",
     "Column",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
@@ -93,6 +94,6 @@ class Rule:
 
     heads: tuple[Head, ...]
     body: tuple[Clause, ...]
-    variables: dict[str, Type] = field(compare=False)
+    variables: Mapping[str, Type] = field(compare=False)
     text: str
     span: Span = field(compare=False, repr=False)
