@@ -5,11 +5,11 @@ from __future__ import annotations
 from .. import core, errors, syntax
 from ..types import Bool, Type
 from . import grouping
+from .access import element_type
 from .body import Body, variable
 from .context import Local, Scope, Typed
 from .destructure import Destructure, destructure
 from .expr import check, infer, read
-from .operators import element_type
 
 
 def condition(body: Body, expr: syntax.Expr) -> None:

@@ -238,6 +238,26 @@ class Context:
         if not question(False):
             self._questions.append(Question(question))
 
+    def undecided(self, span: Span, decide: Callable[[bool], Typed | None]) -> Typed:
+        """An expression whose meaning hangs on types that may be known only later."""
+        now = decide(False)
+        if now is not None:
+            return now
+        result = self.fresh()
+        decided: list[Typed] = []
+
+        def ask(final: bool) -> bool:
+            found = decide(final)
+            if found is None:
+                return False
+            if not self.substitution.unify(found.type, result) and not (final and self.failed):
+                self.agree(span, found.type, result)
+            decided.append(found)
+            return True
+
+        self.ask(ask)
+        return Typed(result, span, lambda: decided[0].build())
+
     def later(self, check: Callable[[], None]) -> None:
         """A check to do when all types are known."""
         self._checks.append(check)
@@ -298,3 +318,8 @@ def fits(value: int, type_: Type) -> bool:
             return -(1 << width - 1) <= value < 1 << width - 1
         case _:
             return True
+
+
+def unit(span: Span) -> Typed:
+    """The empty tuple."""
+    return Typed(UNIT, span, lambda: core.MakeTuple((), UNIT, span))

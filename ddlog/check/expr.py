@@ -10,7 +10,7 @@ from ..errors.source import Span
 from ..names.modules import FUNCTIONS, RELATIONS
 from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..types.unify import substitute
-from . import closures, literal, operators, statement
+from . import access, casts, closures, literal, operators, statement
 from .calls import call
 from .context import Context, Local, Scope, Typed
 from .pattern import arguments, find_constructor
@@ -67,11 +67,11 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
         case syntax.Typed(arg, written, _):
             return check(context, arg, scope, context.written(written))
         case syntax.GetField(arg, name, span):
-            return operators.field(context, infer(context, arg, scope), name, span)
+            return access.field(context, infer(context, arg, scope), name, span)
         case syntax.GetItem(arg, index, span):
-            return operators.field(context, infer(context, arg, scope), str(index), span)
+            return access.field(context, infer(context, arg, scope), str(index), span)
         case syntax.Try(arg, span):
-            return operators.try_(context, infer(context, arg, scope), span)
+            return access.try_(context, infer(context, arg, scope), span)
         case syntax.Call() | syntax.MethodCall():
             return _call(context, expr, scope, expected)
         case syntax.Interned(text, span):
@@ -223,9 +223,9 @@ def _operator(
             return operators.binary(context, op, one, other, span)
         case syntax.Cast(arg, written, span):
             value = arg.value if isinstance(arg, syntax.IntLit) else None
-            return operators.cast(context, infer(context, arg, scope), context.written(written), value, span)
+            return casts.cast(context, infer(context, arg, scope), context.written(written), value, span)
         case syntax.Slice(arg, high, low, span):
-            return operators.slice_(context, infer(context, arg, scope), high, low, span)
+            return access.slice_(context, infer(context, arg, scope), high, low, span)
 
 
 def _call(

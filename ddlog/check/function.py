@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeVar
 
 from .. import core, errors
@@ -21,14 +21,17 @@ LIMIT = 24  # types nested deeper than this come from a function that needs itse
 
 
 class Instances:
-    """The instances of functions that a program uses, each checked once."""
+    """The instances of functions that a program or a query uses, each checked once.
 
-    def __init__(self, environment: Environment, functions: dict[str, core.Function]) -> None:
+    `functions` are those that are not among the `known` ones.
+    """
+
+    def __init__(self, environment: Environment, known: Iterable[str] = ()) -> None:
         self.environment = environment
-        self.functions = functions
+        self.functions: dict[str, core.Function] = {}
         self.diagnostics: list[Diagnostic] = []
         self._waiting: list[tuple[str, Signature, tuple[Type, ...]]] = []
-        self._seen = set(functions)
+        self._seen = set(known)
         self._eraser = Eraser()
 
     def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:

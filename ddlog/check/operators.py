@@ -1,33 +1,23 @@
-"""The types of operators, casts, slices, field accesses and `?`."""
+"""Operators: the types of their operands and results."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import replace
-
 from .. import core, errors
-from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..types import (
     HASH_SETS,
-    UNIT,
     BigInt,
     Bit,
     Bool,
     Float,
     Function,
-    Opaque,
     Signed,
     String,
-    Tuple,
     Type,
-    User,
-    unwrapped,
-    wrapped,
 )
 from ..types.unify import Literal, is_unknown
-from .calls import call, to_string
-from .context import Context, Typed, fits
+from .calls import to_string
+from .context import Context, Typed
 
 BITWISE = frozenset({"&", "|", "^"})
 SHIFTS = frozenset({"<<", ">>"})
@@ -120,7 +110,7 @@ def plus(context: Context, left: Typed, right: Typed, span: Span) -> Typed:
             numbers(context, "+", [left, right], integers=False)
         return _apply(context, "+", left, right, left.type, span)
 
-    return undecided(context, span, decide)
+    return context.undecided(span, decide)
 
 
 def concatenate(context: Context, left: Typed, right: Typed, span: Span) -> Typed:
@@ -146,28 +136,7 @@ def concatenate(context: Context, left: Typed, right: Typed, span: Span) -> Type
             )
         )
 
-    return undecided(context, span, decide)
-
-
-def undecided(context: Context, span: Span, decide: Callable[[bool], Typed | None]) -> Typed:
-    """An expression whose meaning hangs on types that may be known only later."""
-    now = decide(False)
-    if now is not None:
-        return now
-    result = context.fresh()
-    decided: list[Typed] = []
-
-    def ask(final: bool) -> bool:
-        found = decide(final)
-        if found is None:
-            return False
-        if not context.substitution.unify(found.type, result) and not (final and context.failed):
-            context.agree(span, found.type, result)
-        decided.append(found)
-        return True
-
-    context.ask(ask)
-    return Typed(result, span, lambda: decided[0].build())
+    return context.undecided(span, decide)
 
 
 def concatenation(context: Context, parts: list[Typed], span: Span) -> Typed:
@@ -190,205 +159,5 @@ def concatenation(context: Context, parts: list[Typed], span: Span) -> Typed:
     return Typed(String(), span, build)
 
 
-def cast(context: Context, value: Typed, target: Type, literal: int | None, span: Span) -> Typed:
-    """`value as target`. A literal that fits simply has the target type."""
-    sort = context.substitution.literal(value.type)
-    if sort is not None and sort.allows(target) and _literal_fits(literal, target):
-        context.expect(value, target)
-        return value
-
-    def check() -> None:
-        reason = cast_error(context.final(value.type), context.final(target))
-        if reason is not None:
-            context.report(
-                errors.types.BadCast(
-                    span=span, source=context.show(value.type), target=context.show(target), reason=reason
-                )
-            )
-
-    context.later(check)
-    return Typed(target, span, lambda: core.Cast(value.build(), context.final(target), span))
-
-
-def _literal_fits(literal: int | None, target: Type) -> bool:
-    return literal is None or fits(literal, target)
-
-
-def cast_error(source: Type, target: Type) -> str | None:
-    """Why there is no cast between the types; None when there is one."""
-    match source, target:
-        case _ if source == target:
-            return None
-        case (Bit(), Bit()) | (Signed(), Signed()) | (Bit() | Signed() | BigInt(), BigInt() | Float()):
-            return None
-        case (Bit(a), Signed(b)) | (Signed(a), Bit(b)):
-            if a == b:
-                return None
-            return (
-                "Conversion between signed and unsigned bit vectors only supported across types of "
-                "the same bit width"
-            )
-        case (BigInt(), Signed()) | (Float(), Float()):
-            return None
-        case BigInt(), Bit():
-            return "Direct casts from 'bigint' to 'bit<>' are not supported; cast to signed<> first"
-        case Float(), Bit() | Signed() | BigInt():
-            return "There are no direct casts from floating point to integers; use int_from_f or int_from_d"
-        case _:
-            return f"Cannot type-cast expression to {target}"
-
-
-def slice_(context: Context, value: Typed, high: int, low: int, span: Span) -> Typed:
-    """`value[high:low]`."""
-    result = Bit(max(high - low + 1, 1))
-
-    def check() -> None:
-        known = context.final(value.type)
-        if not isinstance(known, Bit):
-            context.report(
-                errors.types.WrongOperand(
-                    span=value.span, op="[h:l]", wanted="bit vectors", actual=str(known)
-                )
-            )
-        elif high >= known.width:
-            context.report(errors.types.SliceTooHigh(span=span, high=high, type=str(known)))
-        elif low > high:
-            context.report(errors.types.SliceReversed(span=span, high=high, low=low))
-
-    context.later(check)
-    return Typed(result, span, lambda: core.Slice(value.build(), high, low, result, span))
-
-
-def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
-    """`value.name`, where the name may be a number."""
-
-    def decide(final: bool) -> Typed | None:
-        known = context.know(value.type)
-        match known:
-            case Tuple(items) if name.isdigit() and int(name) < len(items):
-                return _item(context, value, int(name), items[int(name)], span)
-            case User():
-                return _struct_field(context, value, known, name, span)
-            case _ if wrapped(known) is not None:
-                return field(context, replace(value, type=unwrapped(known), place=None), name, span)
-            case Opaque("ddlog_std::Group") if name == "key":
-                signatures = context.environment.functions("group_key", context.module)
-                return call(context, "group_key", span, signatures, [value])
-            case _ if is_unknown(known) and not final:
-                return None
-            case _ if is_unknown(known) and context.failed:
-                return context.poison(span)
-            case _:
-                return context.fail(_no_field(context, value, name, span))
-
-    return undecided(context, span, decide)
-
-
-def _no_field(
-    context: Context, value: Typed, name: str, span: Span, known: tuple[str, ...] = ()
-) -> errors.types.NoField:
-    close = nearest(name, known)
-    help_ = f"did you mean `{close}`?" if close else f"its fields are {', '.join(known)}" if known else ""
-    if context.environment.functions(name, context.module):
-        help_ = f"to call function `{name}`, write `.{name}()`"
-    return errors.types.NoField(
-        span=span, expression=value.span.text(), field=name, type=context.show(value.type), help=help_
-    )
-
-
-def _item(context: Context, value: Typed, index: int, type_: Type, span: Span) -> Typed:
-    return Typed(
-        type_, span, lambda: core.GetItem(value.build(), index, context.final(type_), span), value.place
-    )
-
-
-def _struct_field(context: Context, value: Typed, type_: User, name: str, span: Span) -> Typed:
-    constructors = context.constructors(type_)
-    having = [dict(fields)[name] for _, fields in constructors if name in dict(fields)]
-    if not having:
-        known = tuple(dict.fromkeys(each for _, fields in constructors for each, _ in fields))
-        return context.fail(_no_field(context, value, name, span, known))
-    if len(having) < len(constructors):
-        lacking = next(each for each, fields in constructors if name not in dict(fields))
-        return context.fail(
-            errors.types.GuardedField(span=span, field=name, type=context.show(type_), lacking=lacking)
-        )
-    result = having[0]
-    return Typed(
-        result, span, lambda: core.GetField(value.build(), name, context.final(result), span), value.place
-    )
-
-
-def element_type(context: Context, collection: Typed, *, use: str) -> Type:
-    """The type of what iterating the collection yields."""
-    element = context.fresh()
-
-    def ask(final: bool) -> bool:
-        known = context.know(collection.type)
-        found = iterated(known)
-        if found is not None:
-            context.agree(collection.span, found, element)
-        elif is_unknown(known) and not final:
-            return False
-        elif not (is_unknown(known) and context.failed):
-            context.report(errors.types.NotIterable(span=collection.span, use=use, type=context.show(known)))
-        return True
-
-    context.ask(ask)
-    return element
-
-
-def iterated(type_: Type) -> Type | None:
-    """The element type of a collection type, perhaps in a Ref or Intern; None for other types."""
-    match unwrapped(type_):
-        case Opaque(name, (element,)) if name in _COLLECTIONS:
-            return element
-        case Opaque("ddlog_std::Map", (key, value)):
-            return Tuple((key, value))
-        case Opaque("ddlog_std::Group", (_, value)):
-            return Tuple((value, Signed(64)))
-        case _:
-            return None
-
-
-def try_(context: Context, value: Typed, span: Span) -> Typed:
-    """`value?` in a function: its content, or a return from the function."""
-    if context.in_rule:
-        return context.fail(errors.types.QuestionOutsideFunction(span=span))
-    result = context.result
-    assert result is not None
-
-    def decide(final: bool) -> Typed | None:
-        known = context.know(value.type)
-        outer = context.know(result)
-        if is_unknown(known) and not final:
-            return None
-        match known, outer:
-            case User("ddlog_std::Option", (content,)), User("ddlog_std::Option"):
-                pass
-            case User("ddlog_std::Result", (content, _)), User("ddlog_std::Option"):
-                pass
-            case User("ddlog_std::Result", (content, error)), User("ddlog_std::Result", (_, wanted)):
-                context.agree(span, error, wanted)
-            case _ if is_unknown(known) and context.failed:
-                return context.poison(span)
-            case _:
-                return context.fail(
-                    errors.types.BadQuestion(span=span, type=context.show(known), result=context.show(result))
-                )
-        return Typed(
-            content,
-            span,
-            lambda: core.Try(value.build(), context.final(result), context.final(content), span),
-        )
-
-    return undecided(context, span, decide)
-
-
 def _apply(context: Context, op: str, left: Typed, right: Typed, type_: Type, span: Span) -> Typed:
     return Typed(type_, span, lambda: core.Op(op, (left.build(), right.build()), context.final(type_), span))
-
-
-def unit(span: Span) -> Typed:
-    """The empty tuple."""
-    return Typed(UNIT, span, lambda: core.MakeTuple((), UNIT, span))

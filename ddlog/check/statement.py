@@ -9,10 +9,10 @@ from ..errors.diagnostics import InternalError
 from ..errors.source import Span
 from ..types import UNIT, Bool, Type
 from . import expr as expressions
+from .access import element_type
 from .calls import mutate
-from .context import Context, Local, Scope, Typed
+from .context import Context, Local, Scope, Typed, unit
 from .exhaustive import missing, useful
-from .operators import element_type, unit
 from .pattern import Assignable, Binder, Build, pattern
 
 

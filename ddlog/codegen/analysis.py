@@ -6,34 +6,9 @@ from collections.abc import Callable
 
 from .. import core
 from ..core import Expr, Pattern
+from ..core.walk import children
 from ..types import BigInt, Bit, Function, Signed, Type
 from ..values import wrap
-
-
-def parts(expr: Expr) -> tuple[Expr, ...]:
-    """The operands of an operation, in the order of evaluation."""
-    match expr:
-        case core.Op() | core.MakeStruct() | core.Call():
-            return expr.args
-        case core.Apply(function, args):
-            return function, *args
-        case core.Cast() | core.Slice() | core.GetField() | core.GetItem() | core.Try():
-            return (expr.arg,)
-        case core.MakeTuple(items) | core.Block(items):
-            return items
-        case core.If(condition, then, otherwise):
-            return condition, then, otherwise
-        case core.Match(arg, arms):
-            return (arg, *(body for _, body in arms))
-        case core.Declare(_, value) | core.Return(value):
-            return (value,)
-        case core.Closure(_, body):
-            return (body,)
-        case core.Assign(target, value):
-            return target, value
-        case core.For(_, collection, body):
-            return collection, body
-    return ()
 
 
 def folded(expr: Expr) -> Expr:
@@ -71,7 +46,7 @@ def bound_names(expr: Expr) -> list[str]:
             found += [name for pattern, _ in arms for name in bound_in(pattern)]
         case core.Closure(parameters):
             found += [each.name for each in parameters]
-    for each in parts(expr):
+    for each in children(expr):
         found += bound_names(each)
     return found
 
@@ -88,7 +63,7 @@ def free_variables(expr: Expr) -> dict[str, Type]:
 def _read(expr: Expr, found: dict[str, Type]) -> None:
     if isinstance(expr, core.Var):
         found.setdefault(expr.name, expr.type)
-    for each in parts(expr):
+    for each in children(expr):
         _read(each, found)
 
 
@@ -112,6 +87,6 @@ def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]
             for arg, mutable in zip(args, applied.type.mutable, strict=True):
                 if mutable:
                     found += _root(arg)
-    for each in parts(expr):
+    for each in children(expr):
         found += assigned(each, parameters)
     return found

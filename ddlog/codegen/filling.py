@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from .. import core
 from ..core import Expr
-from .analysis import bound_names, parts
+from ..core.walk import children
+from .analysis import bound_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +46,7 @@ def filled(body: Expr, filling: Callable[[str], Filling | None], kept: Sequence[
     def visit(expr: Expr) -> None:
         nonlocal leaves
         leaves = leaves or isinstance(expr, core.Return | core.Try)
-        operands: Sequence[Expr] = parts(expr)
+        operands: Sequence[Expr] = children(expr)
         if isinstance(expr, core.Call) and expr.args and isinstance(expr.args[0], core.Var):
             how = filling(expr.function)
             if how is not None:

@@ -12,9 +12,10 @@ from typing import Any, Protocol
 
 from .. import core
 from ..core import Expr, Pattern
+from ..core.walk import children
 from ..types import Constructor, Function, Opaque, Tuple, Type, User
 from ..values import NAN, local_name
-from .analysis import assigned, bound_in, folded, free_variables, is_path, parts
+from .analysis import assigned, bound_in, folded, free_variables, is_path
 from .filling import Filling, filled
 from .operators import bits, cast, operation
 
@@ -134,9 +135,9 @@ class FunctionWriter:
             case core.Block((only,)):
                 return self.depth(only)
             case core.Op() | core.Cast() | core.Slice() | core.MakeTuple() | core.MakeStruct():
-                return self._depth_of(parts(expr))
+                return self._depth_of(children(expr))
             case core.GetField() | core.GetItem() | core.Call() | core.Apply() | core.If():
-                return self._depth_of(parts(expr))
+                return self._depth_of(children(expr))
         return MAX_DEPTH + 1
 
     def _depth_of(self, operands: Sequence[Expr]) -> int:
@@ -169,7 +170,7 @@ class FunctionWriter:
                 text = f"(lambda {head}: {self.text(body)})"
                 self.variables |= outer
                 return text
-        return self.combined(expr, [self.text(each) for each in parts(expr)])
+        return self.combined(expr, [self.text(each) for each in children(expr)])
 
     def operands(self, exprs: Sequence[Expr]) -> list[str]:
         """The texts of operands, of which later ones may need statements."""
@@ -328,7 +329,7 @@ class FunctionWriter:
             case _ if self.simple(expr):
                 self.put(self.text(expr), target)
             case _:
-                self.put(self.combined(expr, self.operands(parts(expr))), target)
+                self.put(self.combined(expr, self.operands(children(expr))), target)
 
     def nested(self, expr: Expr, target: str) -> None:
         """Emits an indented suite."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
+from ..core.walk import children
 from ..engine.schema import Deferred
 from ..types import Constructor, Type, User
 from ..values import (
@@ -27,7 +28,6 @@ from ..values import (
     struct_class,
 )
 from . import support
-from .analysis import parts
 from .externfiles import checked
 from .externs import bound_extern
 from .filling import FILLING, Filling
@@ -162,7 +162,7 @@ class Functions:
         declared = self.functions[key]
         while declared.body is not None:
             body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
-            given = [each.name if isinstance(each, core.Var) else "" for each in parts(body)]
+            given = [each.name if isinstance(each, core.Var) else "" for each in children(body)]
             if not isinstance(body, core.Call) or given != [each.name for each in declared.parameters]:
                 return None
             declared = self.functions[body.function]
@@ -264,6 +264,6 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 def called(expr: Expr) -> set[str]:
     """The keys of the functions that an expression calls itself."""
     found = {expr.function} if isinstance(expr, core.Call | core.FunctionValue) else set()
-    for each in parts(expr):
+    for each in children(expr):
         found |= called(each)
     return found

@@ -68,7 +68,7 @@ class CommandReader:
     def __init__(
         self,
         relations: Mapping[str, Relation],
-        typedefs: dict[str, TypeDef],
+        typedefs: Mapping[str, TypeDef],
         name: str,
         indexes: Mapping[str, Index] = MappingProxyType({}),
     ) -> None:
@@ -280,7 +280,7 @@ _READERS: dict[str, Callable[[CommandReader, str], Action]] = {
 COMMANDS = tuple(_READERS)
 
 
-def key_from_json(data: Any, declared: Relation, typedefs: dict[str, TypeDef]) -> Any:
+def key_from_json(data: Any, declared: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
     """A primary key from decoded JSON. Raises ValueError."""
     if declared.key is None:
         raise ValueError(f"{declared.name} has no primary key")

@@ -41,7 +41,7 @@ class Reader(Protocol):
 def update_commands(
     name: str,
     relations: Mapping[str, Relation],
-    typedefs: dict[str, TypeDef],
+    typedefs: Mapping[str, TypeDef],
     note: Note,
     indexes: Mapping[str, Index] = MappingProxyType({}),
 ) -> Iterator[Command]:

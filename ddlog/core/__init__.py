@@ -1,54 +1,69 @@
-"""The typed core: names resolved, every expression typed, sugar removed."""
+"""The typed core: what the checker makes, and stratification, lowering, code generation and sessions read.
 
-from .core import (
-    TIMESTAMP,
-    WEIGHT,
-    AnyPattern,
+Names are resolved, every expression is typed, sugar is removed. Nothing is generic: a call names an instance
+of a function, whose body has no type variables left.
+"""
+
+from .expressions import (
     Apply,
     Assign,
-    Atom,
     Block,
     Break,
     Call,
     Cast,
-    CheckedProgram,
-    Clause,
     Closure,
-    Column,
     Const,
-    ConstPattern,
     Continue,
     Declare,
     Expr,
     For,
-    Function,
     FunctionValue,
     GetField,
     GetItem,
-    GroupBy,
-    Guard,
-    Head,
     If,
-    Index,
-    Inspect,
-    Let,
     MakeStruct,
     MakeTuple,
     Match,
     Op,
     Parameter,
-    Pattern,
-    Relation,
     Return,
-    Rule,
     Slice,
-    Stratum,
-    StructPattern,
     Try,
-    TuplePattern,
-    Unnest,
     Var,
+)
+from .functions import (
+    Function,
+)
+from .patterns import (
+    AnyPattern,
+    ConstPattern,
+    Pattern,
+    StructPattern,
+    TuplePattern,
     VarPattern,
+)
+from .program import (
+    CheckedProgram,
+    CheckedQuery,
+    Stratum,
+)
+from .relations import (
+    Column,
+    Index,
+    Relation,
+)
+from .rules import (
+    TIMESTAMP,
+    WEIGHT,
+    Atom,
+    Clause,
+    GroupBy,
+    Guard,
+    Head,
+    Inspect,
+    Let,
+    Rule,
+    Unnest,
 )
 
 __all__ = [
@@ -63,6 +78,7 @@ __all__ = [
     "Call",
     "Cast",
     "CheckedProgram",
+    "CheckedQuery",
     "Clause",
     "Closure",
     "Column",

@@ -25,7 +25,7 @@ from ..core import (
     Unnest,
     Var,
 )
-from ..core.substitute import mentions, transform
+from ..core.walk import mentions, transform
 from ..engine.circuit import Aggregate
 from ..engine.schema import RowExpr
 from ..errors.source import Span

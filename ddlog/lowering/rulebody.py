@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from .. import core
 from ..codegen.scalar import Structure, free_variables, row_expr
-from ..core.substitute import mentions, transform
+from ..core.walk import mentions, transform
 from ..engine.circuit import (
     EPOCH,
     ITERATION,

@@ -18,13 +18,14 @@ def exposed(program: CheckedProgram, source: Source) -> CheckedProgram:
         return replace(program, relations=relations)
     span = Span(source, 1, 1, 1, 1)
     constructor = Constructor(SINGLETON, 0, ())
-    program.typedefs[SINGLETON] = TypeDef(SINGLETON, (), (constructor,))
+    typedef = TypeDef(SINGLETON, (), (constructor,))
     relations[SINGLETON] = Relation(
         SINGLETON, "output", "relation", User(SINGLETON), constructor, (), None, span
     )
     fact = Rule((Head(SINGLETON, (), span),), (), {}, f"{SINGLETON}().", span)
     return replace(
         program,
+        typedefs={**program.typedefs, SINGLETON: typedef},
         relations=relations,
         rules=(*program.rules, fact),
         strata=(*program.strata, Stratum((SINGLETON,), False, (fact,))),

@@ -48,7 +48,7 @@ class IndexView:
     """An index of a session. `index[key]` are the rows that the key finds, `index.all()` all that it has."""
 
     def __init__(
-        self, index: Index, relation: Relation, runtime: Runtime, typedefs: dict[str, TypeDef]
+        self, index: Index, relation: Relation, runtime: Runtime, typedefs: Mapping[str, TypeDef]
     ) -> None:
         self._index, self._relation, self._runtime, self._typedefs = index, relation, runtime, typedefs
 

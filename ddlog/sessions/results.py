@@ -28,7 +28,7 @@ class Table:
     """Rows that can leave as a table of another library. The columns have names and types."""
 
     def __init__(
-        self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: dict[str, TypeDef]
+        self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: Mapping[str, TypeDef]
     ) -> None:
         self._columns, self._stored, self._typedefs = tuple(columns), stored, typedefs
 
@@ -99,7 +99,7 @@ class RelationView(Table):
         relation: Relation,
         stored: RowSet,
         contains: Callable[[Any], bool],
-        typedefs: dict[str, TypeDef],
+        typedefs: Mapping[str, TypeDef],
         frame: Callable[[], DataFrame] | None = None,
     ) -> None:
         super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
@@ -173,7 +173,7 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     """
 
     def __init__(
-        self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: dict[str, TypeDef]
+        self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
     ) -> None:
         self._all, self._relations, self._typedefs = deltas, relations, typedefs
 

@@ -363,20 +363,21 @@ class Session:
     def query(self, text: str, *, name: str = "<query>") -> Result:
         """The valuations that satisfy a rule body, such as `Path("a", x), x != "b"`, over any
         relation as of the last commit. Raises DDlogError."""
-        from ..check.program import check_query
+        from ..check.query import check_query
         from ..lowering.lower import lower_query
 
         self._check_open()
         source = Source(name, text)
-        rule, variables = check_query(self.program.checked, source)
+        query = check_query(self.program.checked, source)
+        program, rule, variables = query.within(self.program.checked), query.rule, query.variables
         for clause in rule.body:
             if isinstance(clause, Atom):
                 self._check_asked(clause)
-        circuit = lower_query(self.program.checked, rule, variables)
+        circuit = lower_query(program, rule, variables)
         self._start()
         with self._faults():
             stored = self._runtime.query(circuit)
-        return Result([(each, rule.variables[each]) for each in variables], stored, self.typedefs)
+        return Result([(each, rule.variables[each]) for each in variables], stored, program.typedefs)
 
     def subscribe(
         self, relation: str, receive: Callable[[list[tuple[Any, int]]], None]

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from .. import syntax as ast
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from . import tree as ast
 from .lexer import Places, Token
 from .operators import climb
 

@@ -16,8 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
+from .. import syntax as syntax
 from ..errors.source import Span
-from . import tree as syntax
 
 Path: TypeAlias = tuple[syntax.Clause, ...]
 

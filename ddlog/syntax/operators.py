@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .. import syntax as ast
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic
-from . import tree as ast
 
 LEVELS = (
     ("=>",), ("or",), ("and",), ("|",), ("^",), ("&",), ("==", "!=", "<", "<=", ">", ">="),

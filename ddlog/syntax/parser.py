@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeAlias
 
+from .. import syntax as ast
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
-from . import tree as ast
 from .actions import Actions
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose

@@ -7,7 +7,7 @@ value is `()`.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from .. import values
@@ -16,7 +16,7 @@ from ..types import Constructor, Tuple, Type, TypeDef, User
 from .shapes import Collection, Shape, collection_of, shape_of
 from .valuetext import read_field_name, read_name, read_value
 
-TypeDefs = dict[str, TypeDef]
+TypeDefs = Mapping[str, TypeDef]
 Mutation = Callable[[Any], Any]
 
 

@@ -16,7 +16,7 @@ from .shapes import Shape, shape_of
 Row = tuple[Any, ...]
 
 
-def row_of(value: Any, relation: Relation, typedefs: dict[str, TypeDef]) -> Row:
+def row_of(value: Any, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Row:
     """The row, a value for each column, that a user's value stands for, checked and made canonical.
 
     Of a relation `R(a: A, b: B)` a row may be a tuple, a mapping by column name, a struct value, a
@@ -57,14 +57,14 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
     raise DDlogError([errors.NoRow(relation.name, repr(value), tuple(names))])
 
 
-def _checked(value: Any, column: Column, relation: Relation, typedefs: dict[str, TypeDef]) -> Any:
+def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
     try:
         return values.check(value, column.type, typedefs)
     except ValueError as error:
         raise DDlogError([errors.BadValue(relation.name, column.name, str(error))]) from None
 
 
-def record_maker(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[Row], Any]:
+def record_maker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], Any]:
     """What makes an element of the relation, as users see it, from its row."""
     if relation.constructor is None or not isinstance(relation.record, User):
         return lambda row: row[0]
@@ -73,7 +73,7 @@ def record_maker(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[
     return lambda row: make(*row)
 
 
-def record_text(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[Row], str]:
+def record_text(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], str]:
     """What writes a row as the record text of dumps."""
     writers = [_value_text(column.type, typedefs) for column in relation.columns]
     if relation.constructor is None:
@@ -86,7 +86,7 @@ def record_text(relation: Relation, typedefs: dict[str, TypeDef]) -> Callable[[R
     return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
 
 
-def _value_text(type: Type, typedefs: dict[str, TypeDef]) -> Callable[[Any], str]:
+def _value_text(type: Type, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], str]:
     match type:
         case Bit() | Signed():
             return str

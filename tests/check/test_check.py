@@ -8,7 +8,8 @@ import pytest
 
 from ddlog import core
 from ddlog.check.function import Instances
-from ddlog.check.program import check_program, check_query
+from ddlog.check.program import check_program
+from ddlog.check.query import check_query
 from ddlog.errors.diagnostics import DDlogError, Diagnostic, render
 from ddlog.errors.source import Source
 from ddlog.names.modules import FUNCTIONS, library, load_modules
@@ -334,17 +335,27 @@ Big(s) :- Shapes(s).
 def test_queries(query: str, names: tuple[str, ...]) -> None:
     """A query is a rule without head, with its variables in order."""
     program = accepted(PROGRAM)
-    rule, shown = check_query(program, Source("query", query))
+    checked = check_query(program, Source("query", query))
+    rule, shown = checked.rule, checked.variables
     assert rule.heads == ()
     assert shown == names
     assert set(shown) <= set(rule.variables)
 
 
-def test_query_functions_are_added() -> None:
-    """The functions that a query uses are in the program afterwards."""
+def test_a_query_brings_its_instances() -> None:
+    """The functions and types that only a query uses go with it; its program stays as it is."""
     program = accepted(PROGRAM)
-    check_query(program, Source("query", "Path(x, _), var p = twice(x)"))
-    assert "twice<string>" in program.functions
+    query = check_query(program, Source("query", "Path(x, _), var p = (twice(x), Some{x})"))
+    assert "twice<string>" not in program.functions
+    assert "ddlog_std::Option" not in program.typedefs
+    assert "twice<string>" in query.within(program).functions
+    assert "ddlog_std::Option" in query.within(program).typedefs
+
+
+def test_a_checked_program_is_frozen() -> None:
+    program = accepted(PROGRAM)
+    for table in (program.functions, program.typedefs, program.relations, program.indexes, program.externs):
+        assert not hasattr(table, "__setitem__")
 
 
 @pytest.mark.parametrize(
@@ -361,7 +372,7 @@ def test_query_errors(query: str, message: str) -> None:
     program = accepted(PROGRAM)
     with pytest.raises(DDlogError, match=message):
         check_query(program, Source("query", query))
-    assert check_query(program, Source("query", "Path(x, y)"))[1] == ("x", "y")
+    assert check_query(program, Source("query", "Path(x, y)")).variables == ("x", "y")
 
 
 def test_the_whole_library() -> None:

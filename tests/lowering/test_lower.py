@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from ddlog import core
-from ddlog.check.program import check_program, check_query
+from ddlog.check.program import check_program
+from ddlog.check.query import check_query
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import optimize
@@ -173,8 +174,8 @@ def test_a_fact_that_fails_fails_when_it_is_evaluated() -> None:
 )
 def test_a_query_is_a_rule_body(text: str, columns: tuple[str, ...], rows: set[tuple[int, ...]]) -> None:
     program = checked(ONE + "O(x) :- Node(x).")
-    rule, variables = check_query(program, Source("query", text))
-    assert variables == columns
-    circuit = lower_query(program, rule, variables)
+    query = check_query(program, Source("query", text))
+    assert query.variables == columns
+    circuit = lower_query(query.within(program), query.rule, query.variables)
     check_circuit(circuit)
     assert evaluate(circuit, EDGES) == {"query": dict.fromkeys(rows, 1)}

@@ -1,4 +1,4 @@
-"""Walks over core expressions: rebuilding one from new children, and replacing parts of it."""
+"""Walks over core expressions: the parts of one, and one rebuilt from changed parts."""
 
 from __future__ import annotations
 
@@ -8,9 +8,48 @@ from functools import cache
 from operator import is_
 from typing import Any, TypeGuard, get_args
 
-from .core import Expr, Match, Var
+from . import expressions as core
+from .expressions import Expr, Match, Var
 
 _NODES: tuple[type, ...] = get_args(Expr)
+
+
+def children(expr: Expr) -> tuple[Expr, ...]:
+    """The expressions directly in an expression, in the order of evaluation."""
+    match expr:
+        case core.Op() | core.MakeStruct() | core.Call():
+            return expr.args
+        case core.Apply(function, args):
+            return function, *args
+        case core.Cast() | core.Slice() | core.GetField() | core.GetItem() | core.Try():
+            return (expr.arg,)
+        case core.MakeTuple(items) | core.Block(items):
+            return items
+        case core.If(condition, then, otherwise):
+            return condition, then, otherwise
+        case core.Match(arg, arms):
+            return (arg, *(body for _, body in arms))
+        case core.Declare(_, value) | core.Return(value):
+            return (value,)
+        case core.Closure(_, body):
+            return (body,)
+        case core.Assign(target, value):
+            return target, value
+        case core.For(_, collection, body):
+            return collection, body
+    return ()
+
+
+def descendants(expr: Expr) -> Iterator[Expr]:
+    """The expression and all expressions in it."""
+    yield expr
+    for child in children(expr):
+        yield from descendants(child)
+
+
+def mentions(expr: Expr, name: str) -> bool:
+    """Whether the variable occurs in the expression."""
+    return any(isinstance(each, Var) and each.name == name for each in descendants(expr))
 
 
 def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
@@ -29,23 +68,6 @@ def transform(expr: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
         if after is not before:
             new[name] = after
     return dataclasses.replace(expr, **new) if new else expr
-
-
-def parts(expr: Expr) -> Iterator[Expr]:
-    """The expression and all expressions in it."""
-    yield expr
-    kind: type = type(expr)
-    for name in _field_names(kind):
-        value = getattr(expr, name)
-        for child in value if isinstance(value, tuple) else (value,):
-            inner = child[1] if isinstance(child, tuple) and len(child) == 2 else child
-            if _is_expr(inner):
-                yield from parts(inner)
-
-
-def mentions(expr: Expr, name: str) -> bool:
-    """Whether the variable occurs in the expression."""
-    return any(isinstance(part, Var) and part.name == name for part in parts(expr))
 
 
 def _transform_field(value: Any, change: Callable[[Expr], Expr | None]) -> Any:

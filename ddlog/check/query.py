@@ -1,0 +1,80 @@
+"""Queries: the body of a rule, checked against a program."""
+
+from __future__ import annotations
+
+from .. import core, errors, syntax
+from ..errors.diagnostics import DDlogError, InternalError
+from ..errors.source import Source
+from ..names.scopes import Environment
+from ..syntax.parser import parse_query
+from .context import Context
+from .function import Instances
+from .nesting import deep_recursion
+from .program import Elaborated
+from .rule import read_body
+
+
+def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQuery:
+    """The query as a rule without head, with its result variables in order of first occurrence.
+
+    A lone expression is the definition of a variable `value`; a lone relation name stands for all
+    its columns. Raises DDlogError.
+    """
+    if not isinstance(program, Elaborated):
+        raise InternalError("queries need a program from check_program")
+    with deep_recursion():
+        return _check_query(program, source)
+
+
+def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
+    query, found = parse_query(source)
+    if any(each.is_error for each in found):
+        raise DDlogError(found)
+    environment = program.environment
+    instances = Instances(environment, program.functions)
+    context = Context(environment, "", demand=instances.demand)
+    clauses = tuple(_query_clause(environment, each) for each in query.body)
+    if len(clauses) == 1 and isinstance(clauses[0], syntax.Condition):
+        clauses = (_value_clause(clauses[0]),)
+    body = read_body(context, clauses)
+    context.solve()
+    built = () if context.failed else body.clauses()
+    for made, _ in context.auxiliary:
+        what = "patterns in a negated term of a query are"
+        context.report(errors.unsupported.Unsupported(span=made.span, what=what))
+    variables = {local.name: context.final(local.type) for local in body.locals}
+    instances.complete()
+    diagnostics = [*context.diagnostics, *instances.diagnostics, *environment.diagnostics]
+    environment.diagnostics.clear()
+    if any(each.is_error for each in diagnostics):
+        raise DDlogError(diagnostics)
+    typedefs = {name: each for name, each in environment.typedefs.items() if name not in program.typedefs}
+    shown = tuple(local.name for name, local in body.scope.locals.items() if not name.startswith(("$", "_")))
+    rule = core.Rule((), built, variables, source.text.strip(), query.span)
+    return core.CheckedQuery(instances.erased(rule), shown, instances.functions, instances.erased(typedefs))
+
+
+def _query_clause(environment: Environment, clause: syntax.Clause) -> syntax.Clause:
+    """A bare relation name as an atom with a variable for each column."""
+    match clause:
+        case syntax.Condition(syntax.Struct(name, None, span), _):
+            relation = environment.relation(name, "")
+            if relation is not None:
+                args = tuple(
+                    syntax.Argument(None, syntax.Name(_variable_name(each.name), span), span)
+                    for each in relation.columns
+                )
+                return syntax.Atom(name, args, None, span, span)
+    return clause
+
+
+def _variable_name(column: str) -> str:
+    return f"column{column}" if column.isdigit() else column
+
+
+def _value_clause(clause: syntax.Condition) -> syntax.Clause:
+    """A lone expression as the definition of `value`."""
+    expr = clause.expr
+    if isinstance(expr, syntax.Assign):
+        return clause
+    return syntax.Condition(syntax.Assign(syntax.VarDecl("value", expr.span), expr, expr.span), clause.span)

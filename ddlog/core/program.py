@@ -1,0 +1,69 @@
+"""A whole program without errors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from types import MappingProxyType, ModuleType
+from typing import TypeVar
+
+from ..types import TypeDef
+from .functions import Function
+from .relations import Index, Relation
+from .rules import Rule
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Stratum:
+    """Relations that depend on each other, and all rules with a head among them."""
+
+    relations: tuple[str, ...]
+    recursive: bool
+    rules: tuple[Rule, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProgram:
+    """A program without errors. `strata` is in dependency order and holds every rule once. `externs` are the
+    Python modules that implement the extern functions of its modules, by their names."""
+
+    typedefs: Mapping[str, TypeDef]
+    functions: Mapping[str, Function]
+    relations: Mapping[str, Relation]
+    rules: tuple[Rule, ...]
+    strata: tuple[Stratum, ...]
+    indexes: Mapping[str, Index] = field(default_factory=dict)
+    externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    def __post_init__(self) -> None:
+        for name in ("typedefs", "functions", "relations", "indexes", "externs"):
+            object.__setattr__(self, name, _frozen(getattr(self, name)))
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedQuery:
+    """A query as a rule without head, and its result `variables` in order of first occurrence.
+
+    `functions` and `typedefs` are the instances that the query needs and its program does not have.
+    """
+
+    rule: Rule
+    variables: tuple[str, ...]
+    functions: Mapping[str, Function]
+    typedefs: Mapping[str, TypeDef]
+
+    def within(self, program: CheckedProgram) -> CheckedProgram:
+        """The program with the functions and types of the query."""
+        if not self.functions and not self.typedefs:
+            return program
+        return replace(
+            program,
+            functions={**program.functions, **self.functions},
+            typedefs={**program.typedefs, **self.typedefs},
+        )
+
+
+def _frozen(mapping: Mapping[str, T]) -> Mapping[str, T]:
+    return mapping if isinstance(mapping, MappingProxyType) else MappingProxyType(mapping)

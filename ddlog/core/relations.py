@@ -1,0 +1,61 @@
+"""Relations and the indexes over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from ..errors.source import Span
+from ..types import Constructor, Type
+from .functions import Function
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    name: str
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class Relation:
+    """A declared relation.
+
+    `role` is input, internal, output or delayed; `kind` relation, multiset or stream. `record` is the type
+    of an element. When it is a struct of one constructor, that is `constructor` and the columns are its
+    fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
+    `key` computes the primary key from the columns: a function whose parameters are the columns.
+    `original` is the name that the relation has where it comes from, if an attribute gives it.
+    A delayed relation `R-n` holds what R did n transactions ago: `past` is R and n.
+    """
+
+    name: str
+    role: str
+    kind: str
+    record: Type
+    constructor: Constructor | None
+    columns: tuple[Column, ...]
+    key: Function | None
+    span: Span = field(compare=False, repr=False)
+    original: str = ""
+    past: tuple[str, int] | None = None
+
+    @property
+    def hidden(self) -> bool:
+        """Whether the checker made it, for a negated pattern, an index or a delay: nobody declared it."""
+        return "$" in self.name or self.role == "delayed"
+
+
+@dataclass(frozen=True, slots=True)
+class Index:
+    """A declared index: what looks rows of `relation` up by the values of `variables`.
+
+    The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
+    columns from `start` on are those of the relation. `positions` are the columns that hold each variable.
+    """
+
+    name: str
+    variables: tuple[Column, ...]
+    relation: str
+    source: str
+    positions: tuple[tuple[int, ...], ...]
+    start: int
+    span: Span = field(compare=False, repr=False)
