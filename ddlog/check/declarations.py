@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import errors, syntax
-from ..codegen.externfiles import load_externs, problem
+from ..codegen.programexterns import load_externs, problem
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax

@@ -1,4 +1,4 @@
-"""What a typed expression reads, binds and changes."""
+"""The variables that a typed expression reads, binds and changes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def folded(expr: Expr) -> Expr:
 
 
 def is_path(expr: Expr) -> bool:
-    """Whether it is a variable or a part of one."""
+    """Whether an expression is a variable or a part of one."""
     while isinstance(expr, core.GetField | core.GetItem):
         expr = expr.arg
     return isinstance(expr, core.Var)
@@ -74,7 +74,7 @@ def _root(place: Expr) -> list[str]:
 
 
 def assigned(expr: Expr, parameters: Callable[[str], tuple[core.Parameter, ...]]) -> list[str]:
-    """The variables that an expression changes; `parameters` gives those of a function."""
+    """The variables that an expression changes. `parameters` returns the parameters of a function."""
     found: list[str] = []
     match expr:
         case core.Assign(target):

@@ -12,20 +12,14 @@ from typing import Any
 
 from .. import core
 from ..core import Expr, Pattern
-from ..types import BigInt, Bit, Bool, Float, Signed, Type
+from ..types import Bool, Float, Type
 from .analysis import folded
-from .functions import Functions
-from .operators import native_width
+from .arrayoperations import ArrayOperations, NoArrayForm, is_wide
+from .functiontable import Functions
 
 Env = Mapping[str, str]
 
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_LIMIT = 1 << 62
-MAX_LINES = 400
-
-
-class NoArrayForm(Exception):
-    """The expression has no array form."""
 
 
 def array_function(expr: Expr, inputs: Collection[str], functions: Functions) -> Callable[..., Any] | None:
@@ -57,15 +51,15 @@ class _Deferred:
     def _compile(self) -> Callable[..., Any]:
         import numpy as np
 
-        from . import array_support
+        from . import arraysupport
 
-        scope: dict[str, Any] = {"np": np, "s": array_support}
+        scope: dict[str, Any] = {"np": np, "s": arraysupport}
         for name, (value, dtype) in self._constants.items():
             scope[name] = np.empty(1, dtype)
             scope[name][0] = value
         exec(compile(self._source, "<generated arrays>", "exec"), scope)
         function: Callable[..., Any] = scope["arrays"]
-        return array_support.quietly(function) if self._floats else function
+        return arraysupport.quietly(function) if self._floats else function
 
 
 def may_have_array_form(expr: Expr) -> bool:
@@ -80,29 +74,12 @@ def may_have_array_form(expr: Expr) -> bool:
     return True
 
 
-def is_wide(type: Type) -> bool:
-    """Whether some values of an integer type do not fit inline."""
-    match type:
-        case Bit(width):
-            return width > 62
-        case Signed(width):
-            return width > 63
-    return isinstance(type, BigInt)
-
-
-def is_integer(type: Type) -> bool:
-    """Whether it is one of the integer types."""
-    return isinstance(type, Bit | Signed | BigInt)
-
-
-class ArrayWriter:
+class ArrayWriter(ArrayOperations):
     """Writes the array code of one expression: a line an operation."""
 
     def __init__(self, functions: Functions) -> None:
+        super().__init__()
         self.functions = functions
-        self.lines: list[str] = []
-        self.constants: dict[str, tuple[Any, str]] = {}
-        self.floats = False
         self.columns: dict[str, str] = {}
         self.loaded: dict[str, str] = {}
         self.calls: list[str] = []
@@ -122,16 +99,6 @@ class ArrayWriter:
                 f"    return s.full({result}, {tupled})\n",
             ]
         )
-
-    def put(self, text: str) -> str:
-        """Adds a line that computes an array; gives its name."""
-        if len(self.lines) > MAX_LINES:
-            raise NoArrayForm
-        name = f"t{len(self.lines)}"
-        self.lines.append(f"{name} = {text}")
-        return name
-
-    # ------------------------------------------------------------ expressions
 
     def value(self, expr: Expr, env: Env, active: str) -> str:
         """The name of the array of an expression's values. `active` names the rows that use them."""
@@ -162,26 +129,6 @@ class ArrayWriter:
             case core.Call(function, args):
                 return self.call(function, args, env, active)
         raise NoArrayForm
-
-    def constant(self, value: Any, type: Type) -> str:
-        """A constant array of length 1."""
-        match type:
-            case Bool():
-                return self._constant(value, "bool")
-            case Float():
-                self.floats = True
-                return self._constant(float(value), "float64")
-            case Bit() | Signed() | BigInt():
-                if not -_LIMIT <= value < _LIMIT:
-                    raise NoArrayForm
-                return self._constant(value, "int64")
-        self.constants[name := f"k{len(self.constants)}"] = value, "object"
-        return self.put(f"np.array([encoder.encode(s.OBJECT, {str(type)!r}, {name}[0])])")
-
-    def _constant(self, value: Any, dtype: str) -> str:
-        name = f"k{len(self.constants)}"
-        self.constants[name] = value, dtype
-        return name
 
     def load(self, name: str, type: Type) -> str:
         """An input, ready to be computed with."""
@@ -220,19 +167,6 @@ class ArrayWriter:
             return self.put(f"{a} {op} {b}")
         a, b = self.value(left, env, active), self.value(right, env, active)
         return self.compared(op, a, b, type)
-
-    def compared(self, op: str, a: str, b: str, type: Type) -> str:
-        """A comparison of arrays."""
-        if isinstance(type, Float):
-            match op:
-                case "==" | "!=":
-                    return self.put(f"{'~' if op == '!=' else ''}s.float_equal({a}, {b})")
-                case "<" | ">=":
-                    return self.put(f"{'~' if op == '>=' else ''}s.float_below({a}, {b})")
-            return self.put(f"{'~' if op == '<=' else ''}s.float_below({b}, {a})")
-        if op not in ("==", "!=") and not (is_integer(type) or isinstance(type, Bool)):
-            raise NoArrayForm
-        return self.put(f"{a} {op} {b}")
 
     def code(self, expr: Expr, env: Env, active: str) -> str:
         """The array of an operand that is only compared for equality."""
@@ -291,112 +225,6 @@ class ArrayWriter:
         result = self.value(function.body, _Closed(inner), active)
         self.calls.pop()
         return result
-
-    # ------------------------------------------------------------- operations
-
-    def operation(self, op: str, exprs: tuple[Expr, ...], args: list[str], type: Type, active: str) -> str:
-        """An arithmetic, bitwise or logical operator."""
-        if op == "not":
-            return self.put(f"~{args[0]}")
-        if op == "++":
-            return self.joined(args, exprs[1].type, type)
-        if isinstance(type, Float):
-            return self.float_operation(op, args, type)
-        if not is_integer(type):
-            raise NoArrayForm
-        match op:
-            case "neg":
-                return self.brought_in(f"-{args[0]}", type)
-            case "~" if isinstance(type, Bit):
-                if is_wide(type):
-                    raise NoArrayForm
-                return self.put(f"{args[0]} ^ {(1 << type.width) - 1}")
-            case "~":
-                return self.put(f"~{args[0]}")
-            case "&" | "|" | "^":
-                return self.put(f"{args[0]} {op} {args[1]}")
-            case "/" | "%":
-                return self.division(op, exprs[1], args, type, active)
-            case "<<" | ">>":
-                return self.shift(op, args, type)
-            case "*" if isinstance(type, BigInt) or getattr(type, "width", 0) > 64:
-                return self.brought_in(f"s.product({args[0]}, {args[1]})", type)
-        return self.brought_in(f"{args[0]} {op} {args[1]}", type)
-
-    def brought_in(self, text: str, type: Type) -> str:
-        """An integer result brought into the range of its type: computed modulo 2^64 and wrapped when
-        the type is narrow, checked when it is wide."""
-        match type:
-            case Bit(width) if width <= 62:
-                return self.put(f"({text}) & {(1 << width) - 1}")
-            case Signed(width) if width <= 63:
-                return self.put(f"(({text}) << {64 - width}) >> {64 - width}")
-            case Bit():
-                return self.put(f"s.fits({text}, 0)")
-        return self.put(f"s.fits({text})")
-
-    def division(self, op: str, by: Expr, args: list[str], type: Type, active: str) -> str:
-        """A quotient or remainder, truncating."""
-        a, b = args
-        by = folded(by)
-        if not (isinstance(by, core.Const) and by.value):
-            b = self.put(f"s.divisor({b}, {active})")
-        if isinstance(type, Bit):
-            return self.put(f"{a} {'//' if op == '/' else '%'} {b}")
-        if op == "%":
-            return self.put(f"s.remainder({a}, {b})")
-        return self.brought_in(f"s.quotient({a}, {b})", type)
-
-    def shift(self, op: str, args: list[str], type: Type) -> str:
-        """A shift; of machine integers by an amount modulo their native width."""
-        a, amount = args
-        native = native_width(type.width) if isinstance(type, Bit | Signed) else 0
-        if native:
-            amount = self.put(f"{amount} & {native - 1}")
-        if op == ">>":
-            return self.put(f"{a} >> np.minimum({amount}, 63)")
-        if native in (8, 16, 32) or (native == 64 and not is_wide(type)):
-            return self.brought_in(f"{a} << {amount}", type)
-        return self.brought_in(f"s.shifted({a}, {amount})", type)
-
-    def joined(self, args: list[str], right: Type, type: Type) -> str:
-        """The bits of one vector before those of another."""
-        if not isinstance(right, Bit) or not isinstance(type, Bit) or is_wide(type):
-            raise NoArrayForm
-        return self.put(f"({args[0]} << {right.width}) | {args[1]}")
-
-    def float_operation(self, op: str, args: list[str], type: Float) -> str:
-        """Arithmetic by IEEE 754."""
-        self.floats = True
-        text = f"-{args[0]}" if op == "neg" else f"{args[0]} {op} {args[-1]}"
-        if op == "%":
-            text = f"np.fmod({args[0]}, {args[1]})"
-        if type.width == 32:
-            text = f"s.single({text})"
-        return self.put(f"({text}) + 0.0")
-
-    def cast(self, text: str, source: Type, target: Type) -> str:
-        """A conversion between number types."""
-        if source == target:
-            return text
-        match source, target:
-            case Float(), Float(width):
-                return text if width == 64 else self.put(f"s.single({text}) + 0.0")
-            case _, Float(width):
-                self.floats = True
-                return self.put(f"{text}.astype(np.float64)" if width == 64 else f"s.int_to_single({text})")
-        if not (is_integer(source) and is_integer(target)):
-            raise NoArrayForm
-        return text if isinstance(target, BigInt) else self.brought_in(text, target)
-
-    def bits(self, text: str, source: Type, high: int, low: int) -> str:
-        """Bits `high` to `low` of integers."""
-        width = high - low + 1
-        if width > 62:
-            if isinstance(source, Signed):
-                raise NoArrayForm
-            return self.put(f"{text} >> {min(low, 63)}")
-        return self.put(f"({text} >> {min(low, 63)}) & {(1 << width) - 1}")
 
 
 class _Closed(dict[str, str]):

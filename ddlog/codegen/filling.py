@@ -17,8 +17,8 @@ from .analysis import bound_names
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """How a function of the library adds to a collection: what the collection is in the loop, the statement
-    that adds, and what it is afterwards."""
+    """How a function of the library adds to a collection: the class of the collection while the loop
+    runs, the statement that adds, and the class of the collection after the loop."""
 
     builder: str
     add: str
@@ -37,8 +37,8 @@ FILLING = {
 
 
 def filled(body: Expr, filling: Callable[[str], Filling | None], kept: Sequence[str]) -> dict[str, Filling]:
-    """The variables from around a loop that its body only adds to; `filling` tells of a function how it adds.
-    `kept` are those whose values a `return` needs."""
+    """The variables outside a loop that the loop's body only adds to, each with how. `filling` says how a
+    function adds, if it does; `kept` are the variables whose values a `return` returns."""
     added: dict[str, set[Filling]] = {}
     other: set[str] = set()
     leaves = False

@@ -10,7 +10,7 @@ from ..engine.schema import Column, Kind, RowExpr
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .analysis import free_variables
 from .arrays import array_function
-from .functions import Functions, compile_function_table
+from .functiontable import Functions, compile_function_table
 from .sql import sql_function
 
 __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]
@@ -29,8 +29,8 @@ def kind_of(type: Type) -> tuple[Kind, str]:
 
 
 def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) -> RowExpr:
-    """The row expression of an expression; `name` is the column that it computes. Its key is that of
-    the expression itself unless another is given."""
+    """The row expression that computes an expression into the column `name`. Its key is the structure of the
+    expression unless another is given."""
     inputs = free_variables(expr)
     return RowExpr(
         tuple(inputs),
@@ -47,7 +47,7 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
 
 
 def _text(expr: Expr) -> str:
-    """The source text. The negation for an `else` is not written anywhere: its place is the condition's."""
+    """The source text. The negation that an `else` stands for has the place of its condition."""
     match expr:
         case Op("not", (condition,)) if condition.span == expr.span:
             return f"not ({expr.span.text()})"

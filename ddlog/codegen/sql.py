@@ -19,7 +19,7 @@ from ..values import TypeDefs
 from ..values.shapes import shape_of
 from . import sqlnumbers
 from .analysis import bound_in, folded
-from .functions import Functions
+from .functiontable import Functions
 from .sqllibrary import LIBRARY
 from .sqlnumbers import NoSqlForm, Value
 from .sqltypes import (

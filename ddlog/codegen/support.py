@@ -1,4 +1,4 @@
-"""What generated Python code calls: exact arithmetic where Python's own differs from the language's."""
+"""Functions that generated Python code calls: arithmetic in which Python differs from the language."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def divide(a: int, b: int) -> int:
 
 
 def remainder(a: int, b: int) -> int:
-    """What truncating division leaves; it has the sign of `a`."""
+    """The remainder of truncating division, with the sign of `a`."""
     if b == 0:
         by_zero()
     left = abs(a) % abs(b)
@@ -63,7 +63,7 @@ def replaced(value: tuple[Any, ...], index: int, item: Any) -> Any:
 
 
 def field_index(value: Struct, name: str) -> int:
-    """Where a union value has a field."""
+    """The place of a field in a union value. Raises Fault when its constructor has none of that name."""
     origin = value.__ddlog__
     if name not in origin.names:
         raise Fault(f"{origin.constructor} has no field {name}")

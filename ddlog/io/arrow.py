@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -12,12 +13,17 @@ import numpy as np
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
-from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds
+from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
 from .plainform import from_plain, is_optional_string, plain_form
 
 if TYPE_CHECKING:
     import pyarrow as pa
+
+# Cells that Arrow takes otherwise than ddlog.values.cells does: a hexadecimal number of 64 bits as a negative
+# one, and a NaN with a payload.
+_WRAPPED = re.compile(rb"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}(?![0-9a-fA-F])")
+_NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
 
 
 def read_delimited(
@@ -66,7 +72,19 @@ def read_delimited(
         ]
     except (pa.ArrowInvalid, ValueError):
         return None
+    if any(map(_has_negative, columns)) and _WRAPPED.search(data, start):
+        return None
+    if any(map(_has_nan, columns)) and _NAN_WITH_PAYLOAD.search(data, start):
+        return None
     return Columns(tuple(columns), table.num_rows)
+
+
+def _has_negative(column: ColumnData) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype == np.int64 and bool((column < 0).any())
+
+
+def _has_nan(column: ColumnData) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isnan(column).any())
 
 
 def read_table(path: str, kind: str, relation: Relation, typedefs: TypeDefs) -> Columns:
@@ -154,7 +172,7 @@ def _column(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text:
             return _integers(column, type)
         case Float(width) if pa.types.is_floating(stored):
             floats = np.asarray(column.cast(pa.float64()).combine_chunks())
-            return floats.astype(np.float32).astype(np.float64) if width == 32 else floats
+            return rounded(floats, width)
         case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
             return _dictionary(column, lambda text: text)
         case User() if not as_text and is_optional_string(type):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -14,7 +13,7 @@ from .. import values
 from ..core import Relation
 from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
-from ..values.digits import to_int
+from ..values.cells import read_bool, read_float, read_integer
 from ..values.jsonvalue import decode_json, from_json
 from ..values.valuetext import parse_value
 from .faults import CellFault
@@ -22,10 +21,6 @@ from .faults import CellFault
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
 
-_INTEGER = re.compile(r"-?[0-9]+\Z")
-_FLOAT = re.compile(
-    r"[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:e[+-]?[0-9]+)?|inf|infinity|nan)\Z", re.ASCII | re.IGNORECASE
-)
 WIDEST = 1 << 63
 
 
@@ -70,17 +65,25 @@ def integer_bounds(type: Type) -> tuple[int, int] | None:
     return None
 
 
+def rounded(floats: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
+    """Doubles with the precision of a type; infinite beyond its largest number."""
+    if width == 64:
+        return floats
+    with np.errstate(over="ignore"):
+        return floats.astype(np.float32).astype(np.float64)
+
+
 def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
     """What reads one cell of a text file as a value of the type. It raises ValueError."""
     match type:
         case String():
             return _identity
         case Bit() | Signed() | BigInt():
-            return lambda text: _integer_cell(text, type, typedefs)
+            return lambda text: read_integer(text, type)
         case Float():
-            return lambda text: _float_cell(text, type, typedefs)
+            return lambda text: read_float(text, type)
         case Bool():
-            return lambda text: _scalar_cell(text, type, typedefs)
+            return read_bool
     return lambda text: _composite_cell(text, type, typedefs)
 
 
@@ -96,28 +99,6 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
 
 def _identity(text: str) -> str:
     return text
-
-
-def _integer_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
-    if _INTEGER.match(text):
-        return values.check(to_int(text), type, typedefs)
-    return _scalar_cell(text, type, typedefs)
-
-
-def _float_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
-    """A float in any of the forms that the reader of large files takes too."""
-    if _FLOAT.match(text):
-        return values.check(float(text), type, typedefs)
-    return _scalar_cell(text, type, typedefs)
-
-
-def _scalar_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
-    try:
-        return parse_value(text, type, typedefs)
-    except TextFault as fault:
-        if fault.message.startswith(("expected", "this")):
-            raise ValueError(f'expected {type}, found "{text}"') from None
-        raise ValueError(fault.message) from None
 
 
 def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:

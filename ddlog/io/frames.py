@@ -12,7 +12,7 @@ import numpy as np
 from .. import values
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String
-from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds
+from .columns import ColumnData, Columns, TypeDefs, check_names, integer_bounds, rounded
 from .faults import CellFault
 from .plainform import from_plain
 
@@ -93,7 +93,7 @@ def _from_numpy(data: np.ndarray[Any, Any], column: Column, typedefs: TypeDefs) 
         case Bool() if data.dtype.kind == "b":
             return data.astype(np.int64)
         case Float(width) if data.dtype.kind == "f":
-            return data.astype(np.float32).astype(np.float64) if width == 32 else data.astype(np.float64)
+            return rounded(data.astype(np.float64), width)
         case BigInt() | Bit() | Signed() if data.dtype.kind in "iu" and _within(data, column):
             return data.astype(np.int64)
     return _from_list(data.tolist(), column, typedefs)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .. import core
-from ..codegen.functions import Functions
+from ..codegen.functiontable import Functions
 from ..codegen.scalar import kind_of
 from ..engine.circuit import Import, Node, NodeId
 from ..engine.schema import Column, Schema

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from .. import core
-from ..codegen.functions import compile_function_table
+from ..codegen.functiontable import compile_function_table
 from ..codegen.scalar import row_expr
 from ..engine.circuit import Circuit, Constant, Distinct, Fixpoint, Input, Output, Result, Sum, Variable
 from ..engine.wellformed import check_circuit

@@ -17,12 +17,12 @@ from typing import Any
 from .. import values
 from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, TypeDef, User
 from . import local_name
+from .cells import WRITTEN_WORDS
 from .digits import to_int
 from .shapes import Shape, collection_of, is_option, shape_of
 
 TypeDefs = Mapping[str, TypeDef]
 _ABSENT = object()
-_SPECIAL_FLOATS = ("NaN", "inf", "-inf")
 
 
 def decode_json(text: str) -> Any:
@@ -47,7 +47,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
     """The value of `type` that decoded JSON stands for. Raises ValueError."""
     match type:
-        case Float() if isinstance(data, str) and data in _SPECIAL_FLOATS:
+        case Float() if isinstance(data, str) and data in WRITTEN_WORDS:
             return values.check(float(data), type, typedefs)
         case Tuple():
             items = _array(data, type)

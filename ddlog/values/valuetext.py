@@ -15,14 +15,16 @@ from .. import values
 from ..errors.diagnostics import counted
 from ..syntax.cursor import Cursor, TextFault, Unfinished
 from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, TypeDef, User
-from .digits import to_int
+from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
 from .jsonvalue import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
 
 TypeDefs = Mapping[str, TypeDef]
 
-_INTEGER = re.compile(r"-?\s*(?:0[xX]_*[0-9a-fA-F][0-9a-fA-F_]*|[0-9][0-9_]*)(?![\w.])")
-_FLOAT = re.compile(r"-?\s*(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][-+]?[0-9]+)?(?![\w.])|inf\b|NaN\b)")
+_END = r"(?![\w.])"
+_BOOL = re.compile(BOOL + r"(?!\w)")
+_INTEGER = re.compile(INTEGER + _END)
+_FLOAT = re.compile(FLOAT + _END)
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _FIELD = re.compile(r"\.([A-Za-z_0-9]\w*)")
 _PLAIN_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -51,9 +53,9 @@ def read_value(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
         case Bool():
             return _read_bool(cursor)
         case BigInt() | Bit() | Signed():
-            return _read_integer(cursor, type, typedefs)
+            return _read_integer(cursor, type)
         case Float():
-            return _read_float(cursor, type, typedefs)
+            return _read_float(cursor, type)
         case String():
             return read_string(cursor)
         case Tuple():
@@ -156,40 +158,27 @@ def _unescape(escape: re.Match[str], base: int) -> str:
 
 
 def _read_bool(cursor: Cursor) -> bool:
-    piece, _, end = cursor.next_piece()
-    if piece not in ("true", "false"):
+    found = cursor.match(_BOOL)
+    if found is None:
         raise cursor.fault("expected bool")
-    cursor.position = end
-    return piece == "true"
+    return found.group() == "true"
 
 
-def _read_integer(cursor: Cursor, type: Type, typedefs: TypeDefs) -> int:
+def _read_integer(cursor: Cursor, type: BigInt | Bit | Signed) -> int:
     found = cursor.match(_INTEGER)
     if found is None:
         raise cursor.fault(f"expected {type}")
-    return _checked(to_int(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
-
-
-def _bare(number: re.Match[str]) -> str:
-    """The digits of a number, without what only makes them easier to read."""
-    return "".join(number.group().replace("_", "").split())
-
-
-def _read_float(cursor: Cursor, type: Type, typedefs: TypeDefs) -> float:
-    found = cursor.match(_FLOAT)
-    if found is not None:
-        return _checked(float(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
-    found = cursor.match(_INTEGER)
-    if found is None:
-        raise cursor.fault(f"expected {type}")
-    return _checked(to_int(_bare(found)), type, typedefs, found)  # type: ignore[no-any-return]
-
-
-def _checked(value: Any, type: Type, typedefs: TypeDefs, place: re.Match[str]) -> Any:
     try:
-        return values.check(value, type, typedefs)
+        return integer_of(found.group(), type)
     except ValueError as error:
-        raise TextFault(str(error), place.start(), place.end()) from None
+        raise TextFault(str(error), found.start(), found.end()) from None
+
+
+def _read_float(cursor: Cursor, type: Float) -> float:
+    found = cursor.match(_FLOAT)
+    if found is None:
+        raise cursor.fault(f"expected {type}")
+    return float_of(found.group(), type)
 
 
 def _read_tuple(cursor: Cursor, type: Tuple, typedefs: TypeDefs) -> tuple[Any, ...]:

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from ddlog.check.program import check_program
-from ddlog.codegen.functions import compile_function_table
+from ddlog.codegen.functiontable import compile_function_table
 from ddlog.errors.source import Source
 from ddlog.values import Map, Set, Vec
 

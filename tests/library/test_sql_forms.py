@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from ddlog.check.program import check_program
-from ddlog.codegen.functions import compile_function_table
+from ddlog.codegen.functiontable import compile_function_table
 from ddlog.codegen.sql import SqlWriter, Value
 from ddlog.errors.source import Source
 

@@ -1,4 +1,4 @@
-"""Functions implemented in Python, and what they may know of the types that they are called at."""
+"""Extern functions of the library, each bound to the types that it is called at."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..types import TypeDef
 def bound_extern(
     implementation: Callable[..., Any], declared: Function, typedefs: Mapping[str, TypeDef]
 ) -> Any:
-    """The implementation, made for its signature (see stdlib/typed.py)."""
+    """The implementation for one signature, passed as stdlib/typed.py describes."""
     signature = Signature(tuple(each.type for each in declared.parameters), declared.result, typedefs)
     if getattr(implementation, "specialises", False):
         return implementation(signature)

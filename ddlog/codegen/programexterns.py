@@ -24,7 +24,7 @@ from ..values import Fault, TypeDefs, check
 
 
 def load_externs(path: Path) -> ModuleType:
-    """The Python module beside a `.dl` file, executed. Raises FileNotFoundError, and whatever it raises."""
+    """The Python module beside a `.dl` file, executed. Raises FileNotFoundError, and what the module raises."""
     file = path.with_suffix(".py")
     if not file.is_file():
         raise FileNotFoundError(file)
@@ -36,7 +36,7 @@ def load_externs(path: Path) -> ModuleType:
 
 
 def problem(module: ModuleType, file: str, name: str, arity: int, span: Span) -> Diagnostic | None:
-    """What is wrong with the implementation of an extern function of so many parameters."""
+    """The error in the implementation of an extern function with `arity` parameters, or None."""
     found = getattr(module, name, None)
     if not callable(found):
         return errors.modules.NoExtern(span=span, name=name, file=file)
@@ -50,7 +50,8 @@ def problem(module: ModuleType, file: str, name: str, arity: int, span: Span) ->
 
 
 def checked(implementation: Callable[..., Any], declared: Function, typedefs: TypeDefs) -> Callable[..., Any]:
-    """The implementation with its results checked. What it raises is a Fault, and so is a wrong result."""
+    """The implementation with its results checked. An exception that it raises, or a result of another type,
+    becomes a Fault."""
     changed = [each.type for each in declared.parameters if each.mutable]
     result: Type = Tuple((declared.result, *changed)) if changed else declared.result
 

@@ -1,4 +1,4 @@
-"""The functions of a program as Python functions, written and compiled when first asked for."""
+"""The table of a program's functions: Python functions, each written and compiled at its first use."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ from ..values import (
     struct_class,
 )
 from . import support
-from .externfiles import checked
-from .externs import bound_extern
 from .filling import FILLING, Filling
-from .function import FunctionWriter
+from .libraryexterns import bound_extern
+from .programexterns import checked
+from .statements import FunctionWriter
 
 RECURSION_DEPTH = 10_000
 
@@ -93,13 +93,17 @@ class Functions:
         return guarded(found) if any(self.recursive(key) for key in called(body)) else found
 
     def deferred(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
-        """What `compile` gives, made when it is first needed: of the expressions of a large program, most
-        are computed by array code or meet no rows."""
+        """The function that `compile` returns, compiled at its first call: most expressions of a large
+        program are computed by array code or meet no rows."""
         return Deferred(partial(self.compile, tuple(inputs), body))
 
     def source(self, key: str) -> str:
         """The Python text that a function is compiled to."""
-        return self._source(key)
+        declared = self.functions[key]
+        assert declared.body is not None
+        mutable = [each.name for each in declared.parameters if each.mutable]
+        names = [each.name for each in declared.parameters]
+        return FunctionWriter(self, names, mutable, declared.body).source(self.function(key))
 
     def recursive(self, key: str) -> bool:
         """Whether a function calls, perhaps through others, one that calls itself."""
@@ -134,10 +138,9 @@ class Functions:
 
         return visit(start)
 
-    # ---------------------------------------------- what FunctionWriter asks for
+    # ------------------------------------------- names, for FunctionWriter
 
     def constant(self, value: Any) -> str:
-        """The name of a constant."""
         name = f"constant_{next(self._numbers)}"
         self._scope[name] = value
         return name
@@ -154,11 +157,9 @@ class Functions:
         return name
 
     def parameters(self, key: str) -> tuple[Parameter, ...]:
-        """The parameters of a function."""
         return self.functions[key].parameters
 
     def filling(self, key: str) -> Filling | None:
-        """How a function adds to the collection that is its first argument, if that is all it does."""
         declared = self.functions[key]
         while declared.body is not None:
             body = declared.body.items[0] if isinstance(declared.body, core.Block) else declared.body
@@ -169,7 +170,6 @@ class Functions:
         return FILLING.get((declared.module, declared.name))
 
     def struct(self, type: Type, constructor: Constructor) -> tuple[str, bool]:
-        """The name of a struct class, and whether its values begin with the constructor's index."""
         assert isinstance(type, User)
         found = self._classes.get((type.name, constructor.name))
         if found is None:
@@ -181,7 +181,6 @@ class Functions:
         return found
 
     def field_places(self, type: Type, name: str) -> set[int]:
-        """The places that a field has in the values of a struct or union."""
         assert isinstance(type, User)
         constructors = self.typedefs[type.name].constructors
         offset = 1 if len(constructors) > 1 else 0
@@ -191,7 +190,6 @@ class Functions:
         return found
 
     def option_none(self, type: Type) -> str:
-        """The name of the None of an Option."""
         assert isinstance(type, User)
         typedef = self.typedefs[type.name]
         empty = next(each for each in typedef.constructors if local_name(each.name) == "None")
@@ -219,14 +217,7 @@ class Functions:
             if self.functions[key].body is None:
                 self._scope[self._names[key]] = self._extern(key)
             else:
-                self._execute(self._source(key))
-
-    def _source(self, key: str) -> str:
-        declared = self.functions[key]
-        assert declared.body is not None
-        mutable = [each.name for each in declared.parameters if each.mutable]
-        names = [each.name for each in declared.parameters]
-        return FunctionWriter(self, names, mutable, declared.body).source(self.function(key))
+                self._execute(self.source(key))
 
     def _extern(self, key: str) -> Any:
         declared = self.functions[key]

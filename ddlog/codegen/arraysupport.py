@@ -1,4 +1,5 @@
-"""What generated array code calls. Integers are exact: whatever leaves the inline range raises NotVectorised.
+"""Functions that generated array code calls. Integers are exact: a value outside the inline range raises
+NotVectorised.
 
 Columns are int64 arrays. Booleans are computed as arrays of bool, floating point numbers as arrays of
 float64; wide integers (of which some values do not fit inline) are checked when they are read and made.
@@ -71,7 +72,7 @@ def quotient(a: Array, b: Array) -> Array:
 
 
 def remainder(a: Array, b: Array) -> Array:
-    """What truncating division leaves."""
+    """The remainders of truncating division."""
     result: Array = np.fmod(a, b)
     return result
 
