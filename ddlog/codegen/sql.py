@@ -1,12 +1,11 @@
-"""Expressions as Spark SQL text, in the types of `sqltypes`: what cannot fault and is exactly the same.
+"""Expressions as Spark SQL text, in the types of `sqltypes`: those that cannot fault and mean the same there.
 
-Everything else has no form and runs as Python on the workers. A variable, a pattern's or a function's, is the
-text of its value, so that an expression that uses one often may grow too long to be worth it.
+Every other expression has no form and runs as Python on the workers. A variable of a pattern or a function is
+the text of its value, so an expression that uses a variable often may grow too long to be worth it.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
@@ -14,42 +13,30 @@ from typing import Any
 from .. import core
 from ..core import Expr, Pattern
 from ..engine.schema import SqlForm
-from ..types import BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import BigInt, Bit, Float, Opaque, Signed, Type
 from ..values import TypeDefs
-from ..values.shapes import shape_of
 from . import sqlnumbers
 from .analysis import bound_in, folded
 from .functiontable import Functions
 from .sqllibrary import LIBRARY
 from .sqlnumbers import NoSqlForm, Value
-from .sqltypes import (
-    Case,
-    cases_of,
-    element_of,
-    fields_type,
-    integer_type,
-    is_binary,
-    is_ordered,
-    is_union,
-    spark_type,
-    wide_to_bytes,
-)
+from .sqltypes import element_of, integer_type, is_ordered, is_union, spark_type
+from .sqlvalues import constant, field, field_texts, record, stored_cases, string, to_string
 
-Env = Mapping[str, Value]
+Bindings = Mapping[str, Value]
 
 MAX_LENGTH = 20_000
 TOO_LONG = "an integer is beyond the 38 digits that Spark can hold"
 _COMPARISONS = ("==", "!=", "<", "<=", ">", ">=")
-_PLAIN = re.compile(r"[\w .,:;!?()\[\]<>=+*/@#&|^~%-]*", re.ASCII)
 _INPUT = re.compile("\0([0-9]+)\0")
 _NAME = re.compile(r"\w+", re.ASCII)
 
 
 def sql_function(expr: Expr, inputs: Collection[str], functions: Functions) -> SqlForm | None:
-    """The SQL of an expression, written on first use. None where it is plain to see that there is none."""
+    """The SQL of an expression, written on first use; None if a quick test shows that there is none."""
     if not may_have_sql_form(expr):
         return None
-    return _Deferred(expr, tuple(inputs), functions)
+    return _DeferredSql(expr, tuple(inputs), functions)
 
 
 def may_have_sql_form(expr: Expr) -> bool:
@@ -61,7 +48,7 @@ def _is_data(type: Type) -> bool:
     return not isinstance(type, Opaque) or element_of(type) is not None
 
 
-class _Deferred:
+class _DeferredSql:
     """The SQL of an expression, written when it is first asked for."""
 
     __slots__ = ("_checked", "_expr", "_functions", "_inputs", "_template")
@@ -82,7 +69,7 @@ class _Deferred:
             self._checked = self._written(SqlWriter.overflowing)
         return _filled(self._checked, texts), TOO_LONG
 
-    def _written(self, write: Callable[[SqlWriter, Expr, Env], str]) -> str:
+    def _written(self, write: Callable[[SqlWriter, Expr, Bindings], str]) -> str:
         env = {name: Value(f"\0{place}\0") for place, name in enumerate(self._inputs)}
         try:
             text = write(SqlWriter(self._functions), self._expr, env)
@@ -106,11 +93,11 @@ class SqlWriter:
         self.typedefs: TypeDefs = functions.typedefs
         self.calls: list[str] = []
 
-    def stored(self, expr: Expr, env: Env) -> str:
+    def stored(self, expr: Expr, env: Bindings) -> str:
         """The text of an expression's value as it is stored."""
         return sqlnumbers.stored(self.value(expr, env), expr.type)
 
-    def overflowing(self, expr: Expr, env: Env) -> str:
+    def overflowing(self, expr: Expr, env: Bindings) -> str:
         """The text of an operation on bigints whose operands have forms; null where that is too long."""
         match expr:
             case core.Op("+" | "-" | "*" as op, (left, right), BigInt()):
@@ -118,7 +105,7 @@ class SqlWriter:
                 return f"CAST({text} AS {integer_type(BigInt())})"
         raise NoSqlForm
 
-    def value(self, expr: Expr, env: Env, tail: Type | None = None) -> Value:
+    def value(self, expr: Expr, env: Bindings, tail: Type | None = None) -> Value:
         """An expression's value. `tail` is the type of a function's result where the expression is what the
         function gives, so that `return` may stand there."""
         found = self._value(folded(expr), env, tail)
@@ -126,10 +113,10 @@ class SqlWriter:
             raise NoSqlForm
         return found
 
-    def _value(self, expr: Expr, env: Env, tail: Type | None) -> Value:
+    def _value(self, expr: Expr, env: Bindings, tail: Type | None) -> Value:
         match expr:
             case core.Const(value, type):
-                return Value(self.constant(value, type), bounds=_exactly(value, type))
+                return Value(self._constant(value, type), bounds=_exactly(value, type))
             case core.Var(name):
                 if name not in env:
                     raise NoSqlForm
@@ -141,13 +128,13 @@ class SqlWriter:
             case core.Slice(arg, high, low):
                 return sqlnumbers.slice_of(self.value(arg, env), arg.type, high, low)
             case core.MakeTuple(items, type):
-                return Value(self.record(type, 0, [self.stored(each, env) for each in items]))
+                return self._record(type, 0, items, env)
             case core.MakeStruct(constructor, args, type):
-                return Value(self.record(type, constructor.index, [self.stored(each, env) for each in args]))
+                return self._record(type, constructor.index, args, env)
             case core.GetField(arg, name):
-                return self.field(self.value(arg, env).text, arg.type, name)
+                return Value(field(self.value(arg, env).text, arg.type, name, self.typedefs))
             case core.GetItem(arg, index):
-                return Value(self.parts(self.value(arg, env).text, arg.type, 0)[index])
+                return Value(self._fields(self.value(arg, env).text, arg.type)[index])
             case core.If(condition, then, otherwise, type):
                 yes, no = self.value(then, env, tail), self.value(otherwise, env, tail)
                 return self.choice(self.stored(condition, env), yes, no, tail or type)
@@ -163,7 +150,7 @@ class SqlWriter:
 
     # -------------------------------------------------------------- operators
 
-    def operation(self, op: str, args: tuple[Expr, ...], type: Type, env: Env) -> Value:
+    def operation(self, op: str, args: tuple[Expr, ...], type: Type, env: Bindings) -> Value:
         """An operator."""
         if op in _COMPARISONS:
             return Value(self.comparison(op, args[0], args[1], env))
@@ -194,7 +181,7 @@ class SqlWriter:
             return sqlnumbers.shift(op, values[0], values[1], constant, type)
         return sqlnumbers.arithmetic(op, values, type)
 
-    def comparison(self, op: str, left: Expr, right: Expr, env: Env) -> str:
+    def comparison(self, op: str, left: Expr, right: Expr, env: Bindings) -> str:
         """A comparison; an order only where Spark has the same."""
         type = left.type
         if op not in ("==", "!=") and not is_ordered(type, self.typedefs):
@@ -222,42 +209,14 @@ class SqlWriter:
 
     # ----------------------------------------------------- structs and matches
 
-    def record(self, type: Type, number: int, fields: list[str]) -> str:
-        """A tuple, a struct or the union value of a constructor."""
-        cases = self.cases(type)
-        if not is_union(type, self.typedefs):
-            return _named_struct(cases[0], fields) if fields else "true"
-        parts = [f"'tag', {string(cases[number].tag)}"]
-        for at, case in enumerate(cases):
-            if case.fields:
-                absent = f"CAST(NULL AS {fields_type(case, self.typedefs)})"
-                parts.append(
-                    f"{string(case.member)}, {_named_struct(case, fields) if at == number else absent}"
-                )
-        return f"named_struct({', '.join(parts)})"
+    def _record(self, type: Type, number: int, fields: tuple[Expr, ...], env: Bindings) -> Value:
+        return Value(record(type, number, [self.stored(each, env) for each in fields], self.typedefs))
 
-    def cases(self, type: Type) -> tuple[Case, ...]:
-        """The constructors of a type that is stored as a struct."""
-        if not isinstance(type, Tuple | User) or is_binary(type, self.typedefs):
-            raise NoSqlForm
-        return cases_of(type, self.typedefs)
+    def _constant(self, value: Any, type: Type) -> str:
+        return constant(value, type, self.typedefs)
 
-    def parts(self, text: str, type: Type, number: int) -> list[str]:
-        """The fields of a value, which the constructor of this number made."""
-        case = self.cases(type)[number]
-        inside = f"({text}).`{case.member}`" if is_union(type, self.typedefs) else f"({text})"
-        return [f"{inside}.`{name}`" for name, _ in case.fields]
-
-    def field(self, text: str, type: Type, name: str) -> Value:
-        """A field by its name, of whichever constructor has it."""
-        if not isinstance(type, User):
-            raise NoSqlForm
-        found = []
-        for number, constructor in enumerate(shape_of(type, self.typedefs).constructors):
-            names = [each for each, _ in constructor.fields]
-            if name in names:
-                found.append(self.parts(text, type, number)[names.index(name)])
-        return Value(found[0] if len(found) == 1 else f"coalesce({', '.join(found)})")
+    def _fields(self, text: str, type: Type, number: int = 0) -> list[str]:
+        return field_texts(text, type, number, self.typedefs)
 
     def match(
         self,
@@ -265,7 +224,7 @@ class SqlWriter:
         of: Type,
         arms: list[tuple[Pattern, Expr]],
         type: Type,
-        env: Env,
+        env: Bindings,
         tail: Type | None,
     ) -> Value:
         """The value of the first arm that matches; the last one always does."""
@@ -285,14 +244,14 @@ class SqlWriter:
                 env[name] = subject
                 return self.pattern(inner, subject, of, env) if inner is not None else []
             case core.ConstPattern(value, type):
-                return [self.compared("==", subject, Value(self.constant(value, type)), type)]
+                return [self.compared("==", subject, Value(self._constant(value, type)), type)]
             case core.TuplePattern(items, type):
-                return self._all(items, self.parts(subject.text, type, 0), env)
+                return self._all(items, self._fields(subject.text, type), env)
             case core.StructPattern(constructor, args, type):
-                case, tests = self.cases(type)[constructor.index], []
+                case, tests = stored_cases(type, self.typedefs)[constructor.index], []
                 if is_union(type, self.typedefs):
                     tests = [f"(({subject.text}).`tag` = {string(case.tag)})"]
-                return tests + self._all(args, self.parts(subject.text, type, constructor.index), env)
+                return tests + self._all(args, self._fields(subject.text, type, constructor.index), env)
         return []
 
     def _all(self, patterns: tuple[Pattern, ...], parts: list[str], env: dict[str, Value]) -> list[str]:
@@ -303,7 +262,7 @@ class SqlWriter:
 
     # ---------------------------------------------------- blocks and functions
 
-    def block(self, items: tuple[Expr, ...], env: Env, tail: Type | None) -> Value:
+    def block(self, items: tuple[Expr, ...], env: Bindings, tail: Type | None) -> Value:
         """Declarations of variables, and a value; in a function, `if (c) return x` between them."""
         inner, own = dict(env), set[str]()
         for at, each in enumerate(items[:-1]):
@@ -325,7 +284,7 @@ class SqlWriter:
             return Value("true")
         return self.value(items[-1], inner, tail)
 
-    def call(self, key: str, args: tuple[Expr, ...], env: Env) -> Value:
+    def call(self, key: str, args: tuple[Expr, ...], env: Bindings) -> Value:
         """A library function that Spark has, or the body of a function in place of its call."""
         function = self.functions.functions[key]
         if key in self.calls or any(each.mutable for each in function.parameters):
@@ -357,74 +316,9 @@ class SqlWriter:
         text = form.text.format(*texts, result=result)
         return Value(f"CAST({text} AS BIGINT)", machine=True) if form.counts else Value(text)
 
-    # -------------------------------------------------------------- constants
-
-    def constant(self, value: Any, type: Type) -> str:
-        """A literal of the stored form of a value."""
-        match type:
-            case Bool():
-                return "true" if value else "false"
-            case Bit() | Signed() if integer_type(type) == "BINARY":
-                return f"X'{wide_to_bytes(value, type).hex()}'"
-            case Bit() | Signed() | BigInt():
-                return sqlnumbers.integer(value, type)
-            case Float():
-                return floating_literal(value, type)
-            case String():
-                return string(value)
-            case Tuple(items):
-                fields = [self.constant(v, of) for v, of in zip(value, items, strict=True)]
-                return self.record(type, 0, fields)
-            case User():
-                constructors = shape_of(type, self.typedefs).constructors
-                union = is_union(type, self.typedefs)
-                number, plain = (value[0], tuple(value)[1:]) if union else (0, tuple(value))
-                pairs = zip(plain, constructors[number].fields, strict=True)
-                return self.record(type, number, [self.constant(v, of) for v, (_, of) in pairs])
-        element = element_of(type)
-        if element is None:
-            raise NoSqlForm
-        elements = ", ".join(self.constant(each, element) for each in value)
-        return f"CAST(array({elements}) AS {spark_type(type, self.typedefs)})"
-
-
-def to_string(text: str, type: Type) -> str:
-    """A value as interpolation prints it, where that is what Spark's cast gives."""
-    match type:
-        case String():
-            return text
-        case Bool():
-            return f"CAST({text} AS STRING)"
-        case Bit() | Signed() | BigInt() if integer_type(type) != "BINARY":
-            return f"CAST({text} AS STRING)"
-    raise NoSqlForm
-
-
-def string(value: str) -> str:
-    """A literal of a string; of one that Spark might read otherwise, by its bytes."""
-    if _PLAIN.fullmatch(value):
-        return f"'{value}'"
-    return f"CAST(X'{value.encode().hex()}' AS STRING)"
-
-
-def floating_literal(value: float, type: Float) -> str:
-    """A literal of a float."""
-    kind = "FLOAT" if type.width == 32 else "DOUBLE"
-    if value != value or math.isnan(value):
-        return f"CAST('NaN' AS {kind})"
-    if math.isinf(value):
-        return f"CAST('{'-' if value < 0 else ''}Infinity' AS {kind})"
-    literal = f"{float(value)!r}D" if value >= 0 else f"({float(value)!r}D)"
-    return literal if type.width == 64 else f"CAST({literal} AS FLOAT)"
-
 
 def _exactly(value: Any, type: Type) -> tuple[int, int] | None:
     return (value, value) if isinstance(type, Bit | Signed | BigInt) else None
-
-
-def _named_struct(case: Case, fields: list[str]) -> str:
-    items = (f"{string(name)}, {text}" for (name, _), text in zip(case.fields, fields, strict=True))
-    return f"named_struct({', '.join(items)})"
 
 
 def _returns(expr: Expr) -> bool:

@@ -1,10 +1,11 @@
-"""Changes of relations on their way through the circuit: queries, until somebody needs a table."""
+"""Changes of relations on their way through the circuit: queries, until an operator needs a table."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from ..schema import Schema
+from .sqltext import QueryText, everything
 from .tables import Table, Tables
 
 
@@ -12,7 +13,7 @@ class Change:
     """A change of one relation: columns and weight `w`, not consolidated.
 
     It is a query at first and becomes a table when it is needed twice or counted. `small`: few rows
-    are expected. `lies`: the columns by which the query's rows come partitioned.
+    are expected. `lies`: the columns by which the rows of the query are partitioned.
     """
 
     __slots__ = ("_lies", "_query", "_table", "schema", "small", "tables")
@@ -21,7 +22,7 @@ class Change:
         self,
         tables: Tables,
         schema: Schema,
-        query: str,
+        query: QueryText,
         small: bool,
         table: Table | None = None,
         lies: Sequence[str] = (),
@@ -37,26 +38,26 @@ class Change:
     @property
     def query(self) -> str:
         """A SELECT of its rows."""
-        return f"SELECT * FROM {self._table.view}" if self._table is not None else self._query
+        return str(everything(self._table.view) if self._table is not None else self._query)
 
     @property
     def table(self) -> Table:
-        """The change as a table, computed if it was not."""
+        """The change as a table, computed on first use."""
         if self._table is None:
             self._table = self.tables.settled(self._query, self.schema, small=self.small, lies=self._lies)
             self.small = self._table.rows <= self.tables.most_small
         return self._table
 
     def settle(self) -> None:
-        """Computes it, if that was not done."""
+        """Computes the table."""
         self.table  # noqa: B018
 
     @property
     def rows(self) -> int | None:
-        """How many rows, where that is known."""
+        """The number of rows; None while it is a query."""
         return None if self._table is None else self._table.rows
 
 
 def of_table(tables: Tables, schema: Schema, table: Table) -> Change:
-    """A change that is a table already."""
+    """The change that a table holds."""
     return Change(tables, schema, "", table.rows <= tables.most_small, table)

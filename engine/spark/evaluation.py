@@ -19,13 +19,13 @@ from .codec import Codec
 
 _SAMPLE = 64  # rows that tell whether a batch repeats itself
 
-# An argument: a column, the columns of the members of an array of structs, or nothing known.
-Argument: TypeAlias = Column | tuple[Column, ...] | None
+# An argument: a column, the columns of the members of an array of structs, or None if nothing is known.
+ArgumentColumn: TypeAlias = Column | tuple[Column, ...] | None
 
 
 @dataclass(frozen=True, slots=True)
-class Evaluation:
-    """A function of rows: what it computes, of what, and what its faults say.
+class RowEvaluation:
+    """A function of rows with the names and columns of its arguments, and what its faults show.
 
     `column` describes the result, or its elements where `many`; None: it is evaluated for its effect.
     `origin` is the number by which the driver knows the expression's origin.
@@ -33,14 +33,14 @@ class Evaluation:
 
     function: Callable[..., Any]
     names: tuple[str, ...]
-    arguments: tuple[Argument, ...]
+    arguments: tuple[ArgumentColumn, ...]
     column: Column | None
     many: bool
     origin: int
     text: str
 
 
-def packed(evaluation: Evaluation, codec: Codec) -> bytes:
+def packed(evaluation: RowEvaluation, codec: Codec) -> bytes:
     """An evaluation with the code of its function, for `prepared`."""
     from pyspark.cloudpickle import CloudPickler
 
@@ -61,7 +61,7 @@ def _codec(data: bytes) -> Codec:
 
 
 @lru_cache(maxsize=1024)
-def prepared(data: bytes) -> tuple[Evaluation, Codec]:
+def prepared(data: bytes) -> tuple[RowEvaluation, Codec]:
     """The evaluation that `packed` packed; a worker keeps it from one batch to the next."""
     codec_data, body = pickle.loads(data)
     codec = _codec(codec_data)
@@ -70,7 +70,7 @@ def prepared(data: bytes) -> tuple[Evaluation, Codec]:
         def persistent_load(self, known: Any) -> Any:
             return codec.persistent_load(known)
 
-    found: Evaluation = Unpickler(io.BytesIO(body)).load()
+    found: RowEvaluation = Unpickler(io.BytesIO(body)).load()
     return found, codec
 
 
@@ -92,7 +92,7 @@ def evaluated(data: bytes, columns: Sequence[pa.Array]) -> pa.Array:
     return _structs(evaluation, codec, rows, outcomes, np.flatnonzero(known), length)
 
 
-def _decoded(argument: Argument, array: pa.Array, codec: Codec) -> list[Any]:
+def _decoded(argument: ArgumentColumn, array: pa.Array, codec: Codec) -> list[Any]:
     if argument is None:
         plain: list[Any] = array.to_pylist()
         return plain
@@ -107,7 +107,7 @@ def _decoded(argument: Argument, array: pa.Array, codec: Codec) -> list[Any]:
 
 
 class _Failed:
-    """What a row gives whose function failed."""
+    """The outcome of a row whose function failed."""
 
     __slots__ = ("message",)
 
@@ -115,8 +115,8 @@ class _Failed:
         self.message = str(fault) or type(fault).__name__
 
 
-def _outcomes(evaluation: Evaluation, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
-    """The value of each row, or why there is none."""
+def _outcomes(evaluation: RowEvaluation, rows: Sequence[tuple[Any, ...]]) -> list[Any]:
+    """The value of each row, or its failure. Rows that repeat are evaluated once."""
     function, many = evaluation.function, evaluation.many
 
     def outcome(row: tuple[Any, ...]) -> Any:
@@ -131,14 +131,14 @@ def _outcomes(evaluation: Evaluation, rows: Sequence[tuple[Any, ...]]) -> list[A
     return [found[row] for row in rows]
 
 
-def _repeats(evaluation: Evaluation, rows: Sequence[tuple[Any, ...]]) -> bool:
+def _repeats(evaluation: RowEvaluation, rows: Sequence[tuple[Any, ...]]) -> bool:
     if len(rows) <= _SAMPLE or any(isinstance(each, tuple) for each in evaluation.arguments):
         return False
     return len(set(islice(rows, _SAMPLE))) * 2 < _SAMPLE
 
 
 def _structs(
-    evaluation: Evaluation,
+    evaluation: RowEvaluation,
     codec: Codec,
     rows: Sequence[tuple[Any, ...]],
     outcomes: list[Any],
@@ -161,8 +161,8 @@ def _structs(
     return pa.StructArray.from_arrays([taken, pa.array(texts, pa.string())], names=["v", "e"])
 
 
-def _encoded(evaluation: Evaluation, codec: Codec, outcomes: list[Any]) -> tuple[pa.Array, dict[int, str]]:
-    """The array of the values there are, and the message of each row without one."""
+def _encoded(evaluation: RowEvaluation, codec: Codec, outcomes: list[Any]) -> tuple[pa.Array, dict[int, str]]:
+    """The array of the values of rows that did not fail, and the message of each row that did."""
     faults = {n: o.message for n, o in enumerate(outcomes) if o.__class__ is _Failed}
     values = [o for o in outcomes if o.__class__ is not _Failed] if faults else outcomes
     try:
@@ -181,7 +181,7 @@ def _encoded(evaluation: Evaluation, codec: Codec, outcomes: list[Any]) -> tuple
     return _array(evaluation, codec, kept), faults
 
 
-def _array(evaluation: Evaluation, codec: Codec, values: list[Any]) -> pa.Array:
+def _array(evaluation: RowEvaluation, codec: Codec, values: list[Any]) -> pa.Array:
     column = evaluation.column
     if column is None:
         return pa.array(np.ones(len(values), bool))
@@ -194,7 +194,7 @@ def _array(evaluation: Evaluation, codec: Codec, values: list[Any]) -> pa.Array:
     )
 
 
-def fault_text(evaluation: Evaluation, message: str, row: Sequence[Any]) -> str:
+def fault_text(evaluation: RowEvaluation, message: str, row: Sequence[Any]) -> str:
     """A fault as letters and digits, for `fault_of`."""
     named = dict(zip(evaluation.names, row, strict=True))
     return base64.b64encode(pickle.dumps((message, evaluation.origin, evaluation.text, named))).decode()

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from uuid import uuid4
 
 import pyarrow as pa
 
-from ..circuit import Aggregate
-from ..rounding import rounded, rounded_single
-from ..schema import Column, Origin, RowExpr, RowFault, Schema
+from ..schema import Origin, RowExpr, RowFault
 from .codec import Codec
-from .evaluation import Argument, Evaluation, evaluated, fault_of, fault_text, packed
+from .evaluation import RowEvaluation, evaluated, fault_of, fault_text, packed
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -21,8 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Compiled:
-    """SQL text of a value; with `udf`, of what may fault, mostly a UDF's call, STRUCT<v, e>: the value or the
-    fault.
+    """SQL text of a value; with `udf`, of a STRUCT<v, e> of the value or the fault, mostly a UDF's call.
 
     `v` is null where `e` is not. Both are null where an argument is null: a row that has failed before,
     or the field of a constructor that a condition excludes.
@@ -60,94 +57,14 @@ class Expressions:
         """An expression evaluated for its effect: true."""
         return self._row_udf(expr, inputs, "inspect")
 
-    def make(
-        self,
-        aggregate: Aggregate,
-        keys: Sequence[Column],
-        members: Sequence[Column],
-        out: Column,
-        names: Sequence[str] = (),
-    ) -> str:
-        """The name of a UDF of the columns of a key and the array of a group's members, structs of the
-        aggregate's columns, which gives STRUCT<v, e>: what `aggregate` makes of them."""
-        result = aggregate.make or {"min": _least, "max": _greatest}.get(aggregate.function)
-        if result is None:
-            result = _total(aggregate, out)
-        arguments: tuple[Argument, ...] = (*keys, tuple(members))
-        key = ("make", aggregate, arguments, out)
-        shown = names or [f"key {i + 1}" for i in range(len(keys))]
-        evaluation = Evaluation(
-            _OfGroup(result),
-            (*shown, "group"),
-            arguments,
-            out,
-            False,
-            self._number(aggregate.origin),
-            aggregate.function,
-        )
-        return self._register(key, evaluation, f"STRUCT<v: {self.codec.sql_type(out)}, e: STRING>")
-
-    def collects(self, aggregate: Aggregate, source: Schema) -> bool:
-        """Whether an aggregate is made of the list of all members of a group."""
-        if aggregate.make is not None:
-            return True
-        match aggregate.function:
-            case "count":
-                return False
-            case "min" | "max":
-                return not self.codec.ordered(source[aggregate.columns[0]])
-        return self.codec.sql_type(source[aggregate.columns[0]]) == "BINARY"
-
-    def gathered(self, aggregate: Aggregate, source: Schema) -> str:
-        """What Spark gathers of the members c0, c1, … of a group, for `finish`: a number, an extreme, or
-        all members."""
-        columns = [f"c{k}" for k in aggregate.columns]
-        if self.collects(aggregate, source):
-            fields = ", ".join(f"'_{k}', {c}" for k, c in enumerate(columns))
-            return f"collect_list(named_struct({fields}))"
-        match aggregate.function:
-            case "count":
-                return "count(*)"
-            case "min" | "max":
-                return f"{aggregate.function}({columns[0]})"
-        wide = self.wide(source[aggregate.columns[0]])
-        return f"sum(CAST({columns[0]} AS {'DECIMAL(38,0)' if wide else 'BIGINT'}))"
-
-    def finish(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> Compiled:
-        """The aggregate of a group of which `gathered` is the column `name`, the key the columns c0, c1, …
-        and the number of members the column `n`."""
-        native = self.grouped(aggregate, source, keys, out, name)
-        if native is not None:
-            return Compiled(native, udf=False)
-        if self.collects(aggregate, source):
-            members = [source[k] for k in aggregate.columns]
-            named = [each.name for each in source[:keys]]
-            call = self.make(aggregate, source[:keys], members, out, named)
-            return Compiled(f"{call}({', '.join([*(f'c{k}' for k in range(keys)), name])})", udf=True)
-        match aggregate.function:
-            case "count":
-                return Compiled(f"CAST({name} AS {self.codec.sql_type(out)})", udf=False)
-            case "min" | "max":
-                return Compiled(name, udf=False)
-            case "avg":
-                return self._average(aggregate, self.wide(source[aggregate.columns[0]]), out, name)
-        return self._sum(aggregate, self.wide(source[aggregate.columns[0]]), out, name)
-
-    def grouped(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> str | None:
-        """SQL of a group as a value, as for `finish`; None where it is Python's, or the aggregate another."""
-        if aggregate.function != "group" or not self.collects(aggregate, source):
-            return None
-        members = [source[k] for k in aggregate.columns]
-        return self.codec.grouped(out, [f"c{k}" for k in range(keys)], members, name)
-
-    def wide(self, column: Column) -> bool:
-        """Whether sums of an integer column may leave 64 bits."""
-        return self.codec.sql_type(column) not in ("TINYINT", "SMALLINT", "INT")
-
     def fault(self, text: str, rule: str) -> RowFault:
-        """The fault that the `e` of a UDF's result tells of."""
+        """The fault of a rule for the text `e` of a UDF's result."""
         message, number, _, row = fault_of(text)
         return RowFault(message, rule, list(self._origins)[number], row)
+
+    def number(self, origin: Origin) -> int:
+        """The number that stands for an origin in the texts of faults."""
+        return self._origins.setdefault(origin, len(self._origins))
 
     def close(self) -> None:
         """Forgets the UDFs of this runtime."""
@@ -156,92 +73,52 @@ class Expressions:
         self._registered.clear()
 
     def _checked(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled | None:
-        """What SQL can compute but for a fault, which then does not show the row's values."""
+        """The value of an expression that SQL computes, with its fault, which does not show the row."""
         checked = checked_sql(expr, inputs)
         if checked is None:
             return None
         text, message = checked
-        what = Evaluation(expr.scalar, (), (), expr.column, False, self._number(expr.origin), expr.text)
+        what = RowEvaluation(expr.scalar, (), (), expr.column, False, self.number(expr.origin), expr.text)
         known = " AND ".join([f"{text} IS NULL", *(f"({each}) IS NOT NULL" for each in inputs)])
         fault = f"CASE WHEN {known} THEN '{fault_text(what, message, ())}' END"
         return Compiled(f"named_struct('v', {text}, 'e', {fault})", udf=True)
-
-    def _number(self, origin: Origin) -> int:
-        return self._origins.setdefault(origin, len(self._origins))
 
     # -------------------------------------------------------------------- UDFs
 
     def _row_udf(self, expr: RowExpr, inputs: Sequence[str], what: str) -> Compiled:
         many, column = what == "elements", None if what == "inspect" else expr.column
         arguments = expr.columns or (None,) * len(expr.inputs)
-        evaluation = Evaluation(
-            expr.scalar, tuple(expr.inputs), arguments, column, many, self._number(expr.origin), expr.text
+        evaluation = RowEvaluation(
+            expr.scalar, tuple(expr.inputs), arguments, column, many, self.number(expr.origin), expr.text
         )
-        type = "BOOLEAN" if column is None else self.codec.sql_type(column)
-        result = f"STRUCT<v: {f'ARRAY<{type}>' if many else type}, e: STRING>"
-        name = self._register((what, expr, arguments), evaluation, result)
+        name = self.registered((what, expr, arguments), evaluation)
         return Compiled(f"{name}({', '.join(inputs) or 'true'})", udf=True)
 
-    def _register(self, key: Hashable, evaluation: Evaluation, result: str) -> str:
-        """The name of the UDF. Spark is told that it is not deterministic: it would put a filter on its
-        result under the projection that computes it, and so call it twice."""
+    def registered(self, key: Hashable, evaluation: RowEvaluation) -> str:
+        """The name of a UDF that gives STRUCT<v, e>; the same name for the same key.
+
+        Spark is told that the UDF is not deterministic. Otherwise Spark would put a filter on its result
+        under the projection that computes it, and so call it twice.
+        """
         name = self._registered.get(key)
         if name is not None:
             return name
         from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
 
-        function = arrow_udf(_caller(packed(evaluation, self.codec)), result)
+        function = arrow_udf(_caller(packed(evaluation, self.codec)), self._result(evaluation))
         name = f"{self._prefix}_{len(self._registered)}"
         self.spark.udf.register(name, function.asNondeterministic())
         self._registered[key] = name
         return name
 
-    # --------------------------------------------------------------- aggregates
-
-    def _sum(self, aggregate: Aggregate, wide: bool, out: Column, name: str) -> Compiled:
-        text = self.codec.wrapped(out, name) if aggregate.wrap is not None else name
-        if text is None:
-            call = self._scalar(("wrap", aggregate, out), aggregate.wrap, ("sum",), out, aggregate)
-            return Compiled(f"{call}({name})", udf=True)
-        if not wide or (aggregate.wrap is None and self.codec.sql_type(out) == "BIGINT"):
-            return Compiled(text, udf=False)
-        message = "a sum is beyond the 38 digits that Spark can hold"
-        what = Evaluation(_least, (), (), None, False, self._number(aggregate.origin), aggregate.function)
-        fault = fault_text(what, message, ())
-        lost = f"CASE WHEN {name} IS NULL THEN '{fault}' END"
-        return Compiled(f"named_struct('v', {text}, 'e', {lost})", udf=True)
-
-    def _average(self, aggregate: Aggregate, wide: bool, out: Column, name: str) -> Compiled:
-        divide = rounded_single if out.domain == "float" else rounded
-        call = self._scalar(("avg", aggregate.origin, out, wide), divide, ("sum", "count"), out, aggregate)
-        # A lost sum is null, which must not pass for a row to leave out.
-        lost = fault_text(
-            Evaluation(divide, (), (), None, False, self._number(aggregate.origin), aggregate.function),
-            "a sum is beyond the 38 digits that Spark can hold",
-            (),
-        )
-        text = f"{call}({name}, n)"
-        if wide:
-            text = (
-                f"CASE WHEN {name} IS NULL THEN named_struct('v', CAST(NULL AS {self.codec.sql_type(out)}), "
-                f"'e', '{lost}') ELSE {text} END"
-            )
-        return Compiled(text, udf=True)
-
-    def _scalar(
-        self, key: Hashable, function: Any, names: tuple[str, ...], out: Column, aggregate: Aggregate
-    ) -> str:
-        """A UDF of integers."""
-        integers = _Integers(function)
-        unknown: tuple[None, ...] = (None,) * len(names)
-        evaluation = Evaluation(
-            integers, names, unknown, out, False, self._number(aggregate.origin), aggregate.function
-        )
-        return self._register(key, evaluation, f"STRUCT<v: {self.codec.sql_type(out)}, e: STRING>")
+    def _result(self, evaluation: RowEvaluation) -> str:
+        column = evaluation.column
+        type = "BOOLEAN" if column is None else self.codec.sql_type(column)
+        return f"STRUCT<v: {f'ARRAY<{type}>' if evaluation.many else type}, e: STRING>"
 
 
 def native_sql(expr: RowExpr, inputs: Sequence[str]) -> str | None:
-    """SQL of what SQL computes without a fault, None of other expressions."""
+    """SQL of an expression that SQL computes and that cannot fault; None for other expressions."""
     if expr.sql is None:
         return None
     try:
@@ -251,7 +128,7 @@ def native_sql(expr: RowExpr, inputs: Sequence[str]) -> str | None:
 
 
 def checked_sql(expr: RowExpr, inputs: Sequence[str]) -> tuple[str, str] | None:
-    """SQL that is null where an expression faults, and what the fault says; None: it is Python's."""
+    """SQL that is null where an expression faults, and the fault's message; None if Python computes it."""
     if expr.sql is None:
         return None
     try:
@@ -269,44 +146,3 @@ def _caller(data: bytes) -> Callable[..., pa.Array]:
     # Spark reads the kind of a UDF off its annotations, and cannot look up those that are text.
     call.__annotations__ = {"columns": pa.Array, "return": pa.Array}
     return call
-
-
-class _OfGroup:
-    """A function of a key and the sorted members, given the columns of the key and the members."""
-
-    def __init__(self, make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any]) -> None:
-        self.make = make
-
-    def __call__(self, *row: Any) -> Any:
-        return self.make(row[:-1], sorted(row[-1]))
-
-
-class _Integers:
-    """A function of Python integers, given decimals."""
-
-    def __init__(self, function: Callable[..., Any]) -> None:
-        self.function = function
-
-    def __call__(self, *row: Any) -> Any:
-        return self.function(*map(int, row))
-
-
-def _least(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-    return rows[0][0]
-
-
-def _greatest(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-    return rows[-1][0]
-
-
-def _total(aggregate: Aggregate, out: Column) -> Callable[[Any, list[tuple[Any, ...]]], Any]:
-    """A sum or mean of integers too wide for Spark's sums."""
-    wrap, is_sum, is_single = aggregate.wrap, aggregate.function == "sum", out.domain == "float"
-
-    def total(key: Any, rows: list[tuple[Any, ...]]) -> Any:
-        found = sum(value for (value,) in rows)
-        if is_sum:
-            return wrap(found) if wrap else found
-        return (rounded_single if is_single else rounded)(found, len(rows))
-
-    return total

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from ..schema import Schema
-from .sqltext import consolidated, grouping, listed, names, union
+from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
 from .tables import TIME, Table, Tables
 
 MOST_PARTS = 6
@@ -28,6 +28,7 @@ class Spine:
     def __init__(self, tables: Tables, schema: Schema, timed: bool = False) -> None:
         self.tables, self.schema, self.timed = tables, schema, timed
         self.columns = names(schema)
+        self.time = ["t"] if timed else []
         self.parts: list[Table] = []  # large ones, then small ones
         self.fresh: list[Table] = []
         self._next: list[Table] = []
@@ -56,25 +57,23 @@ class Spine:
         if len(seen) == 1 and (not by or seen[0].by == tuple(by)):
             return seen[0].view
         if not seen:
-            nothing = [
-                f"CAST(NULL AS {self.tables.codec.sql_type(c)}) AS c{k}" for k, c in enumerate(self.schema)
-            ]
-            times = ["0 AS t"] if self.timed else []
-            return f"(SELECT {listed(nothing, '0L AS w', times)} WHERE false)"
-        everything = listed(self.columns, "w", ["t"] if self.timed else [])
-        return f"({union([self._select(table, everything, by) for table in seen])})"
+            types = (self.tables.codec.sql_type(column) for column in self.schema)
+            nothing = [As(f"CAST(NULL AS {type})", c) for type, c in zip(types, self.columns, strict=True)]
+            times = [As("0", "t")] if self.timed else []
+            return sourced(Select([*nothing, As("0L", "w"), *times], where="false"))
+        return sourced(UnionAll([self._select(table, by) for table in seen]))
 
-    def _select(self, table: Table, columns: str, by: Sequence[str]) -> str:
+    def _select(self, table: Table, by: Sequence[str]) -> Select:
         """One part of a union, which is partitioned where all parts are alike."""
-        view = table.view
-        move = by and table.by != tuple(by)
-        hint = self.tables.moving(by) if move else ""
-        return f"SELECT {hint}{columns} FROM {view}"
+        view = table.view  # known first: making it may partition the rows
+        moved = by and table.by != tuple(by)
+        hints = [repartition(self.tables.partitions, by)] if moved else []
+        return Select([*self.columns, "w", *self.time], view, hints=hints)
 
     def net(self, now: bool = True) -> str:
         """A table expression for the rows, each once, with its weight (of a timed spine: with the sum
         over all iterations)."""
-        return f"({consolidated(self.columns, self.contents(now))})"
+        return sourced(consolidated(self.columns, self.contents(now)))
 
     def once(self, now: bool = True) -> bool:
         """Whether `contents` of a set has each row once, and none that is gone."""
@@ -95,12 +94,12 @@ class Spine:
         return self.of(seen, self.columns)
 
     def _copy(self, table: Table, by: tuple[str, ...]) -> Table:
-        table.view  # noqa: B018 (rows of the driver go to the executors, partitioned by the row)
+        table.view  # noqa: B018 (the rows of the driver go to the executors, partitioned by the row)
         if table.by == by:
             return table
         held = self._arranged.get((table, by))
         if held is None:
-            held = self._arranged[table, by] = self.tables.stored(f"SELECT * FROM {table.view}", by)
+            held = self._arranged[table, by] = self.tables.stored(everything(table.view), by)
         return held
 
     # ------------------------------------------------------------- changing
@@ -150,12 +149,11 @@ class Spine:
         self.fresh = []
 
     def _merged(self, large: Sequence[Table]) -> Table:
-        columns = [*self.columns, "t"] if self.timed else self.columns
         if all_positive(large):
-            query = f"SELECT * FROM {self.aligned(large)}"
-        else:
-            items = listed(self.columns, "sum(w) AS w", ["t"] if self.timed else [])
-            query = f"SELECT {items} FROM {self.aligned(large)} {grouping(columns)} HAVING sum(w) <> 0"
+            return self.tables.stored(everything(self.aligned(large)), lies=self.columns)
+        summed = [*self.columns, As("sum(w)", "w"), *self.time]
+        by = [*self.columns, *self.time]
+        query = Select(summed, self.aligned(large), grouped=by, having="sum(w) <> 0")
         return self.tables.stored(query, lies=self.columns)
 
     def replace(self, tables: Sequence[Table]) -> None:

@@ -1,10 +1,135 @@
-"""Pieces of SQL text."""
+"""SQL as values: a query is made of frozen parts, and its text is written when Spark is asked.
+
+Expressions inside a query are text already: row expressions come as text from code generation. As a source, a
+string is the name of a view or another table expression, and a query is put in parentheses.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 from ..schema import Schema
+
+JoinKind: TypeAlias = Literal["JOIN", "LEFT JOIN", "LEFT SEMI JOIN", "LEFT ANTI JOIN", "CROSS JOIN"]
+
+
+@dataclass(frozen=True, slots=True)
+class As:
+    """An expression under a name."""
+
+    expression: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.expression} AS {self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Joined:
+    """A source that a SELECT joins to the sources before it; `on` is empty for a cross join."""
+
+    kind: JoinKind
+    source: Source
+    alias: str
+    on: str = ""
+
+    def __str__(self) -> str:
+        on = f" ON {self.on}" if self.on else ""
+        return f"{self.kind} {sourced(self.source)} {self.alias}{on}"
+
+
+@dataclass(frozen=True, slots=True)
+class Select:
+    """A SELECT. `grouped` None: no grouping; without columns, all rows are one group, and no row is none.
+
+    `hints` tell Spark how to join or partition: see `broadcast`, `shuffle_hash`, `repartition`. A SELECT of
+    constants has no source.
+    """
+
+    items: Sequence[str | As]
+    source: Source = ""
+    alias: str = ""
+    joins: Sequence[Joined] = ()
+    where: str = ""
+    grouped: Sequence[str] | None = None
+    having: str = ""
+    hints: Sequence[str] = ()
+    distinct: bool = False
+
+    def __str__(self) -> str:
+        hints = f"/*+ {', '.join(self.hints)} */ " if self.hints else ""
+        distinct = "DISTINCT " if self.distinct else ""
+        parts = [f"SELECT {hints}{distinct}{', '.join(map(str, self.items))}"]
+        if self.source:
+            parts.append(f"FROM {sourced(self.source)}")
+        if self.alias:
+            parts.append(self.alias)
+        parts += map(str, self.joins)
+        if self.where:
+            parts.append(f"WHERE {self.where}")
+        if self.grouped is not None:
+            parts.append(grouping(self.grouped))
+        if self.having:
+            parts.append(f"HAVING {self.having}")
+        return " ".join(parts)
+
+
+@dataclass(frozen=True, slots=True)
+class UnionAll:
+    """All rows of some queries, a row as often as they have it."""
+
+    queries: Sequence[str | Select]
+
+    def __str__(self) -> str:
+        return " UNION ALL ".join(map(str, self.queries))
+
+
+Query: TypeAlias = Select | UnionAll
+QueryText: TypeAlias = str | Query  # a string is the text of a query
+Source: TypeAlias = str | Query  # a string is a table expression
+
+
+def sourced(source: Source) -> str:
+    """The text of a source after FROM or JOIN: a query in parentheses, a table expression as it is."""
+    return source if isinstance(source, str) else f"({source})"
+
+
+def everything(source: Source, where: str = "") -> Select:
+    """All columns of a source."""
+    return Select(("*",), source, where=where)
+
+
+def consolidated(columns: Sequence[str], source: Source, having: str = "<> 0") -> Select:
+    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says."""
+    return Select([*columns, As("sum(w)", "w")], source, grouped=columns, having=f"sum(w) {having}")
+
+
+def union(queries: Sequence[str | Select]) -> str:
+    """The text of the rows of some queries, one after the other."""
+    return str(UnionAll(queries))
+
+
+# ------------------------------------------------------------- hints
+
+
+def broadcast(alias: str) -> str:
+    """The hint to send a side of a join to every task."""
+    return f"BROADCAST({alias})"
+
+
+def shuffle_hash(alias: str) -> str:
+    """The hint to put a side of a join into hash tables, partition by partition."""
+    return f"SHUFFLE_HASH({alias})"
+
+
+def repartition(partitions: int, columns: Sequence[str]) -> str:
+    """The hint to partition the rows of a SELECT by columns."""
+    return f"REPARTITION({partitions}, {listed(columns)})"
+
+
+# ------------------------------------------------------------- pieces
 
 
 def names(schema: Schema) -> list[str]:
@@ -17,7 +142,7 @@ def listed(*parts: str | Iterable[str]) -> str:
     return ", ".join(one for part in parts for one in ((part,) if isinstance(part, str) else part))
 
 
-def of(alias: str, columns: Iterable[str]) -> list[str]:
+def of_side(alias: str, columns: Iterable[str]) -> list[str]:
     """Columns of one side of a join."""
     return [f"{alias}.{column}" for column in columns]
 
@@ -37,16 +162,6 @@ def agree(pairs: Iterable[tuple[str, str]]) -> str:
     return " AND ".join(f"{a} = {b}" for a, b in pairs) or "true"
 
 
-def union(queries: Sequence[str]) -> str:
-    """All rows of some queries."""
-    return " UNION ALL ".join(queries)
-
-
-def consolidated(columns: Sequence[str], source: str, having: str = "<> 0") -> str:
-    """The rows of a table expression with their weights summed."""
-    return f"SELECT {listed(columns, 'sum(w) AS w')} FROM {source} {grouping(columns)} HAVING sum(w) {having}"
-
-
 def quoted(name: str) -> str:
-    """A column's name as SQL text."""
+    """A name of a column or table as SQL text, whatever letters it has."""
     return "`" + name.replace("`", "``") + "`"

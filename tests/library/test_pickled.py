@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 from ddlog.codegen.scalar import compile_function_table, row_expr
-from ddlog.engine.spark.evaluation import Evaluation, packed
+from ddlog.engine.spark.evaluation import RowEvaluation, packed
 from ddlog.sessions.program import compile
 from ddlog.spark.types.codec import SparkCodec
 
@@ -49,7 +49,7 @@ print(evaluation.function(sys.argv[2]))
 def test_functions_run_in_another_process(tmp_path: Path) -> None:
     checked = compile(PROGRAM).checked
     compiled = row_expr(checked.rules[0].heads[0].args[0], compile_function_table(checked), "text")
-    evaluation = Evaluation(compiled.scalar, ("json",), (None,), compiled.column, False, "", "")
+    evaluation = RowEvaluation(compiled.scalar, ("json",), (None,), compiled.column, False, "", "")
     sent = tmp_path / "sent"
     sent.write_bytes(packed(evaluation, SparkCodec(checked.typedefs)))
     there = subprocess.run(

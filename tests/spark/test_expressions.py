@@ -20,6 +20,7 @@ from ddlog.codegen.scalar import compile_function_table, kind_of, row_expr
 from ddlog.engine.circuit import Aggregate, Group
 from ddlog.engine.operators.group import group
 from ddlog.engine.schema import Column, RowExpr
+from ddlog.engine.spark.aggregates import Aggregates
 from ddlog.engine.spark.expressions import Expressions
 from ddlog.errors.source import Source, Span
 from ddlog.sessions.program import Program
@@ -377,6 +378,7 @@ def test_groups_and_aggregates(spark: SparkSession) -> None:
     circuit = Program(Source("test.dl", ""), checked).circuit("relational")
     codec = SparkCodec(checked.typedefs)
     expressions, seen = Expressions(spark, codec), set()
+    aggregates = Aggregates(expressions)
     for node in circuit.nodes:
         if not isinstance(node, Group):
             continue
@@ -388,12 +390,12 @@ def test_groups_and_aggregates(spark: SparkSession) -> None:
         table = pa.Table.from_arrays(arrays, names=[f"c{k}" for k in range(len(source))])
         spark.createDataFrame(table).createOrReplaceTempView("ddlog_members")
         names = [f"c{k}" for k in range(node.keys)]
-        gathered = [f"{expressions.gathered(a, source)} AS a{i}" for i, a in enumerate(node.aggregates)]
+        gathered = [f"{aggregates.gathered(a, source)} AS a{i}" for i, a in enumerate(node.aggregates)]
         grouped = ", ".join([*names, *gathered, "count(*) AS n"])
         query = f"SELECT {grouped} FROM ddlog_members GROUP BY {', '.join(names) or repr('all')}"
         items, outs = list(names), node.schema[node.keys :]
         for i, (a, out) in enumerate(zip(node.aggregates, outs, strict=True)):
-            done = expressions.finish(a, source, node.keys, out, f"a{i}")
+            done = aggregates.finish(a, source, node.keys, out, f"a{i}")
             seen.add((a.function, done.udf))
             items.append(f"({done.text}){'.v' if done.udf else ''} AS r{i}")
         result = spark.sql(f"SELECT {', '.join(items)} FROM ({query})").toArrow()
@@ -410,9 +412,10 @@ def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
     codec = SparkCodec({})
     big = Column("b", *kind_of(BigInt()), BigInt())
     expressions, aggregate = Expressions(spark, codec), Aggregate("sum", (0,), key="sum", origin="f.dl:1:1")
-    done = expressions.finish(aggregate, (big,), 0, big, "a0")
+    aggregates = Aggregates(expressions)
+    done = aggregates.finish(aggregate, (big,), 0, big, "a0")
     rows = "(SELECT CAST('9' || repeat('9', 37) AS DECIMAL(38,0)) AS c0 FROM range(2))"
-    query = f"SELECT {expressions.gathered(aggregate, (big,))} AS a0, count(*) AS n FROM {rows}"
+    query = f"SELECT {aggregates.gathered(aggregate, (big,))} AS a0, count(*) AS n FROM {rows}"
     ((value, text),) = spark.sql(f"SELECT f.v, f.e FROM (SELECT {done.text} AS f FROM ({query}))").collect()
     fault = expressions.fault(text, "the rule")
     assert value is None and "38 digits" in fault.message and fault.origin == "f.dl:1:1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +16,15 @@ from ddlog.io.files import FactFile, split_name
 from ddlog.io.places import parse_places
 from ddlog.io.read import read_facts
 from ddlog.io.write import write_relation
+from ddlog.lowering.building import column as stored_column
 from ddlog.spark.files.listing import SparkFile, find_facts
 from ddlog.spark.files.read import Reader
 from ddlog.spark.sessions.failures import spark_failures
+from ddlog.spark.types.cells import Cell, is_native, text_cell
 from ddlog.spark.types.codec import SparkCodec
+from ddlog.spark.types.pythoncells import text_function
+from ddlog.types import BigInt, Bit, Bool, Float, Signed, Type
+from ddlog.values import show
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -58,6 +64,7 @@ MORE = {
     "S.csv": b'"a\n\nb"\nc\n',
     "W.csv": b" 1_0,0x10,1e3,1,1,1\n",
 }
+TYPES = (Bit(8), Bit(64), Bit(128), Signed(32), Signed(64), BigInt(), Float(64), Float(32), Bool())
 BAD = {
     "A.csv": [
         (b"1,x,true\n2,y\n", "expected 3 columns (a, b, c), found 2"),
@@ -139,6 +146,34 @@ def test_what_is_wrong_is_said(
             read(file)
         text = str(raised.value)
         assert message in text and str(file) in text and "Traceback" not in text
+
+
+def cells_of(of: Type) -> list[tuple[str, str]]:
+    """The texts of a type in the golden table of cells, and what is expected of each."""
+    table = (Path(__file__).parents[1] / "io" / "cells.tsv").read_text(encoding="utf-8")
+    rows = (line.split("\t") for line in table.splitlines()[1:])
+    return [(json.loads(text), expected) for name, text, expected in rows if name == str(of)]
+
+
+@pytest.mark.parametrize("of", TYPES, ids=str)
+def test_spark_reads_cells_as_the_table_says(spark: SparkSession, of: Type) -> None:
+    cells, column, codec = cells_of(of), stored_column("x", of), SparkCodec({})
+    frame = spark.createDataFrame([(text, at) for at, (text, _) in enumerate(cells)], "text STRING, at INT")
+    if is_native(of):
+        cell = text_cell(of, "text", {})
+    else:
+        frame = frame.selectExpr("at", f"{text_function(spark, codec, column, {})}(text) AS read")
+        cell = Cell("read.v", "read.e")
+    read = frame.orderBy("at").selectExpr(f"{cell.problem} AS problem", f"{cell.value} AS value").toArrow()
+    found = []
+    for at, problem in enumerate(read.column("problem").to_pylist()):
+        if problem is None:
+            (value,) = codec.decode(column, read.column("value").slice(at, 1))
+            found.append(show(value, of, {}))
+        else:
+            found.append(f"error: {problem}")
+    pairs = zip(cells, found, strict=True)
+    assert [(text, got) for (text, _), got in pairs] == cells
 
 
 def test_a_fault_in_a_short_file_has_its_place(session: ddlog.Session, tmp_path: Path) -> None:

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ...codegen.sqlvalues import string
 from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
+from ...engine.spark.sqltext import quoted
 from ...errors import usage
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NotForSpark
@@ -24,7 +26,7 @@ from ...lowering.building import column as stored_column
 from ...types import String
 from ..sessions.failures import fault_sql, spark_failures
 from ..types.cast import cast_cell, cast_function
-from ..types.cells import Cell, is_native, name_sql, quoted, text_cell
+from ..types.cells import Cell, is_native, text_cell
 from ..types.pythoncells import document_function, json_function, text_function
 from .listing import SparkFile
 
@@ -65,15 +67,15 @@ class Reader:
         cells, made = [], []
         for column in columns:
             source = fields[column.name]
-            cell = cast_cell(column, name_sql(column.name), source, self.typedefs)
+            cell = cast_cell(column, quoted(column.name), source, self.typedefs)
             if cell is None:
                 function = cast_function(self.spark, self.codec, column, source, self.typedefs)
-                made.append(f"{function}({name_sql(column.name)}) AS {name_sql('$' + column.name)}")
-                cell = Cell(f"{name_sql('$' + column.name)}.v", f"{name_sql('$' + column.name)}.e")
+                made.append(f"{function}({quoted(column.name)}) AS {quoted('$' + column.name)}")
+                cell = Cell(f"{quoted('$' + column.name)}.v", f"{quoted('$' + column.name)}.e")
             cells.append(cell)
-        shown = f"to_json(struct({', '.join(name_sql(column.name) for column in columns)}))"
+        shown = f"to_json(struct({', '.join(quoted(column.name) for column in columns)}))"
         whole = frame.selectExpr("*", *made) if made else frame
-        return self._checked(whole, relation, cells, file or quoted(name), shown)
+        return self._checked(whole, relation, cells, file or string(name), shown)
 
     def columns(self, relation: Relation) -> tuple[Stored, ...]:
         """The relation's columns as the engine describes them."""
@@ -114,7 +116,7 @@ class Reader:
         fault = fault_sql("file", "rows.e", "''", "''")
         whole = read_files.where(f"CASE WHEN rows.e IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
         rows = whole.selectExpr("inline(rows.v)")
-        return rows.selectExpr(*(f"_{i} AS {name_sql(column.name)}" for i, column in enumerate(columns)))
+        return rows.selectExpr(*(f"_{i} AS {quoted(column.name)}" for i, column in enumerate(columns)))
 
     def _delimited(self, relation: Relation, form: str, files: Sequence[SparkFile]) -> list[Any]:
         frames = []
@@ -138,14 +140,14 @@ class Reader:
         order = list(range(width))
         if header is not None:
             order = _order(relation, header) or order
-            lines = lines.where(f"NOT (block = 0 AND line = {quoted(header)})")
+            lines = lines.where(f"NOT (block = 0 AND line = {string(header)})")
         if form == "csv" or width > 1 or not isinstance(relation.columns[0].type, String):
             lines = lines.where("line <> ''")
         cells = _comma_cells("line") if form == "csv" else "split(line, '\\t', -1)"
         split = lines.selectExpr("file", "line", f"{cells} AS cells")
         names = ", ".join(column.name for column in relation.columns)
         noun = "column" if width == 1 else "columns"
-        found = f"concat('expected {width} {noun} (', {quoted(names)}, '), found ', size(cells))"
+        found = f"concat('expected {width} {noun} (', {string(names)}, '), found ', size(cells))"
         wrong = (
             "CASE WHEN NOT is_valid_utf8(line) THEN 'this is not UTF-8' "
             "WHEN cells IS NULL THEN 'a quoted cell does not end, or something stands behind it' "
@@ -207,7 +209,7 @@ class Reader:
         names = [column.name for column in relation.columns]
         problems = [cell.problem for cell in cells]
         which = " ".join(
-            f"WHEN ({problem}) IS NOT NULL THEN {quoted(name)}"
+            f"WHEN ({problem}) IS NOT NULL THEN {string(name)}"
             for problem, name in zip(problems, names, strict=True)
         )
         column = f"CASE {which} END" if named else "''"
@@ -215,7 +217,7 @@ class Reader:
         fault = fault_sql(file, first, column, record)
         good = frame.where(f"CASE WHEN {first} IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
         return good.selectExpr(
-            *(f"{cell.value} AS {name_sql(name)}" for cell, name in zip(cells, names, strict=True))
+            *(f"{cell.value} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))
         )
 
 

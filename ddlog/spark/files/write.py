@@ -10,9 +10,11 @@ from typing import Any
 
 import pyarrow as pa
 
+from ...codegen.sqlvalues import string
 from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
+from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
 from ...io.arrow import arrow_type
@@ -23,7 +25,6 @@ from ...lowering.building import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
 from ...values.jsonvalue import forms_of
 from ..sessions.failures import spark_failures
-from ..types.cells import name_sql, quoted
 from ..types.workers import register
 
 TABLE = "table:"
@@ -46,7 +47,7 @@ def write_frame(
         raise DDlogError([CannotWrite(place, reason)])
     with spark_failures():
         if relation.kind != "relation":
-            names = ", ".join(name_sql(column.name) for column in columns)
+            names = ", ".join(quoted(column.name) for column in columns)
             frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST(weight AS INT)))")
         if place.startswith(TABLE):
             name = place.removeprefix(TABLE) + relation.name
@@ -87,7 +88,7 @@ def _lines(
     line = f"concat_ws(',', {', '.join(map(_csv_cell, names))})"
     if len(names) == 1:
         line = f"IF({line} = '', '\"\"', {line})"
-    header = quoted(csv_header(relation))
+    header = string(csv_header(relation))
     first = "monotonically_increasing_id() % 8589934592L = 0"  # of its part file
     return texts.selectExpr(f"IF({first}, concat({header}, {line}), {line}) AS value")
 
@@ -99,7 +100,7 @@ def _csv_cell(text: str) -> str:
 
 def _cell(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
     """SQL of a value's text."""
-    of, name = column.type, name_sql(column.name)
+    of, name = column.type, quoted(column.name)
     match of:
         case String():
             return name
@@ -119,12 +120,12 @@ def _json_line(
     parts = []
     for place, (column, form) in enumerate(zip(columns, forms_of(relation.constructor), strict=True)):
         opening = f"{', ' if place else '{'}{json.dumps(form.name, ensure_ascii=False)}: "
-        parts += [quoted(opening), _json_value(spark, codec, column, form, typedefs)]
+        parts += [string(opening), _json_value(spark, codec, column, form, typedefs)]
     return f"concat({', '.join(parts)}, '}}')"
 
 
 def _json_value(spark: Any, codec: Codec, column: Stored, form: JsonField, typedefs: TypeDefs) -> str:
-    of, name = column.type, name_sql(column.name)
+    of, name = column.type, quoted(column.name)
     match of:
         case String():
             return _json_string(name)
@@ -148,7 +149,7 @@ def _json_string(text: str) -> str:
     escaped = plain
     for code in range(32):
         escape = _CONTROLS.get(code, f"\\u{code:04x}")
-        escaped = f"replace({escaped}, chr({code}), {quoted(escape)})"
+        escaped = f"replace({escaped}, chr({code}), {string(escape)})"
     return f"concat('\"', IF({text} RLIKE r'[\\x00-\\x1f]', {escaped}, {plain}), '\"')"
 
 
@@ -159,7 +160,7 @@ def _text_call(spark: Any, codec: Codec, column: Stored, writer: Callable[[], Ca
         write = writer()
         return pa.array([write(value) for value in codec.decode(column, items)], pa.string())
 
-    return f"{register(spark, build, 'STRING')}({name_sql(column.name)})"
+    return f"{register(spark, build, 'STRING')}({quoted(column.name)})"
 
 
 def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], typedefs: TypeDefs) -> Any:
@@ -167,7 +168,7 @@ def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], type
     as Spark has the types."""
     chosen = []
     for column in columns:
-        name = name_sql(column.name)
+        name = quoted(column.name)
         if isinstance(column.type, Bool | Bit | Signed | BigInt | Float | String) and (
             codec.sql_type(column) != "BINARY"
         ):

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...core import Relation
+from ...engine.spark.sqltext import quoted
 from ...lowering.building import column
 from ...values.rows import Row
 from ..types.codec import SparkCodec
@@ -50,18 +51,13 @@ class Layout:
     def renamed(self) -> str:
         """Text for SELECT: the columns under the relation's own names."""
         pairs = zip(self.names, self.relation.columns, strict=True)
-        return ", ".join(f"{name} AS {name_sql(each.name)}" for name, each in pairs)
-
-
-def name_sql(name: str) -> str:
-    """A name as SQL takes it, whatever it is."""
-    return "`" + name.replace("`", "``") + "`"
+        return ", ".join(f"{name} AS {quoted(each.name)}" for name, each in pairs)
 
 
 def as_change(rows: DataFrame, layout: Layout, op: int) -> DataFrame:
     """Rows of the relation's columns as a change: all of them come (1) or go (-1)."""
     columns = zip(layout.relation.columns, layout.names, strict=True)
-    return rows.selectExpr(*(f"{name_sql(each.name)} AS {name}" for each, name in columns), f"{op}L AS _op")
+    return rows.selectExpr(*(f"{quoted(each.name)} AS {name}" for each, name in columns), f"{op}L AS _op")
 
 
 def write_frame(change: DataFrame, sequence: int, folder: Path) -> None:

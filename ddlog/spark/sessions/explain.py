@@ -21,6 +21,7 @@ from ...engine.circuit import (
 from ...engine.labels import one_line
 from ...engine.operators.steps import step_text
 from ...engine.schema import RowExpr
+from ...engine.spark.aggregates import Aggregates
 from ...engine.spark.expressions import Expressions, checked_sql, native_sql
 from ...engine.text import to_text
 from ...sessions.program import Program
@@ -79,13 +80,13 @@ def _expression(expr: RowExpr, step: Step) -> str:
 
 def _aggregates(node: Group | DeltaGroup, circuit: Circuit, expressions: Expressions) -> Iterator[str]:
     schema = circuit.nodes[node.source].schema
-    outs = node.schema[node.keys :]
+    outs, aggregates = node.schema[node.keys :], Aggregates(expressions)
     for aggregate, out in zip(node.aggregates, outs, strict=True):
-        gathered = expressions.gathered(aggregate, schema)
-        grouped = expressions.grouped(aggregate, schema, node.keys, out, gathered)
+        gathered = aggregates.gathered(aggregate, schema)
+        grouped = aggregates.native(aggregate, schema, node.keys, out, gathered)
         if grouped is not None:
             yield f"sql: {aggregate.function}  as  {grouped}"
-        elif expressions.collects(aggregate, schema):
+        elif aggregates.collects(aggregate, schema):
             yield f"udf: {aggregate.function} of the group's rows"
         else:
             yield f"sql: {aggregate.function}  as  {gathered}"

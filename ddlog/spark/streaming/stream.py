@@ -17,7 +17,9 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from ...codegen.sqlvalues import string
 from ...core import Relation
+from ...engine.spark.sqltext import quoted
 from ...errors import stream as errors
 from ...errors import usage
 from ...errors.diagnostics import DDlogError
@@ -25,9 +27,8 @@ from ...errors.nearest import nearest
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..files.read import Reader
-from ..sessions.changelog import Layout, as_change, name_sql
+from ..sessions.changelog import Layout, as_change
 from ..sessions.failures import diagnose, fault_sql, spark_failures
-from ..types.cells import quoted
 from .checkpoint import local_path, open_checkpoint
 from .epochs import Batch, Change, Epochs, FrameChange, Receiver, bridged, described_inputs
 
@@ -253,9 +254,9 @@ def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name:
 
 def _sign(column: str, name: str) -> str:
     """SQL of 1 or -1 from a column that holds it as a number or a text."""
-    text = f"trim(CAST({name_sql(column)} AS STRING))"
+    text = f"trim(CAST({quoted(column)} AS STRING))"
     expected = "'expected +1 or -1'"
-    fault = fault_sql(quoted(name), expected, quoted(column), f"coalesce({text}, 'null')")
+    fault = fault_sql(string(name), expected, string(column), f"coalesce({text}, 'null')")
     return f"CASE WHEN {text} IN ('1', '+1') THEN 1 WHEN {text} = '-1' THEN -1 ELSE {fault} END"
 
 

@@ -9,7 +9,7 @@ from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
 from ...io.columns import TypeDefs
 from ...types import BigInt, Bit, Bool, Float, Signed, Type
-from .cells import Cell, bounds_of, canonical_float, is_native, range_problem, text_cell
+from .cells import NO_PROBLEM, Cell, bounds_of, canonical_float, is_native, range_problem, text_cell
 from .pythoncells import plain_function
 
 _BOUNDS = {"tinyint": 7, "smallint": 15, "int": 31, "bigint": 63}
@@ -35,14 +35,13 @@ def cast_function(spark: Any, codec: Codec, column: Stored, source: Any, typedef
 
 def _native(type: Type, name: str, found: str, typedefs: TypeDefs) -> Cell | None:
     """The cast by Spark alone, where there is one."""
-    nothing = "CAST(NULL AS STRING)"
     match type:
         case _ if found == "string" and is_native(type):
             return text_cell(type, name, typedefs)
         case Bool() if found == "boolean":
-            return Cell(name, nothing)
+            return Cell(name, NO_PROBLEM)
         case Float(width) if found in ("double", "float", *_BOUNDS):
-            return Cell(canonical_float(f"CAST({name} AS DOUBLE)", width), nothing)
+            return Cell(canonical_float(f"CAST({name} AS DOUBLE)", width), NO_PROBLEM)
         case Bit() | Signed() | BigInt() if integer_type(type) != "BINARY":
             return _integer(type, name, found, typedefs)
     return None
@@ -55,7 +54,7 @@ def _integer(type: Bit | Signed | BigInt, name: str, found: str, typedefs: TypeD
     if found in _BOUNDS:
         bits = _BOUNDS[found]
         if least <= -(1 << bits) and (1 << bits) - 1 <= greatest:
-            return Cell(value, "CAST(NULL AS STRING)")
+            return Cell(value, NO_PROBLEM)
     elif found.startswith("decimal"):
         if not found.endswith(",0)"):
             return None

@@ -1,7 +1,8 @@
-"""Texts as values in SQL: what `ddlog.io` does with a cell of a file, done by Spark.
+"""Texts as values in SQL: Spark reads a cell of a file as `ddlog.io` does.
 
-Numbers, booleans and strings are read by Spark itself, with the same forms, checks and messages; other types
-by a Python function around the very reader of the in-process engine.
+Spark itself reads numbers, booleans and strings, by the forms that `ddlog.values.cells` declares and with the
+same messages; a Python function around the reader of the in-process engine reads other types. Two limits:
+Spark holds integers of up to 38 digits, and reads hexadecimal numbers of up to 31 digits.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from ...codegen.sqltypes import integer_type, spark_type
+from ...codegen.sqlvalues import string
 from ...io.columns import TypeDefs
 from ...types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ...values import integer_range
+from ...values.cells import BLANKS, BOOL, DECIMAL, FLOAT, FRACTION, HEXADECIMAL, INTEGER
 
-_DECIMAL = "^-?[0-9]+$"
-_SPACED = r"^\s*-?\s*[0-9][0-9_]*\s*$"
-_HEX = r"^\s*-?\s*0[xX][0-9a-fA-F_]+\s*$"
-_FLOAT = r"^[+-]?(?:(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|(?i:inf|infinity|nan))$"
-_SPACED_FLOAT = r"^\s*-?\s*(?:[0-9][0-9_]*(?:\.[0-9][0-9_]*)?(?:[eE][-+]?[0-9]+)?|inf|NaN)\s*$"
+_PLAIN_DECIMAL = r"\A-?[0-9]+\z"
+_NAN = rf"(?:\+|-{BLANKS})?(?i:nan)"  # which casts do not know with a sign
+_MEANINGLESS = "_ \t\n\v\f\r"
 _LONG = (-(1 << 63), (1 << 63) - 1)
 _WIDEST = 10**38 - 1
+_LOW = 15  # hexadecimal digits that always fit into 64 bits, so that two parts make the longest number
+NO_PROBLEM = "CAST(NULL AS STRING)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,17 +31,6 @@ class Cell:
 
     value: str
     problem: str
-
-
-def quoted(text: str) -> str:
-    """A text as a literal of Spark SQL."""
-    escaped = text.replace("\\", "\\\\").replace("'", "\\'").replace("\n", "\\n").replace("\r", "\\r")
-    return f"'{escaped}'"
-
-
-def name_sql(name: str) -> str:
-    """A name as SQL takes it, whatever it is."""
-    return "`" + name.replace("`", "``") + "`"
 
 
 def is_native(type: Type) -> bool:
@@ -52,12 +44,12 @@ def is_native(type: Type) -> bool:
 
 
 def text_cell(type: Type, text: str, typedefs: TypeDefs) -> Cell:
-    """What the text that the SQL `text` gives, never null, stands for. The type is native."""
+    """The value of a native type that the SQL `text`, never null, writes. Raises ValueError for others."""
     match type:
         case String():
-            return Cell(text, "CAST(NULL AS STRING)")
+            return Cell(text, NO_PROBLEM)
         case Bool():
-            value = f"CASE trim({text}) WHEN 'true' THEN true WHEN 'false' THEN false END"
+            value = f"CASE WHEN {_matches(text, BOOL)} THEN contains({text}, 'true') END"
             return Cell(value, f"CASE WHEN {value} IS NULL THEN {_unexpected(type, text)} END")
         case Float(width):
             return _float_cell(type, text, width)
@@ -83,31 +75,50 @@ def _unexpected(type: Type, text: str) -> str:
     return f"concat('expected {type}, found \"', {text}, '\"')"
 
 
+def _matches(text: str, form: str) -> str:
+    """SQL of whether a text is of a declared form, blanks around it."""
+    return rf"{text} RLIKE r'\A{BLANKS}(?:{form}){BLANKS}\z'"
+
+
+def _meaningful(text: str) -> str:
+    """SQL of a text without blanks and underscores."""
+    return f"translate({text}, {string(_MEANINGLESS)}, '')"
+
+
 def _integer_cell(type: Bit | Signed | BigInt, text: str, target: str) -> Cell:
     least, greatest = bounds_of(type)
     wide = "BIGINT" if _LONG[0] <= least and greatest <= _LONG[1] else "DECIMAL(38,0)"
-    plain = f"regexp_replace({text}, r'[_\\s]', '')"
-    digits = f"conv(replace(replace(lower({plain}), '-', ''), '0x', ''), 16, 10)"
-    from_hex = f"concat(IF(startswith({plain}, '-'), '-', ''), {digits})"
     value = (
-        f"CASE WHEN {text} RLIKE '{_DECIMAL}' THEN TRY_CAST({text} AS {wide}) "
-        f"WHEN {text} RLIKE r'{_SPACED}' THEN TRY_CAST({plain} AS {wide}) "
-        f"WHEN {text} RLIKE r'{_HEX}' AND length({plain}) <= 18 THEN TRY_CAST({from_hex} AS {wide}) END"
+        f"CASE WHEN {text} RLIKE r'{_PLAIN_DECIMAL}' THEN TRY_CAST({text} AS {wide}) "
+        f"WHEN {_matches(text, DECIMAL)} THEN TRY_CAST({_meaningful(text)} AS {wide}) "
+        f"WHEN {_matches(text, HEXADECIMAL)} THEN TRY_CAST({_from_hexadecimal(text)} AS {wide}) END"
     )
-    is_number = f"({text} RLIKE r'{_SPACED}' OR {text} RLIKE r'{_HEX}')"
-    message = f"IF({is_number}, {range_problem(type, text)}, {_unexpected(type, text)})"
+    digits = rf"regexp_replace({_meaningful(text)}, r'\A(-?)0+(?=[0-9])', '$1')"
+    shown = f"IF({_matches(text, DECIMAL)}, {digits}, coalesce({_from_hexadecimal(text)}, {text}))"
+    message = f"IF({_matches(text, INTEGER)}, {range_problem(type, shown)}, {_unexpected(type, text)})"
     problem = (
         f"CASE WHEN coalesce({value} BETWEEN {least} AND {greatest}, false) THEN NULL ELSE {message} END"
     )
     return Cell(f"CAST({value} AS {target})", problem)
 
 
+def _from_hexadecimal(text: str) -> str:
+    """SQL of the decimal digits, with a sign, of a hexadecimal number; null if it has too many digits."""
+    plain = _meaningful(text)
+    digits = rf"regexp_replace({plain}, r'\A-?0[xX]0*(?=[0-9a-fA-F])', '')"
+    high, low = f"left({digits}, length({digits}) - {_LOW})", f"right({digits}, {_LOW})"
+    parts = [f"CAST(conv({part}, 16, 10) AS DECIMAL(38,0))" for part in (f"concat('0', {high})", low)]
+    number = f"CAST({parts[0]} * {16**_LOW}BD + {parts[1]} AS STRING)"
+    sign = f"IF(startswith({plain}, '-'), '-', '')"
+    return f"CASE WHEN length({digits}) <= {_LOW + 16} THEN concat({sign}, {number}) END"
+
+
 def _float_cell(type: Float, text: str, width: int) -> Cell:
-    plain = f"regexp_replace({text}, r'[_\\s]', '')"
+    plain = _meaningful(text)
     value = (
-        f"CASE WHEN lower({text}) RLIKE '^[+-]?nan$' THEN double('NaN') "
-        f"WHEN {text} RLIKE r'{_FLOAT}' THEN TRY_CAST({text} AS DOUBLE) "
-        f"WHEN {text} RLIKE r'{_SPACED_FLOAT}' THEN TRY_CAST({plain} AS DOUBLE) END"
+        f"CASE WHEN {_matches(text, _NAN)} THEN double('NaN') "
+        f"WHEN {_matches(text, FRACTION)} THEN TRY_CAST({plain} AS DOUBLE) "
+        f"WHEN {_matches(text, FLOAT)} THEN TRY_CAST({_from_hexadecimal(text)} AS DOUBLE) END"
     )
     problem = f"CASE WHEN {value} IS NULL THEN {_unexpected(type, text)} END"
     return Cell(canonical_float(value, width), problem)

@@ -1,0 +1,95 @@
+"""Settings of a Spark session under which plans are made; the session's own come back after."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, nullcontext, suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+# Plans are made while these hold: arithmetic wraps, and the cost of an iteration is known beforehand.
+_CONF = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.autoBroadcastJoinThreshold": "-1",
+    # Code is compiled once for each text: the same query over other tables must give the same text.
+    "spark.sql.codegen.useIdInClassName": "false",
+    # Checkpoints remember constraints on columns that are pruned later, and unions of them fail on those.
+    "spark.sql.constraintPropagation.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+}
+# A checkpoint says by which columns it is partitioned. This rule makes it name another table's columns.
+_EXCLUDED_RULES = "spark.sql.optimizer.excludedRules"
+_EXCLUDED = "org.apache.spark.sql.catalyst.optimizer.RemoveRedundantAliases"
+# Without these settings answers would differ; without the others queries are slower.
+_NEEDED = ("spark.sql.ansi.enabled", "spark.sql.session.timeZone", _EXCLUDED_RULES)
+_DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
+
+
+class Settings:
+    """The settings of one session for one runtime."""
+
+    def __init__(self, spark: SparkSession, partitions: int) -> None:
+        self._spark, self._partitions = spark, partitions
+        self._depth = 0
+
+    @contextmanager
+    def planning(self, reading: bool) -> Iterator[None]:
+        """The settings under which plans are made; inside another such block, nothing changes. Without
+        `reading`, all that is not state is small, and one task reads it."""
+        if self._depth:
+            yield
+            return
+        self._depth += 1
+        try:
+            theirs = self._spark.conf.get(_EXCLUDED_RULES, None)
+            ours = {
+                "spark.sql.shuffle.partitions": str(self._partitions),
+                _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
+            }
+            if not reading:
+                ours["spark.sql.leafNodeDefaultParallelism"] = "1"
+            with changed(self._spark, _CONF | ours):
+                yield
+        finally:
+            self._depth -= 1
+
+
+@contextmanager
+def changed(spark: SparkSession, wanted: Mapping[str, str]) -> Iterator[None]:
+    """Settings of a session, for a while."""
+    before = {key: spark.conf.get(key, None) for key in wanted}
+    new = {key: value for key, value in wanted.items() if before[key] != value}
+    try:
+        for key, value in new.items():
+            with nullcontext() if key in _NEEDED else suppress(Exception):  # a service may refuse
+                spark.conf.set(key, value)
+        yield
+    finally:
+        for key in new:
+            with suppress(Exception):  # a session that is gone has no settings to restore
+                held = before[key]
+                if held is None:
+                    spark.conf.unset(key)
+                else:
+                    spark.conf.set(key, held)
+
+
+def session_partitions(spark: SparkSession) -> int:
+    """The session's number of shuffle partitions, if somebody chose one; else one for each core."""
+    chosen = spark.conf.get("spark.sql.shuffle.partitions", _DEFAULT_PARTITIONS)
+    if chosen and chosen != _DEFAULT_PARTITIONS:
+        return max(int(chosen), 1)
+    with suppress(Exception):  # a Connect session has no context to ask
+        return max(int(spark.sparkContext.defaultParallelism), 2)
+    master = spark.conf.get("spark.master", "") or ""
+    if master.startswith("local["):
+        import os
+
+        cores = master[len("local[") :].partition("]")[0].partition(",")[0]
+        return max(int(cores) if cores.isdigit() else os.cpu_count() or 2, 2)
+    return int(chosen or _DEFAULT_PARTITIONS)
