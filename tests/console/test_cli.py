@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 HERE = ("--engine", "in-process")
-DDLOG = [sys.executable, "-c", "import sys; from ddlog.cli import main; sys.exit(main())"]
+DDLOG = [sys.executable, "-m", "ddlog"]
 
 PATHS = """
 input relation Edge(a: string, b: string)
@@ -369,7 +369,7 @@ def test_closed_streams_are_empty(paths: Path, closed: str) -> None:
 
 def test_importing_the_package_is_cheap() -> None:
     script = (
-        "import sys, ddlog, ddlog.session, ddlog.run; "
+        "import sys, ddlog, ddlog.sessions.session, ddlog.console.run; "
         "print([m for m in ('pyspark', 'pandas', 'polars', 'pyarrow', 'rich', 'prompt_toolkit', 'networkx')"
         " if m in sys.modules])"
     )
