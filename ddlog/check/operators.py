@@ -69,7 +69,7 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
 
 def _comparable(context: Context, type_: Type, span: Span) -> None:
     if isinstance(context.final(type_), Function):
-        context.report(errors.types.ComparedFunctions(span=span))
+        context.report(errors.functions.ComparedFunctions(span=span))
 
 
 def _precedence(context: Context, op: str, left: Typed, right: Typed) -> str:
@@ -354,7 +354,7 @@ def iterated(type_: Type) -> Type | None:
 def try_(context: Context, value: Typed, span: Span) -> Typed:
     """`value?` in a function: its content, or a return from the function."""
     if context.in_rule:
-        return context.fail(errors.types.QuestionOutsideFunction(span=span))
+        return context.fail(errors.functions.QuestionOutsideFunction(span=span))
     result = context.result
     assert result is not None
 
@@ -374,7 +374,9 @@ def try_(context: Context, value: Typed, span: Span) -> Typed:
                 return context.poison(span)
             case _:
                 return context.fail(
-                    errors.types.BadQuestion(span=span, type=context.show(known), result=context.show(result))
+                    errors.functions.BadQuestion(
+                        span=span, type=context.show(known), result=context.show(result)
+                    )
                 )
         return Typed(
             content,

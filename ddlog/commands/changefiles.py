@@ -22,11 +22,12 @@ from typing import Any
 
 from ..core import Relation
 from ..errors import commands as errors
-from ..errors import usage
+from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import NoSuchRelation
 from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
@@ -127,7 +128,7 @@ def separated_changes(
     declared = _declared(relation, relations, whole)
     if declared.role != "input":
         inputs = tuple(sorted(each.name for each in relations.values() if each.role == "input"))
-        raise DDlogError([usage.NotAnInput(relation, declared.role, inputs, span=whole())])
+        raise DDlogError([NotAnInput(relation, declared.role, inputs, span=whole())])
     readers = [cell_reader(column.type, typedefs) for column in declared.columns]
     place, is_open = whole, False
     try:
@@ -194,5 +195,5 @@ def _at(name: str, record: Record, column: int, width: int) -> Locate:
 def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Relation:
     declared = relations.get(name)
     if declared is None:
-        raise DDlogError([usage.UnknownRelation(name, nearest(name, relations), span=place())])
+        raise DDlogError([NoSuchRelation(name, nearest(name, relations), span=place())])
     return declared

@@ -13,7 +13,7 @@ from typing import Any
 from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
-from ...errors import usage
+from ...errors.changes import BadTable
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
@@ -251,5 +251,5 @@ def _check_names(found: list[str], relation: Relation, name: str) -> None:
         check_names(found, relation)
     except CellFault as fault:
         raise DDlogError(
-            [usage.BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
+            [BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
         ) from None
