@@ -32,9 +32,10 @@ from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonlines import row_from_json
-from ..values.jsonvalue import decode_json
-from .kinds import Action, Clear, Commit, Rollback, Start, Update
-from .reader import Command, Locate, key_from_json
+from ..values.jsonvalue import decode_json, from_json
+from .interpreter import Action, Command, Locate
+from .kinds import Clear, Commit, Rollback, Start
+from .update import Update
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
 _WORDS = (*_UPDATES, "clear", "commit", "rollback")
@@ -98,7 +99,7 @@ class JsonReader:
         for action in actions:
             yield Command(action, word, place)
 
-    def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action]:
+    def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action | Update]:
         if word == "clear" and isinstance(content, str):
             yield Clear(_declared(content, self._relations, place).name)
             return
@@ -108,7 +109,7 @@ class JsonReader:
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
         for position, (name, row) in enumerate(content.items(), 1):
             declared = _declared(name, self._relations, place)
-            read: Callable[..., Any] = key_from_json if word == "delete_key" else row_from_json
+            read: Callable[..., Any] = _key_from_json if word == "delete_key" else row_from_json
             yield Update(word, name, read(row, declared, self._typedefs), position == len(content))
 
     def _place(self, line: str, column: int = 0) -> Locate:
@@ -197,3 +198,10 @@ def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Re
     if declared is None:
         raise DDlogError([NoSuchRelation(name, nearest(name, relations), span=place())])
     return declared
+
+
+def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Any:
+    """A primary key from decoded JSON. Raises ValueError."""
+    if declared.key is None:
+        raise ValueError(f"{declared.name} has no primary key")
+    return from_json(data, declared.key.result, typedefs)

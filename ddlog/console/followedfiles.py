@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..commands.changefiles import JsonReader, separated_changes
-from ..commands.kinds import Commit, Start, Update
-from ..commands.reader import Command
-from ..commands.updates import read_update_file
+from ..commands.interpreter import Command
+from ..commands.kinds import Commit, Start
+from ..commands.update import Update
+from ..commands.updatefiles import read_update_file
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from ..commands.interpreter import ChangeSink, Interpreter
-from ..commands.updates import check_updates, update_commands
+from ..commands.updatefiles import check_updates, update_commands
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.spark import OnlySparkWrites

@@ -121,8 +121,11 @@ def test_the_limit_is_a_share_of_the_memory() -> None:
     ("options", "message"),
     [
         (EngineOptions(engine="duck"), "there is no engine `duck`"),
-        (EngineOptions(master="local", remote="sc://h"), "--master and --remote are two places"),
-        (EngineOptions(engine="in-process", conf=(("a", "b"),)), "--conf is for Spark"),
+        (EngineOptions(master="local", remote="sc://h"), "--master cannot be combined with --remote"),
+        (
+            EngineOptions(engine="in-process", conf=(("a", "b"),)),
+            "--conf cannot be combined with --engine in-process",
+        ),
         (EngineOptions(remote="http://h"), "expected sc://HOST"),
         (EngineOptions(master="sc://h"), "expected local"),
     ],
