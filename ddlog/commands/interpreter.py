@@ -154,8 +154,8 @@ class Interpreter:
 
 
 def dump_lines(session: Session, relations: Sequence[str], filled: Collection[str] = ()) -> Iterator[str]:
-    """The lines of `dump`: for each relation with rows, now or before (`filled`), its name, its records and an
-    empty line."""
+    """The lines of `dump`: for each relation with rows, now or before (`filled`), its name, its records and
+    an empty line."""
     for name in relations:
         view = session[name]
         if name in filled or len(view):

@@ -1,6 +1,7 @@
 """The reader of command files: `start; insert Edge(1, 2), delete Edge(2, 3); commit dump_changes;`
 
-The reader takes text as it comes and gives the complete commands. It reads a row with the types of its relation.
+The reader takes text as it comes and gives the complete commands. It reads a row with the types of its
+relation.
 """
 
 from __future__ import annotations
