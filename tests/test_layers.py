@@ -14,8 +14,8 @@ import ddlog
 
 HOME = Path(ddlog.__file__).parent
 HEAVY = (
-    "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark", "re2",
-    "rich",
+    "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark",
+    "rapidfuzz", "re2", "rich",
 )  # fmt: skip
 
 

@@ -131,7 +131,7 @@ def iterated(type_: Type) -> Type | None:
 def try_(context: Context, value: Typed, span: Span) -> Typed:
     """`value?` in a function: its content, or a return from the function."""
     if context.in_rule:
-        return context.fail(errors.types.QuestionOutsideFunction(span=span))
+        return context.fail(errors.functions.QuestionOutsideFunction(span=span))
     result = context.result
     assert result is not None
 
@@ -151,7 +151,9 @@ def try_(context: Context, value: Typed, span: Span) -> Typed:
                 return context.poison(span)
             case _:
                 return context.fail(
-                    errors.types.BadQuestion(span=span, type=context.show(known), result=context.show(result))
+                    errors.functions.BadQuestion(
+                        span=span, type=context.show(known), result=context.show(result)
+                    )
                 )
         return Typed(
             content,

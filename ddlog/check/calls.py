@@ -72,7 +72,7 @@ class Call:
             self._report_none()
         elif final and not self.context.failed:
             self.context.report(
-                errors.types.AmbiguousCall(
+                errors.functions.AmbiguousCall(
                     span=self.span, name=self.name, arguments=self._shown(), notes=places(viable)
                 )
             )
@@ -129,7 +129,7 @@ class Call:
 
     def _report_none(self) -> None:
         self.context.report(
-            errors.types.NoSuchOverload(
+            errors.functions.NoSuchOverload(
                 span=self.span, name=self.name, arguments=self._shown(), notes=places(self.candidates)
             )
         )
@@ -150,7 +150,7 @@ def call(
     fitting = [each for each in candidates if len(each.parameters) == len(arguments)]
     if not fitting:
         return context.fail(
-            errors.types.WrongArgumentCount(
+            errors.functions.WrongArgumentCount(
                 span=span, name=name, given=counted(len(arguments), "argument"), notes=places(candidates)
             )
         )

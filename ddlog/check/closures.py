@@ -85,7 +85,7 @@ class _Named:
             self._commit((viable or self.candidates)[0])
         elif not viable:
             self.context.report(
-                errors.types.NoSuchFunctionValue(
+                errors.functions.NoSuchFunctionValue(
                     span=self.span,
                     name=self.name,
                     type=self.context.show(self.type),
@@ -94,7 +94,7 @@ class _Named:
             )
         elif final and not self.context.failed:
             self.context.report(
-                errors.types.AmbiguousName(span=self.span, name=self.name, notes=places(viable))
+                errors.functions.AmbiguousName(span=self.span, name=self.name, notes=places(viable))
             )
         return len(viable) < 2 or final
 
@@ -142,11 +142,11 @@ def apply(context: Context, function: Typed, args: Sequence[Typed], span: Span) 
             known = context.know(function.type)
         if not isinstance(known, Function):
             if not context.failed:
-                context.report(errors.types.NotAFunction(span=function.span, type=context.show(known)))
+                context.report(errors.functions.NotAFunction(span=function.span, type=context.show(known)))
             return True
         if len(known.parameters) != len(args):
             context.report(
-                errors.types.WrongArgumentCount(
+                errors.functions.WrongArgumentCount(
                     span=span, name=function.span.text(), given=counted(len(args), "argument")
                 )
             )

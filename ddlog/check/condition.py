@@ -79,7 +79,7 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
             after.emit()
         case _:
             context.report(
-                errors.types.NotAPattern(span=target.span, help="write `==` to compare two values")
+                errors.patterns.NotAPattern(span=target.span, help="write `==` to compare two values")
             )
 
 

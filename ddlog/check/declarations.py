@@ -28,7 +28,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         function = held_function(environment, relation.record) if relation is not None else None
         if function is not None:
             what = f"relation {declaration.name}"
-            found.append(errors.types.KeptFunction(span=declaration.name_span, what=what, type=function))
+            found.append(errors.functions.KeptFunction(span=declaration.name_span, what=what, type=function))
     found += check_streams(environment, module)
     found += _recursive_types(environment, module)
     return found
@@ -60,13 +60,13 @@ def _type(environment: Environment, module: ModuleSyntax, declaration: object) -
 def _unused(declaration: syntax.AliasDecl | syntax.TypeDecl, used: set[str]) -> Iterator[Diagnostic]:
     for i, name in enumerate(declaration.parameters):
         if name in declaration.parameters[:i]:
-            yield errors.types.RepeatedParameter(
+            yield errors.typedefs.RepeatedParameter(
                 span=declaration.name_span, name=declaration.name, parameter=name
             )
     unused = [name for name in declaration.parameters if name not in used]
     if unused and "?error" not in used:
         shown = ", ".join(f"'{name}" for name in unused)
-        yield errors.types.UnusedTypeVariables(
+        yield errors.typedefs.UnusedTypeVariables(
             span=declaration.name_span, name=declaration.name, variables=shown
         )
 
@@ -83,7 +83,7 @@ def _field_types(declaration: syntax.TypeDecl, typedef: TypeDef) -> Iterator[Dia
             known, place = first.setdefault(name, (type_, field))
             if known != type_:
                 notes = (Note(f"`{known}` here", place.span),)
-                yield errors.types.FieldTypes(span=field.span, field=name, notes=notes)
+                yield errors.typedefs.FieldTypes(span=field.span, field=name, notes=notes)
 
 
 def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Iterator[Diagnostic]:
@@ -94,7 +94,7 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
         types = tuple(each.type for each in signature.parameters)
         if types in seen:
             notes = (Note("also defined here", seen[types]),)
-            yield errors.types.SameSignature(span=signature.span, name=name, notes=notes)
+            yield errors.functions.SameSignature(span=signature.span, name=name, notes=notes)
         seen.setdefault(types, signature.span)
         if signature.declaration.body is None:
             if signature.overloaded:
@@ -161,7 +161,7 @@ def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator
             cycle = _cycle(environment, module.qualified(declaration.name))
             if cycle is not None:
                 reported.update(cycle)
-                yield errors.types.RecursiveType(
+                yield errors.typedefs.RecursiveType(
                     span=declaration.name_span, name=declaration.name, cycle=" -> ".join(cycle)
                 )
 

@@ -84,7 +84,7 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
         case syntax.Aggregate(span=span):
             return context.fail(errors.rules.AggregatePlace(span=span))
         case syntax.Wildcard(span) | syntax.VarDecl(_, span) | syntax.Binding(span=span):
-            return context.fail(errors.types.NotAnExpression(span=span, text=span.text()))
+            return context.fail(errors.patterns.NotAnExpression(span=span, text=span.text()))
         case _:
             return statement.infer(context, expr, scope, expected)
 
@@ -205,7 +205,7 @@ def _operator(
             return Typed(context.environment.reference(inner.type, name), span, inner.build)
         case syntax.Unary("&", _, span):
             return context.fail(
-                errors.types.NotAnExpression(span=span, text=span.text(), help="write `ref_new(...)`")
+                errors.patterns.NotAnExpression(span=span, text=span.text(), help="write `ref_new(...)`")
             )
         case syntax.Unary("-", syntax.Typed(syntax.IntLit(number, None) as arg, written, _), span) if (
             isinstance(context.written(written), Signed)

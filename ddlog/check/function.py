@@ -48,7 +48,7 @@ class Instances:
             key, signature, types = self._waiting.pop()
             if max(map(depth, types), default=0) > LIMIT:
                 self.diagnostics.append(
-                    errors.types.InfiniteInstances(
+                    errors.functions.InfiniteInstances(
                         span=signature.span, name=signature.name, type=_short(types)
                     )
                 )

@@ -59,7 +59,7 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
 
 def _comparable(context: Context, type_: Type, span: Span) -> None:
     if isinstance(context.final(type_), Function):
-        context.report(errors.types.ComparedFunctions(span=span))
+        context.report(errors.functions.ComparedFunctions(span=span))
 
 
 def _precedence(context: Context, op: str, left: Typed, right: Typed) -> str:

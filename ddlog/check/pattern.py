@@ -73,9 +73,9 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
             return _struct(binder, expr, type_, path)
         case syntax.Unary("&", _, span):
             help_ = "`&p` is for terms of rules and indexes; match the `deref` or `ival` of the value"
-            context.report(errors.types.NotAPattern(span=span, help=help_))
+            context.report(errors.patterns.NotAPattern(span=span, help=help_))
         case _:
-            context.report(errors.types.NotAPattern(span=expr.span))
+            context.report(errors.patterns.NotAPattern(span=expr.span))
     return lambda: core.AnyPattern(context.final(type_))
 
 

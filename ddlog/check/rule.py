@@ -47,7 +47,7 @@ def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None,
         function = held_function(context.environment, variables[local.name])
         if function is not None:
             what = "a variable of a rule"
-            context.report(errors.types.KeptFunction(span=local.span, what=what, type=function))
+            context.report(errors.functions.KeptFunction(span=local.span, what=what, type=function))
     if context.failed:
         return None, body
     return core.Rule(made, clauses, variables, rule.span.text(), rule.span), body

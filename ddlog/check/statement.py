@@ -97,10 +97,10 @@ def match_(context: Context, expr: syntax.Match, scope: Scope, expected: Type | 
         patterns = [build() for build, _ in arms]
         for i, arm in enumerate(expr.arms):
             if not useful(patterns[:i], patterns[i], type_, context.constructors):
-                context.report(errors.types.Unsatisfiable(span=arm.pattern.span))
+                context.report(errors.patterns.Unsatisfiable(span=arm.pattern.span))
         uncovered = missing(patterns, type_, context.constructors)
         if uncovered is not None:
-            context.report(errors.types.NonExhaustive(span=expr.span, missing=uncovered))
+            context.report(errors.patterns.NonExhaustive(span=expr.span, missing=uncovered))
 
     context.later(check)
     return Typed(
@@ -145,9 +145,9 @@ def irrefutable(context: Context, build: Build, type_: Type, span: Span, use: st
     def check() -> None:
         uncovered = missing([build()], context.final(type_), context.constructors)
         if uncovered is not None and use == "an assignment":
-            context.report(errors.types.AssignedConstructor(span=span, missing=uncovered))
+            context.report(errors.patterns.AssignedConstructor(span=span, missing=uncovered))
         elif uncovered is not None:
-            context.report(errors.types.Refutable(span=span, use=use, missing=uncovered))
+            context.report(errors.patterns.Refutable(span=span, use=use, missing=uncovered))
 
     context.later(check)
 
@@ -203,7 +203,7 @@ def leave(context: Context, word: str, span: Span) -> Typed:
 def return_(context: Context, value: syntax.Expr | None, span: Span, scope: Scope) -> Typed:
     """`return e`, of any type where it stands."""
     if context.result is None:
-        return context.fail(errors.types.ReturnOutsideFunction(span=span))
+        return context.fail(errors.functions.ReturnOutsideFunction(span=span))
     if value is None:
         context.agree(span, UNIT, context.result)
         returned = unit(span)

@@ -22,18 +22,20 @@ from typing import Any
 
 from ..core import Relation
 from ..errors import commands as errors
-from ..errors import usage
+from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import Excerpt
 from ..errors.nearest import nearest
 from ..errors.source import Span
+from ..errors.unknown import NoSuchRelation
 from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonlines import row_from_json
-from ..values.jsonvalue import decode_json
-from .kinds import Action, Clear, Commit, Rollback, Start, Update
-from .reader import Command, Locate, key_from_json
+from ..values.jsonvalue import decode_json, from_json
+from .interpreter import Action, Command, Locate
+from .kinds import Clear, Commit, Rollback, Start
+from .update import Update
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
 _WORDS = (*_UPDATES, "clear", "commit", "rollback")
@@ -97,7 +99,7 @@ class JsonReader:
         for action in actions:
             yield Command(action, word, place)
 
-    def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action]:
+    def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action | Update]:
         if word == "clear" and isinstance(content, str):
             yield Clear(_declared(content, self._relations, place).name)
             return
@@ -107,7 +109,7 @@ class JsonReader:
             raise ValueError(f'expected {{"{word}": {{"Relation": row}}}}')
         for position, (name, row) in enumerate(content.items(), 1):
             declared = _declared(name, self._relations, place)
-            read: Callable[..., Any] = key_from_json if word == "delete_key" else row_from_json
+            read: Callable[..., Any] = _key_from_json if word == "delete_key" else row_from_json
             yield Update(word, name, read(row, declared, self._typedefs), position == len(content))
 
     def _place(self, line: str, column: int = 0) -> Locate:
@@ -127,7 +129,7 @@ def separated_changes(
     declared = _declared(relation, relations, whole)
     if declared.role != "input":
         inputs = tuple(sorted(each.name for each in relations.values() if each.role == "input"))
-        raise DDlogError([usage.NotAnInput(relation, declared.role, inputs, span=whole())])
+        raise DDlogError([NotAnInput(relation, declared.role, inputs, span=whole())])
     readers = [cell_reader(column.type, typedefs) for column in declared.columns]
     place, is_open = whole, False
     try:
@@ -194,5 +196,12 @@ def _at(name: str, record: Record, column: int, width: int) -> Locate:
 def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Relation:
     declared = relations.get(name)
     if declared is None:
-        raise DDlogError([usage.UnknownRelation(name, nearest(name, relations), span=place())])
+        raise DDlogError([NoSuchRelation(name, nearest(name, relations), span=place())])
     return declared
+
+
+def _key_from_json(data: Any, declared: Relation, typedefs: TypeDefs) -> Any:
+    """A primary key from decoded JSON. Raises ValueError."""
+    if declared.key is None:
+        raise ValueError(f"{declared.name} has no primary key")
+    return from_json(data, declared.key.result, typedefs)

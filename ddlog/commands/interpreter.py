@@ -1,11 +1,10 @@
-"""Runs commands on a session: the same for command files, change files and the REPL."""
+"""The interpreter of commands: the same for command files, change files and the REPL."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from dataclasses import replace
-from typing import Protocol
+from dataclasses import dataclass, replace
+from typing import Protocol, TypeAlias
 
 from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError
@@ -13,54 +12,54 @@ from ..errors.source import Span
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView
 from ..sessions.session import Session
-from ..stdlib.log import set_level
-from .kinds import (
-    Clear,
-    Commit,
-    Dump,
-    DumpIndex,
-    Echo,
-    Exit,
-    LogLevel,
-    Profile,
-    QueryIndex,
-    Rollback,
-    Sleep,
-    Start,
-    Timestamp,
-    Update,
-)
-from .reader import Command
+from .update import Update
 
-Print = Callable[[str], None]
+Locate: TypeAlias = Callable[[], Span]
+"""Computes the place of a command, which only an error needs."""
+
+
+class Action(Protocol):
+    """A command with its arguments. `kinds` declares all of them but `Update`."""
+
+    def perform(self, on: Interpreter) -> None:
+        """Carries out the command. Raises DDlogError."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """An action, the word that begins it in the text, and its place."""
+
+    action: Action | Update
+    word: str
+    place: Locate
 
 
 class ChangeSink(Protocol):
-    """Where the changes of each commit go."""
+    """Takes the changes of each commit."""
 
-    def __call__(self, changes: Changes, asked: bool) -> None:
-        """Takes the changes of a commit; `asked` when the command was `commit dump_changes`."""
+    def __call__(self, changes: Changes, dump_changes: bool) -> None:
+        """Takes the changes of a commit; `dump_changes` tells `commit dump_changes` from `commit`."""
 
 
 class Interpreter:
-    """Commands in order, with the transaction and the batch of updates that are open.
+    """Carries out commands in order. It holds the open transaction and the open batch of updates.
 
-    `show` prints a line; without `store`, `dump` prints none. Updates go to the session batch by
-    batch: one that is wrong takes back its own batch and leaves those before it.
+    `show` prints a line. Without `store`, `dump` prints nothing. Updates go to the session batch by batch: an
+    error takes back the whole batch, and leaves the batches before it.
     """
 
     def __init__(
         self,
         session: Session,
-        show: Print,
+        show: Callable[[str], None],
         changed: ChangeSink,
         outputs: Sequence[str],
         *,
         store: bool = True,
     ) -> None:
-        self._session, self._show, self._changed = session, show, changed
+        self.session, self.show, self._changed = session, show, changed
         self._outputs, self._store = outputs, store
-        self._profile = SessionProfile(session)
+        self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
         self._batch: list[tuple[Update, Command]] = []
         self.in_transaction = False
@@ -75,126 +74,88 @@ class Interpreter:
 
     def step(self, command: Command) -> None:
         """Runs one command. Raises DDlogError with its place."""
-        if isinstance(command.action, Update):
-            self._update(command.action, command)
+        action = command.action
+        if isinstance(action, Update):
+            self._gather(action, command)
             return
         self.flush()
         try:
-            self._perform(command)
+            action.perform(self)
         except DDlogError as error:
             raise placed(error, command.place()) from None
 
     def flush(self) -> None:
-        """Applies the updates of the batch that is open."""
+        """Applies the open batch of updates. Raises DDlogError."""
         batch, self._batch = self._batch, []
-        mark = self._session.mark()
+        mark = self.session.mark()
         for update, command in batch:
             try:
-                self._apply(update)
+                update.apply(self.session)
             except DDlogError as error:
-                self._session.undo(mark)
+                self.session.undo(mark)
                 raise placed(error, command.place()) from None
 
     def forget(self) -> None:
-        """Drops the batch and the transaction."""
+        """Drops the open batch and the open transaction."""
         self._batch = []
         self.in_transaction = False
-        self._session.rollback()
+        self.session.rollback()
 
-    def _update(self, update: Update, command: Command) -> None:
-        self._need_transaction(command)
+    def _gather(self, update: Update, command: Command) -> None:
+        try:
+            self.need_transaction(command.word)
+        except DDlogError as error:
+            raise placed(error, command.place()) from None
         self._batch.append((update, command))
         if update.last:
             self.flush()
 
-    def _apply(self, update: Update) -> None:
-        session, relation = self._session, update.relation
-        match update.kind:
-            case "insert":
-                session.insert_rows(relation, [update.row])
-            case "delete":
-                session.delete_rows(relation, [update.row])
-            case "insert_or_update":
-                session.upsert_rows(relation, [update.row])
-            case "delete_key":
-                session.delete_key(relation, update.row)
-            case _:
-                assert update.change is not None
-                session.modify(relation, update.row, update.change)
-
-    def _perform(self, command: Command) -> None:
-        match command.action:
-            case Start():
-                if self.in_transaction:
-                    raise DDlogError([errors.TransactionOpen()])
-                self.in_transaction = True
-            case Commit(dump_changes):
-                self._need_transaction(command)
-                self.in_transaction = False
-                changes = self._profile.commit()
-                self._filled.update(changes)
-                self._changed(changes, dump_changes)
-            case Rollback():
-                self._need_transaction(command)
-                self.in_transaction = False
-                self._session.rollback()
-            case Clear(relation):
-                self._need_transaction(command)
-                self._session.clear(relation)
-            case Dump(relation):
-                self._dump(relation)
-            case QueryIndex(index, key):
-                self._print(self._session.index(index).find(key))
-            case DumpIndex(index):
-                self._print(self._session.index(index).all())
-            case Profile(what, on):
-                self._measure(what, on)
-            case LogLevel(level):
-                set_level(level)
-            case Echo(text):
-                self._show(text)
-            case Timestamp():
-                self._show(f"Timestamp: {time.time_ns()}")
-            case Sleep(milliseconds):
-                time.sleep(milliseconds / 1000)
-            case Exit():
-                self.ended = True
-
-    def _need_transaction(self, command: Command) -> None:
+    def need_transaction(self, word: str) -> None:
+        """Checks that a transaction is open. Raises DDlogError."""
         if not self.in_transaction:
-            raise DDlogError([errors.NoTransaction(command.word, span=command.place())])
+            raise DDlogError([errors.NoTransaction(word)])
 
-    def _dump(self, relation: str | None) -> None:
+    def start(self) -> None:
+        """Opens a transaction. Raises DDlogError."""
+        if self.in_transaction:
+            raise DDlogError([errors.TransactionOpen()])
+        self.in_transaction = True
+
+    def commit(self, dump_changes: bool) -> None:
+        """Commits the open transaction and passes on its changes. Raises DDlogError."""
+        self.need_transaction("commit")
+        self.in_transaction = False
+        changes = self.profile.commit()
+        self._filled.update(changes)
+        self._changed(changes, dump_changes)
+
+    def rollback(self) -> None:
+        """Drops the open transaction. Raises DDlogError."""
+        self.need_transaction("rollback")
+        self.in_transaction = False
+        self.session.rollback()
+
+    def show_records(self, rows: RelationView) -> None:
+        """Prints rows as records."""
+        for record in rows.records():
+            self.show(record)
+
+    def dump(self, relation: str | None) -> None:
+        """Prints a relation, or all output relations; streams are empty."""
+        relations = self.session.program.relations
         if not self._store:
             return
-        relations = self._session.program.relations
-        if relation is not None:
-            if relations[relation].kind != "stream":
-                self._print(self._session[relation])
-            return
-        tables = [name for name in self._outputs if relations[name].kind != "stream"]
-        for line in dump_lines(self._session, tables, self._filled):
-            self._show(line)
-
-    def _print(self, rows: RelationView) -> None:
-        for record in rows.records():
-            self._show(record)
-
-    def _measure(self, what: str | None, on: bool) -> None:
-        match what:
-            case None:
-                for line in self._profile.lines():
-                    self._show(line)
-            case "cpu":
-                self._profile.cpu = on
-            case "change":
-                self._profile.change = on
-            case _:
-                raise DDlogError([errors.NoTimely()])
+        if relation is None:
+            tables = [name for name in self._outputs if relations[name].kind != "stream"]
+            for line in dump_lines(self.session, tables, self._filled):
+                self.show(line)
+        elif relations[relation].kind != "stream":
+            self.show_records(self.session[relation])
 
 
 def dump_lines(session: Session, relations: Sequence[str], filled: Collection[str] = ()) -> Iterator[str]:
-    """The text of `dump`: each relation that has or (in `filled`) had rows, its records, an empty line."""
+    """The lines of `dump`: for each relation with rows, now or before (`filled`), its name, its records and
+    an empty line."""
     for name in relations:
         view = session[name]
         if name in filled or len(view):
@@ -204,7 +165,7 @@ def dump_lines(session: Session, relations: Sequence[str], filled: Collection[st
 
 
 def placed(error: DDlogError, span: Span) -> DDlogError:
-    """The error, with a place where it has none."""
+    """The error, with the place in each diagnostic that has none."""
     return DDlogError(
         [each if each.span is not None else replace(each, span=span) for each in error.diagnostics]
     )

@@ -1,44 +1,47 @@
-"""What commands ask for: an action each. `commands` reads them, `interpreter` carries them out."""
+"""The commands. A new command is a class here, which reads and performs itself, and a row of `COMMANDS`."""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any
 
-from ..values.rows import Row
+from ..errors import commands as errors
+from ..errors.diagnostics import DDlogError
+from ..stdlib.log import set_level
+from ..syntax.cursor import TextFault
+from .interpreter import Action, Interpreter
+from .scanner import Scanner
+from .update import Update
+
+_LONGEST = 365 * 24 * 3600 * 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Start:
     """Begins a transaction."""
 
+    def perform(self, on: Interpreter) -> None:
+        on.start()
+
 
 @dataclass(frozen=True, slots=True)
 class Commit:
-    """Ends a transaction; with `dump_changes`, prints what it changed."""
+    """Ends a transaction; with `dump_changes`, prints its changes."""
 
     dump_changes: bool = False
+
+    def perform(self, on: Interpreter) -> None:
+        on.commit(self.dump_changes)
 
 
 @dataclass(frozen=True, slots=True)
 class Rollback:
-    """Forgets a transaction."""
+    """Ends a transaction without a change."""
 
-
-@dataclass(frozen=True, slots=True)
-class Update:
-    """A change of one row: `kind` is insert, insert_or_update, delete, delete_key or modify.
-
-    `row` is the row, or the key of the last two. Updates are applied together up to the one that
-    is `last` of its batch.
-    """
-
-    kind: str
-    relation: str
-    row: Any
-    last: bool
-    change: Callable[[Row], Row] | None = None
+    def perform(self, on: Interpreter) -> None:
+        on.rollback()
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,10 @@ class Clear:
 
     relation: str
 
+    def perform(self, on: Interpreter) -> None:
+        on.need_transaction("clear")
+        on.session.clear(self.relation)
+
 
 @dataclass(frozen=True, slots=True)
 class Dump:
@@ -54,13 +61,19 @@ class Dump:
 
     relation: str | None
 
+    def perform(self, on: Interpreter) -> None:
+        on.dump(self.relation)
+
 
 @dataclass(frozen=True, slots=True)
 class QueryIndex:
-    """Prints the records that a key finds in an index."""
+    """Prints the records that an index has for a key."""
 
     index: str
     key: tuple[Any, ...]
+
+    def perform(self, on: Interpreter) -> None:
+        on.show_records(on.session.index(self.index).find(self.key))
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +82,9 @@ class DumpIndex:
 
     index: str
 
+    def perform(self, on: Interpreter) -> None:
+        on.show_records(on.session.index(self.index).all())
+
 
 @dataclass(frozen=True, slots=True)
 class Echo:
@@ -76,10 +92,16 @@ class Echo:
 
     text: str
 
+    def perform(self, on: Interpreter) -> None:
+        on.show(self.text)
+
 
 @dataclass(frozen=True, slots=True)
 class Timestamp:
     """Prints the time."""
+
+    def perform(self, on: Interpreter) -> None:
+        on.show(f"Timestamp: {time.time_ns()}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,13 +110,28 @@ class Sleep:
 
     milliseconds: int
 
+    def perform(self, on: Interpreter) -> None:
+        time.sleep(self.milliseconds / 1000)
+
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Prints what was measured; with `what`, cpu or change, begins or ends a measurement."""
+    """Prints the measurements; with `what`, which is cpu, change or timely, begins or ends one."""
 
     what: str | None = None
     on: bool = False
+
+    def perform(self, on: Interpreter) -> None:
+        match self.what:
+            case None:
+                for line in on.profile.lines():
+                    on.show(line)
+            case "cpu":
+                on.profile.cpu = self.on
+            case "change":
+                on.profile.change = self.on
+            case _:
+                raise DDlogError([errors.NoTimely()])
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,13 +140,73 @@ class LogLevel:
 
     level: int
 
+    def perform(self, on: Interpreter) -> None:
+        set_level(self.level)
+
 
 @dataclass(frozen=True, slots=True)
 class Exit:
     """Ends the reading of commands."""
 
+    def perform(self, on: Interpreter) -> None:
+        on.ended = True
 
-Action: TypeAlias = (
-    Start | Commit | Rollback | Update | Clear | Dump | QueryIndex | DumpIndex | Echo | Timestamp | Sleep
-    | Profile | LogLevel | Exit
-)  # fmt: skip
+
+def _update(scanner: Scanner, word: str) -> Update:
+    declared = scanner.relation("a relation")
+    row = scanner.row(declared)
+    return Update(word, declared.name, row, scanner.ends_batch())
+
+
+def _keyed_update(scanner: Scanner, word: str) -> Update:
+    declared = scanner.relation("a relation with a primary key")
+    key = scanner.primary_key(declared)
+    change = scanner.mutation(declared) if word == "modify" else None
+    return Update(word, declared.name, key, scanner.ends_batch(), change)
+
+
+def _dump(scanner: Scanner, word: str) -> Dump:
+    return Dump(None if scanner.at_command_end() else scanner.relation("a relation to dump").name)
+
+
+def _query_index(scanner: Scanner, word: str) -> QueryIndex:
+    index = scanner.index("an index to query")
+    return QueryIndex(index.name, scanner.index_key(index))
+
+
+def _profile(scanner: Scanner, word: str) -> Profile:
+    if scanner.at_command_end():
+        return Profile()
+    return Profile(scanner.choice("cpu", "change", "timely"), scanner.choice("on", "off") == "on")
+
+
+def _sleep(scanner: Scanner, word: str) -> Sleep:
+    start = scanner.cursor.skip()
+    milliseconds = scanner.number("a number of milliseconds")
+    if milliseconds > _LONGEST:
+        raise TextFault("expected a number of milliseconds under a year", start, scanner.cursor.position)
+    return Sleep(milliseconds)
+
+
+COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
+    "start": lambda scanner, _: Start(),
+    "commit": lambda scanner, _: Commit(scanner.accept_word("dump_changes")),
+    "rollback": lambda scanner, _: Rollback(),
+    "insert": _update,
+    "insert_or_update": _update,
+    "delete": _update,
+    "delete_key": _keyed_update,
+    "modify": _keyed_update,
+    "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
+    "dump": _dump,
+    "query_index": _query_index,
+    "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),
+    "echo": lambda scanner, _: Echo(scanner.text_until_end()),
+    "timestamp": lambda scanner, _: Timestamp(),
+    "profile": _profile,
+    "log_level": lambda scanner, _: LogLevel(scanner.number("a level, a number")),
+    "mssleep": _sleep,
+    "exit": lambda scanner, _: Exit(),
+}
+"""The function that reads the rest of a command, by the command's first word. The reader passes over the `;`
+after all commands but updates and `echo`, which end themselves."""

@@ -9,7 +9,7 @@ from ..engine.circuit import Circuit
 from ..engine.drawing import to_svg
 from ..engine.text import to_dot, to_text
 from ..errors.diagnostics import DDlogError
-from ..errors.usage import BadOptions
+from ..errors.options import BadOptionValue
 from ..io.write import replacing
 
 _FORMS = {".txt": to_text, ".dot": to_dot, ".svg": to_svg}
@@ -23,6 +23,6 @@ def draw(circuit: Circuit, output: str | None) -> None:
     path = Path(output)
     form = _FORMS.get(path.suffix)
     if form is None:
-        raise DDlogError([BadOptions(f"--output {output}: the name must end in {', '.join(_FORMS)}")])
+        raise DDlogError([BadOptionValue("--output", output, f"a name that ends in {', '.join(_FORMS)}")])
     with replacing(path) as out:
         out.write(form(circuit).encode("utf-8"))

@@ -15,10 +15,10 @@ from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
-from ..errors.stream import OutputOfAnotherRun
+from ..errors.following import OutputOfAnotherRun
 from ..sessions.results import Changes
 from ..sessions.session import Session
-from .changesinks import json_changes
+from .sinks import json_changes
 
 _FOLDER = re.compile(r"(\.?)epoch=(\d+)\Z")
 

@@ -9,13 +9,14 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..commands.changefiles import JsonReader, separated_changes
-from ..commands.kinds import Commit, Start, Update
-from ..commands.reader import Command
-from ..commands.updates import read_update_file
+from ..commands.interpreter import Command
+from ..commands.kinds import Commit, Start
+from ..commands.update import Update
+from ..commands.updatefiles import read_update_file
 from ..core import Relation
-from ..errors import stream as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
+from ..errors.following import OnlyInsertsAndDeletes
 from ..io.columns import TypeDefs
 from ..io.delimited import Record, comma_records, tab_records
 from ..io.faults import CellFault
@@ -114,7 +115,7 @@ def _rows(commands: Iterator[Command]) -> Iterator[tuple[str, Row, int]]:
             case Start() | Commit():
                 pass
             case _:
-                raise DDlogError([errors.OnlyInsertsAndDeletes(command.word, span=command.place())])
+                raise DDlogError([OnlyInsertsAndDeletes(command.word, span=command.place())])
 
 
 def _head(path: Path) -> str:

@@ -8,7 +8,7 @@ from ..io.places import Place, check_not_empty, only_spark, parse_places, total_
 from ..sessions.engines import Choice, EngineOptions, choose, weighed
 from ..sessions.program import Program
 from ..sessions.session import Session
-from .progress import Progress
+from .progress import ProgressLine
 
 
 def launch(
@@ -18,7 +18,7 @@ def launch(
     *,
     relations: str | Iterable[str] = "all",
     max_iterations: int | None = None,
-    progress: Progress | None = None,
+    progress: ProgressLine | None = None,
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is

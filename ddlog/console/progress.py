@@ -1,4 +1,4 @@
-"""A line on the terminal that says what is being done, once it takes more than a second."""
+"""A line on the terminal with the progress of work that takes longer than a second."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _PATIENCE = 1.0
 _WIDTH = 70  # of a rule's text
 
 
-class Progress:
-    """Called with a phase, an iteration and a number of rows; shows the latest while it is entered.
+class ProgressLine:
+    """Takes a phase, an iteration and a number of rows; inside a `with` block it shows the latest.
 
-    Where stderr is no terminal, or with `quiet`, nothing is ever shown.
+    It shows nothing with `quiet`, or if standard error is not a terminal.
     """
 
     def __init__(self, quiet: bool = False) -> None:
@@ -44,7 +44,7 @@ class Progress:
             parts.append(f"{rows:,} rows")
         return escape(", ".join(parts))
 
-    def __enter__(self) -> Progress:
+    def __enter__(self) -> ProgressLine:
         if self._enabled:
             self._timer = threading.Timer(_PATIENCE, self._begin)
             self._timer.daemon = True

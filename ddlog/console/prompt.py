@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from prompt_toolkit import PromptSession
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -14,11 +13,9 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from ..commands.reader import COMMANDS
+from ..commands.kinds import COMMANDS
 from ..core import Relation
-
-if TYPE_CHECKING:
-    from .repl import Shell
+from .shell import Shell
 
 _WORD = re.compile(r"[A-Za-z_][\w:]*\Z")
 _NAMES = re.compile(r"[A-Za-z_][\w:]*")

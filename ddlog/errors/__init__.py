@@ -1,14 +1,38 @@
-"""Declared diagnostics by phase. A phase's module is imported when its first error is made:
-programs without errors start faster."""
+"""Declared errors by subject. A module is imported when its first error is made, so that programs without
+errors start faster."""
 
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from . import attributes, modules, names, rules, strata, streams, types, unsupported
+    from . import (
+        attributes,
+        functions,
+        modules,
+        names,
+        patterns,
+        rules,
+        strata,
+        streams,
+        typedefs,
+        types,
+        unsupported,
+    )
 
-__all__ = ["attributes", "modules", "names", "rules", "strata", "streams", "types", "unsupported"]
+__all__ = [
+    "attributes",
+    "functions",
+    "modules",
+    "names",
+    "patterns",
+    "rules",
+    "strata",
+    "streams",
+    "typedefs",
+    "types",
+    "unsupported",
+]
 
 
 def __getattr__(name: str) -> ModuleType:

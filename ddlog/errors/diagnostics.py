@@ -96,6 +96,15 @@ class InternalError(Exception):
     """A broken promise between stages of the interpreter: never the user's fault."""
 
 
+def internal_error_text(error: Exception) -> str:
+    """The message about an exception that is a fault of ddlog."""
+    return (
+        f"internal error: {type(error).__name__}: {error}\n"
+        "This is a fault of ddlog, not of your program. Please report it with the program and\n"
+        "the traceback that DDLOG_DEBUG=1 shows."
+    )
+
+
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "help": "\x1b[1;32m"}
 _RESET = "\x1b[0m"
 _TAB = 4

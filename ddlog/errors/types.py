@@ -1,4 +1,4 @@
-"""Errors about types."""
+"""Errors about the types of expressions, their fields and operators."""
 
 from __future__ import annotations
 
@@ -114,98 +114,6 @@ class NotIterable(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QuestionOutsideFunction(Diagnostic):
-    """`?` in a rule."""
-
-    title: ClassVar[str] = "?-expressions are only allowed in the body of a function or closure"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadQuestion(Diagnostic):
-    """`?` over, or in a function of, a type that it is not for."""
-
-    title: ClassVar[str] = (
-        "`?` cannot return from this function: the expression is `{type}`, the function's result `{result}`"
-    )
-    suggestion: ClassVar[str] = (
-        "`?` takes an Option in a function of Option, and a Result in one of Result or Option"
-    )
-    type: str
-    result: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrongArgumentCount(Diagnostic):
-    """A call with too few or too many arguments."""
-
-    title: ClassVar[str] = "function `{name}` does not take {given}"
-    name: str
-    given: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoSuchOverload(Diagnostic):
-    """A call for whose arguments there is no function."""
-
-    title: ClassVar[str] = "no function `{name}` for arguments ({arguments})"
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousCall(Diagnostic):
-    """A call that several functions fit."""
-
-    title: ClassVar[str] = "ambiguous call of `{name}`: several functions fit arguments ({arguments})"
-    suggestion: ClassVar[str] = "say the type of an argument, or of the result, with `: T`"
-    name: str
-    arguments: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NoSuchFunctionValue(Diagnostic):
-    """The name of a function where a function of another type is wanted."""
-
-    title: ClassVar[str] = "no function `{name}` is of type {type}"
-    name: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AmbiguousName(Diagnostic):
-    """The name of several functions as a value, and nothing says which."""
-
-    title: ClassVar[str] = "ambiguous use of `{name}`: several functions have the name"
-    suggestion: ClassVar[str] = "write a closure that calls the one that is meant"
-    name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotAFunction(Diagnostic):
-    """A call of something that is no function."""
-
-    title: ClassVar[str] = "a value of type {type} cannot be called"
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFunction(Diagnostic):
-    """A function where only data can be: in a relation, or in a variable of a rule."""
-
-    title: ClassVar[str] = "{what} cannot hold a function: `{type}`"
-    suggestion: ClassVar[str] = "functions are passed to functions; relations and rules hold data"
-    what: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedFunctions(Diagnostic):
-    """A comparison of functions."""
-
-    title: ClassVar[str] = "functions cannot be compared"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class NoReference(Diagnostic):
     """`&` where there is no Ref and no Intern."""
 
@@ -229,33 +137,6 @@ class NotAssignable(Diagnostic):
 
     title: ClassVar[str] = "Expression is not an l-value: {reason}"
     reason: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RepeatedParameter(Diagnostic):
-    """Two type parameters of one name."""
-
-    title: ClassVar[str] = "type variable '{parameter} is given twice in type definition `{name}`"
-    name: str
-    parameter: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotAnExpression(Diagnostic):
-    """A pattern where a value is wanted."""
-
-    title: ClassVar[str] = "`{text}` is a pattern, not an expression"
-    text: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class NotAPattern(Diagnostic):
-    """An expression where a pattern is wanted."""
-
-    title: ClassVar[str] = "this cannot be a pattern"
-    suggestion: ClassVar[str] = (
-        "a pattern is a variable, `_`, a literal, a tuple or a constructor of patterns"
-    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,130 +167,11 @@ class RepeatedField(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class NonExhaustive(Diagnostic):
-    """A match that not every value passes."""
-
-    title: ClassVar[str] = "Non-exhaustive match patterns: {missing} is not covered"
-    suggestion: ClassVar[str] = "add an arm for it, or `_ -> ...`"
-    missing: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Unsatisfiable(Diagnostic):
-    """A pattern that earlier ones leave nothing for."""
-
-    title: ClassVar[str] = "Unsatisfiable match pattern"
-    label: ClassVar[str] = "the patterns above match all of its values"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Refutable(Diagnostic):
-    """A pattern that may fail where it must not."""
-
-    title: ClassVar[str] = "{use} needs a pattern that matches every value: {missing} is not covered"
-    use: str
-    missing: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AssignedConstructor(Diagnostic):
-    """A constructor of several left of `=`."""
-
-    title: ClassVar[str] = (
-        "Type constructor in the left-hand side of an assignment is only allowed for types with one "
-        "constructor: {missing} is not covered"
-    )
-    suggestion: ClassVar[str] = "take the value apart with `match`"
-    missing: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class OutsideLoop(Diagnostic):
     """`break` or `continue` outside of a loop."""
 
     title: ClassVar[str] = '"{word}" outside of a loop'
     word: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ReturnOutsideFunction(Diagnostic):
-    """`return` in a rule."""
-
-    title: ClassVar[str] = "`return` outside of a function"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class WrongTypeArguments(Diagnostic):
-    """A type with too few or too many arguments."""
-
-    title: ClassVar[str] = "type `{name}` takes {wanted}, not {given}"
-    name: str
-    wanted: str
-    given: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveAlias(Diagnostic):
-    """An alias that contains itself."""
-
-    title: ClassVar[str] = "Recursive alias types: {cycle}"
-    cycle: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RecursiveType(Diagnostic):
-    """A type that would be infinitely large."""
-
-    title: ClassVar[str] = "type `{name}` contains itself: {cycle}"
-    suggestion: ClassVar[str] = (
-        "a type may contain itself only inside a Ref, an Intern, a Vec, a Set or a Map"
-    )
-    name: str
-    cycle: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class UnusedTypeVariables(Diagnostic):
-    """Type variables of a typedef that it does not use."""
-
-    title: ClassVar[str] = (
-        "The following type variables are not used in type definition `{name}`: {variables}"
-    )
-    name: str
-    variables: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FieldTypes(Diagnostic):
-    """A field with different types in the constructors of a type."""
-
-    title: ClassVar[str] = "Field {field} is declared with different types"
-    field: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class InfiniteInstances(Diagnostic):
-    """A generic function that needs itself for ever larger types."""
-
-    title: ClassVar[str] = "function `{name}` needs itself for ever larger types: {type}"
-    name: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BadWidth(Diagnostic):
-    """A number type of no bits."""
-
-    title: ClassVar[str] = "`{type}` has no values: a width is at least 1"
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SameSignature(Diagnostic):
-    """Overloads that cannot be told apart."""
-
-    title: ClassVar[str] = "function `{name}` is declared twice with these parameter types"
-    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

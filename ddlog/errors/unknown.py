@@ -1,24 +1,75 @@
-"""What is said of a name that is no relation's, or no index's."""
+"""Names that are given to a session and that no relation, or no index, of the program has."""
 
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
 
-from . import usage as errors
 from .diagnostics import Diagnostic
 from .nearest import nearest
 
 
+@dataclass(frozen=True, slots=True)
+class NoSuchRelation(Diagnostic):
+    """A name that no relation of the program has."""
+
+    title: ClassVar[str] = "there is no relation {name}"
+    name: str
+    near: str | None
+
+    @property
+    def hint(self) -> str:
+        """The relation that was perhaps meant."""
+        return f"did you mean `{self.near}`?" if self.near else ""
+
+
+@dataclass(frozen=True, slots=True)
+class NoSuchIndex(Diagnostic):
+    """A name that no index of the program has."""
+
+    title: ClassVar[str] = "there is no index {name}"
+    name: str
+    near: str | None
+    indexes: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The index that was perhaps meant, or the names of all indexes."""
+        known = ", ".join(self.indexes) or "none"
+        return f"did you mean `{self.near}`?" if self.near else f"the indexes are {known}"
+
+
+@dataclass(frozen=True, slots=True)
+class NotARelation(Diagnostic):
+    """The name of an index in the place of a relation."""
+
+    title: ClassVar[str] = "{name} is an index, not a relation"
+    suggestion: ClassVar[str] = "query it with `query_index {name}(…);`, in Python `session.index(…)[key]`"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnIndex(Diagnostic):
+    """The name of a relation in the place of an index."""
+
+    title: ClassVar[str] = "{name} is a relation, not an index"
+    suggestion: ClassVar[str] = (
+        "`dump {name};` prints it; `index I(x: T) on {name}(…)` declares an index on it"
+    )
+    name: str
+
+
 def unknown_relation(name: str, relations: Iterable[str], indexes: Container[str] = ()) -> Diagnostic:
-    """The error for a name that should be a relation's."""
+    """The error for a name that should be the name of a relation."""
     if name in indexes:
-        return errors.NotARelation(name)
-    return errors.UnknownRelation(name, nearest(name, relations))
+        return NotARelation(name)
+    return NoSuchRelation(name, nearest(name, relations))
 
 
 def unknown_index(name: str, indexes: Iterable[str], relations: Container[str] = ()) -> Diagnostic:
-    """The error for a name that should be an index's."""
+    """The error for a name that should be the name of an index."""
     if name in relations:
-        return errors.NotAnIndex(name)
+        return NotAnIndex(name)
     known = tuple(sorted(indexes))
-    return errors.UnknownIndex(name, nearest(name, known), known)
+    return NoSuchIndex(name, nearest(name, known), known)

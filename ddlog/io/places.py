@@ -17,10 +17,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import facts as errors
+from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
+from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
-from ..errors.usage import BadOptions, NotAnInput, UnknownRelation
+from ..errors.unknown import NoSuchRelation
 from .files import FORMATS, FactFile, FoundFacts, find_facts, split_name
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
@@ -57,7 +59,7 @@ def _parse(text: str, inputs: Sequence[str], relations: Collection[str]) -> Plac
         return Place(*_kind(text, False))
     relation, where = named.groups()
     if relation not in relations:
-        raise DDlogError([UnknownRelation(relation, nearest(relation, relations))])
+        raise DDlogError([NoSuchRelation(relation, nearest(relation, relations))])
     if relation not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
     return Place(*_kind(where, True), relation)
@@ -192,4 +194,4 @@ def only_spark(places: Sequence[Place]) -> str | None:
 def check_not_empty(texts: Sequence[str]) -> None:
     """Refuses an empty place. Raises DDlogError."""
     if any(not text for text in texts):
-        raise DDlogError([BadOptions("--input needs a place: a directory, a pattern, a URL or REL=PLACE")])
+        raise DDlogError([EmptyInput()])

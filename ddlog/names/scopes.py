@@ -301,7 +301,7 @@ class Environment:
             case syntax.IntType(width, signed, span):
                 if width < 1:
                     self.diagnostics.append(
-                        errors.types.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
+                        errors.typedefs.BadWidth(span=span, type="signed<0>" if signed else "bit<0>")
                     )
                 return Signed(width) if signed else Bit(width)
             case syntax.TupleType(items, _):
@@ -350,7 +350,7 @@ class Environment:
     def _count_arguments(self, type_: syntax.NamedType, wanted: int) -> bool:
         if len(type_.args) != wanted:
             self.diagnostics.append(
-                errors.types.WrongTypeArguments(
+                errors.typedefs.WrongTypeArguments(
                     span=type_.span,
                     name=type_.name,
                     wanted=counted(wanted, "type argument"),
@@ -373,7 +373,7 @@ class Environment:
             start = min(range(len(cycle)), key=lambda i: cycle[i][0])
             around = [*cycle[start:], *cycle[: start + 1]]
             shown = " -> ".join(name for name, _ in around)
-            self.diagnostics.append(errors.types.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
+            self.diagnostics.append(errors.typedefs.RecursiveAlias(span=around[0][1].name_span, cycle=shown))
             return ERROR
         self._expanding.append(alias)
         try:

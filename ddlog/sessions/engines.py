@@ -15,7 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from ..errors.diagnostics import DDlogError
-from ..errors.usage import BadOptions
+from ..errors.options import (
+    BadOptionValue,
+    CannotBeCombined,
+    NoSuchEngine,
+    OneWorkerInProcess,
+    WorkersAreSettled,
+)
 
 SHARE = 4
 """The in-process limit is this fraction of the machine's memory, unless an option says otherwise."""
@@ -82,12 +88,10 @@ def _with_workers(choice: Choice, workers: int, running: bool) -> Choice:
     """The choice with so many workers: the in-process engine has one, Spark on this machine any number."""
     if not choice.spark:
         if workers > 1:
-            problem = f"--workers {workers}: the in-process engine has one worker; give --engine spark too"
-            raise DDlogError([BadOptions(problem)])
+            raise DDlogError([OneWorkerInProcess(workers)])
         return choice
     if choice.master or choice.remote or running:
-        problem = f"--workers {workers}: where Spark runs settles how many it has ({choice.reason})"
-        raise DDlogError([BadOptions(problem)])
+        raise DDlogError([WorkersAreSettled(workers, choice.reason)])
     return replace(choice, master=f"local[{workers}]")
 
 
@@ -115,19 +119,17 @@ def _chosen(
 
 def _check(options: EngineOptions) -> None:
     if options.engine not in ENGINES:
-        raise DDlogError(
-            [BadOptions(f"there is no engine `{options.engine}`; there are {', '.join(ENGINES)}")]
-        )
+        raise DDlogError([NoSuchEngine(options.engine)])
     if options.master and options.remote:
-        raise DDlogError([BadOptions("--master and --remote are two places for one Spark: give one of them")])
+        raise DDlogError([CannotBeCombined("--master", "--remote", "each of them is the place of Spark")])
     if options.engine == "in-process" and options.names_spark:
         given = "--master" if options.master else "--remote" if options.remote else "--conf"
-        raise DDlogError([BadOptions(f"{given} is for Spark, and --engine in-process does without it")])
+        raise DDlogError([CannotBeCombined(given, "--engine in-process", "it is an option of Spark")])
     if options.remote and not options.remote.startswith(("sc://", "local")):
-        raise DDlogError([BadOptions(f"--remote {options.remote}: expected sc://HOST[:PORT] or local[N]")])
+        raise DDlogError([BadOptionValue("--remote", options.remote, "sc://HOST[:PORT] or local[N]")])
     if options.master and not _MASTER.match(options.master):
         expected = "local[N], spark://HOST:PORT, yarn or k8s://…"
-        raise DDlogError([BadOptions(f"--master {options.master}: expected {expected}")])
+        raise DDlogError([BadOptionValue("--master", options.master, expected)])
 
 
 def _address(options: EngineOptions, environ: Mapping[str, str]) -> tuple[str | None, str | None, str]:
@@ -233,6 +235,6 @@ def parse_conf(items: Sequence[str]) -> tuple[tuple[str, str], ...]:
     for item in items:
         key, equals, value = item.partition("=")
         if not equals or not key.strip():
-            raise DDlogError([BadOptions(f"--conf {item}: expected KEY=VALUE")])
+            raise DDlogError([BadOptionValue("--conf", item, "KEY=VALUE")])
         pairs.append((key.strip(), value))
     return tuple(pairs)

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from ..engine.schema import RowFault
-from ..errors import usage as errors
+from ..errors.sessions import FaultInRule
 from ..errors.source import Span
 
 
-def diagnosed(fault: RowFault) -> errors.FaultInRule:
+def diagnosed(fault: RowFault) -> FaultInRule:
     """The error for a fault, at its origin: the span that lowering gave the expression."""
     row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     span = fault.origin if isinstance(fault.origin, Span) else None
-    return errors.FaultInRule(fault.message, fault.rule, row, span=span)
+    return FaultInRule(fault.message, fault.rule, row, span=span)

@@ -17,8 +17,8 @@ from .. import values
 from ..core import Index, Relation
 from ..engine.runtime import Runtime
 from ..engine.schema import Schema
-from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError
+from ..errors.reading import BadIndexKey, WrongIndexKey
 from ..types import TypeDef
 from ..values.rows import Row, row_of
 from .results import RelationView
@@ -97,13 +97,13 @@ class IndexView:
         if not isinstance(key, tuple) or len(key) != len(wanted):
             given = len(key) if isinstance(key, tuple) else 1
             shown = tuple(f"{each.name}: {each.type}" for each in wanted)
-            raise DDlogError([errors.WrongIndexKey(self._index.name, shown, given)])
+            raise DDlogError([WrongIndexKey(self._index.name, shown, given)])
         checked = []
         for value, variable in zip(key, wanted, strict=True):
             try:
                 checked.append(values.check(value, variable.type, self._typedefs))
             except ValueError as error:
-                raise DDlogError([errors.BadIndexKey(self._index.name, variable.name, str(error))]) from None
+                raise DDlogError([BadIndexKey(self._index.name, variable.name, str(error))]) from None
         return checked
 
     def __repr__(self) -> str:

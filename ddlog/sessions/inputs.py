@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from ..core import Relation
 from ..engine.runtime import Batch, Runtime
-from ..errors import usage as errors
+from ..errors.changes import DifferentValue, KeyExists, KeyMissing, NothingToClear
 from ..errors.diagnostics import DDlogError
 from ..values.rows import Row
 
@@ -195,7 +195,7 @@ class KeyedChanges:
             key = self._key_of(row)
             present = self.get(key)
             if present is not None:
-                raise DDlogError([errors.KeyExists(self._relation.name, self._show_key(key))])
+                raise DDlogError([KeyExists(self._relation.name, self._show_key(key))])
             self._set(key, row)
 
     def delete(self, rows: Sequence[Row]) -> None:
@@ -204,9 +204,9 @@ class KeyedChanges:
             key = self._key_of(row)
             present = self.get(key)
             if present is None:
-                raise DDlogError([errors.KeyMissing(self._relation.name, self._show_key(key))])
+                raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
             if present != row:
-                raise DDlogError([errors.DifferentValue(self._relation.name, self._show_key(key))])
+                raise DDlogError([DifferentValue(self._relation.name, self._show_key(key))])
             self._set(key, None)
 
     def upsert(self, rows: Sequence[Row]) -> None:
@@ -217,18 +217,18 @@ class KeyedChanges:
     def delete_key(self, key: Hashable) -> None:
         """Removes the row of a key, which must be there."""
         if self.get(key) is None:
-            raise DDlogError([errors.KeyMissing(self._relation.name, self._show_key(key))])
+            raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
         self._set(key, None)
 
     def modify(self, key: Hashable, change: Callable[[Row], Row]) -> None:
         """Changes the row of a key, which must be there; the changed row may have another key."""
         present = self.get(key)
         if present is None:
-            raise DDlogError([errors.KeyMissing(self._relation.name, self._show_key(key))])
+            raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
         changed = change(present)
         new_key = self._key_of(changed)
         if new_key != key and self.get(new_key) is not None:
-            raise DDlogError([errors.KeyExists(self._relation.name, self._show_key(new_key))])
+            raise DDlogError([KeyExists(self._relation.name, self._show_key(new_key))])
         self._set(key, None)
         self._set(new_key, changed)
 
@@ -383,7 +383,7 @@ class StreamChanges(RunLog):
 
     def clear(self) -> None:
         """Is an error."""
-        raise DDlogError([errors.NothingToClear(self._relation.name)])
+        raise DDlogError([NothingToClear(self._relation.name)])
 
     def batches(self) -> list[SignedBatch]:
         """What the commit gives to the runtime."""

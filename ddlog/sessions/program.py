@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from .. import values
 from ..core import CheckedProgram, Index, Relation
 from ..errors import facts
-from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
+from ..errors.options import BadOptionValue, CannotBeCombined, NoSuchEngine
 from ..errors.source import Source
+from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
 from ..values.rows import Row
 from .collector import paused
@@ -83,7 +85,7 @@ def read_source(program: str | Path) -> Source:
         reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
     except OSError as error:
         reason = error.strerror or str(error)
-    raise DDlogError([errors.CannotReadProgram(str(program), reason)])
+    raise DDlogError([CannotRead(str(program), reason)])
 
 
 class Program:
@@ -125,7 +127,7 @@ class Program:
         wanted = None if outputs is None else tuple(outputs)
         for name in wanted or ():
             if name not in self.relations:
-                raise DDlogError([errors.UnknownRelation(name, nearest(name, self.relations))])
+                raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
         with paused():
             relational = optimize(lower(self.checked, wanted))
             return relational if stage == "relational" else incrementalize(relational)
@@ -153,14 +155,12 @@ class Program:
         from .session import Session
 
         if engine not in _ENGINES:
-            raise DDlogError([errors.NoSuchEngine(engine)])
+            raise DDlogError([NoSuchEngine(engine)])
         on_spark = engine == "spark" or (engine == "auto" and spark is not None)
         if not on_spark and (spark is not None or spark_options is not None):
-            raise DDlogError([errors.BadOptions(f'engine="{engine}" does not go with a Spark session')])
+            raise DDlogError([CannotBeCombined(f'engine="{engine}"', "a Spark session")])
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
-            raise DDlogError(
-                [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
-            )
+            raise DDlogError([BadOptionValue("max_iterations", repr(max_iterations), "a positive integer")])
         outputs = self._wanted(relations)
         with paused():
             circuit = self.circuit("incremental", outputs)

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import Relation
-from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
+from ..errors.reading import NotAnOutput
+from ..errors.sessions import NoTable, NotInstalled
 from ..errors.spark import NeedsSpark
+from ..errors.unknown import NoSuchRelation
 from ..types import Type, TypeDef
 from ..values.rows import Row, record_maker, record_text
 
@@ -52,7 +54,7 @@ class Table:
         try:
             return to_table(self._columns, self._stored.columns(), self._typedefs)
         except ValueError as error:
-            raise DDlogError([errors.NoTable(str(error))]) from None
+            raise DDlogError([NoTable(str(error))]) from None
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas data frame; bigint columns are int64 where all values fit. pandas must be
@@ -60,7 +62,7 @@ class Table:
         try:
             import pandas  # noqa: F401
         except ImportError:
-            raise DDlogError([errors.NotInstalled("pandas")]) from None
+            raise DDlogError([NotInstalled("pandas")]) from None
         return self._narrow_table().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
@@ -69,7 +71,7 @@ class Table:
         try:
             import polars
         except ImportError:
-            raise DDlogError([errors.NotInstalled("polars")]) from None
+            raise DDlogError([NotInstalled("polars")]) from None
         from ..io.arrow import for_polars
 
         return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
@@ -202,8 +204,8 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         multiset perhaps more). Raises DDlogError if the session is not on Spark or the relation no output."""
         if relation not in self._all:
             if relation in self._relations:
-                raise DDlogError([errors.NotAnOutput(relation, tuple(sorted(self._all)))])
-            raise DDlogError([errors.UnknownRelation(relation, nearest(relation, self._relations))])
+                raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
+            raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
         frame: Callable[[], DataFrame] | None = getattr(self._all[relation], "frame", None)
         if frame is None:
             raise DDlogError([NeedsSpark("to_spark")])

@@ -25,8 +25,10 @@ from ..core import Atom, Relation
 from ..engine.interrupt import deferred
 from ..engine.runtime import Batch, IterationLimit, Runtime
 from ..engine.schema import RowFault
-from ..errors import usage as errors
+from ..errors.changes import BadKey, BadTable, CannotModify, NoPrimaryKey, NotAnInput
 from ..errors.diagnostics import DDlogError
+from ..errors.reading import NotAnOutput, NotDelayed, NotKept
+from ..errors.sessions import InTransaction, IterationLimitReached, NoFurtherChanges, SessionClosed
 from ..errors.source import Source
 from ..errors.spark import NeedsSpark
 from ..errors.unknown import unknown_index, unknown_relation
@@ -190,7 +192,7 @@ class Session:
 
         self._check_open()
         if self._touched:
-            raise DDlogError([errors.InTransaction()])
+            raise DDlogError([InTransaction()])
         inputs = self.program.names("input")
         parsed = parse_places(places, inputs, self.program.relations)
         tell = note or (lambda text: None)
@@ -208,7 +210,7 @@ class Session:
         spark = self._need_spark("load_frames")
         self._check_open()
         if self._touched:
-            raise DDlogError([errors.InTransaction()])
+            raise DDlogError([InTransaction()])
         try:
             for name, frame in frames.items():
                 declared = self._input(name)
@@ -329,7 +331,7 @@ class Session:
             raise DDlogError([unknown_index(name, self.program.indexes, self.program.relations)])
         self._check_open()
         if not self.keeps(index.source):
-            raise DDlogError([errors.NotKept(f"the index {name}")])
+            raise DDlogError([NotKept(f"the index {name}")])
         self._start()
         return IndexView(index, self.program.relations[index.relation], self._runtime, self.typedefs)
 
@@ -390,7 +392,7 @@ class Session:
             raise TypeError(f"{receive!r} cannot be called with changes")
         declared = self._declared(relation)
         if declared.role != "output":
-            raise DDlogError([errors.NotAnOutput(relation, tuple(self.program.names("output")))])
+            raise DDlogError([NotAnOutput(relation, tuple(self.program.names("output")))])
         entry = (relation, receive)
         self._subscribers.append(entry)
         return lambda: self._subscribers.remove(entry) if entry in self._subscribers else None
@@ -452,7 +454,7 @@ class Session:
         except RowFault as fault:
             raise DDlogError([diagnosed(fault)]) from None
         except IterationLimit as limit:
-            raise DDlogError([errors.IterationLimitReached(limit.limit, limit.relations)]) from None
+            raise DDlogError([IterationLimitReached(limit.limit, limit.relations)]) from None
 
     @contextmanager
     def _changing(self, name: str) -> Iterator[tuple[Relation, PendingChanges]]:
@@ -460,7 +462,7 @@ class Session:
         declared = self._input(name)
         self._start()
         if self._static:
-            raise DDlogError([errors.NoFurtherChanges()])
+            raise DDlogError([NoFurtherChanges()])
         touched = name in self._touched
         changes = self._pending(declared)
         mark = changes.mark()
@@ -499,11 +501,11 @@ class Session:
 
     def _key(self, declared: Relation, key: Any) -> Any:
         if declared.key is None:
-            raise DDlogError([errors.NoPrimaryKey(declared.name)])
+            raise DDlogError([NoPrimaryKey(declared.name)])
         try:
             return values.check(key, declared.key.result, self.typedefs)
         except ValueError as error:
-            raise DDlogError([errors.BadKey(declared.name, str(error))]) from None
+            raise DDlogError([BadKey(declared.name, str(error))]) from None
 
     def _row_change(
         self, declared: Relation, change: Mapping[str, Any] | Callable[[Row], Row]
@@ -539,7 +541,7 @@ class Session:
         try:
             return columns_of(table, declared, self.typedefs)
         except CellFault as fault:
-            raise DDlogError([errors.BadTable(declared.name, fault.message, fault.line)]) from None
+            raise DDlogError([BadTable(declared.name, fault.message, fault.line)]) from None
 
     def _on_spark(self, runtime: Runtime) -> SparkSide | None:
         if getattr(runtime, "spark", None) is None:
@@ -570,14 +572,14 @@ class Session:
         self._check_open()
         declared = self._declared(name)
         if declared.role != "input":
-            raise DDlogError([errors.NotAnInput(name, declared.role, tuple(self.program.names("input")))])
+            raise DDlogError([NotAnInput(name, declared.role, tuple(self.program.names("input")))])
         return declared
 
     def _readable(self, name: str) -> Relation:
         self._check_open()
         declared = self._declared(name)
         if name not in self._kept:
-            raise DDlogError([errors.NotKept(name)])
+            raise DDlogError([NotKept(name)])
         self._start()
         return declared
 
@@ -585,12 +587,12 @@ class Session:
         """Sees that what a query reads is kept."""
         if atom.relation not in self.program.relations:
             kept = tuple(sorted(name for name, each in self.program.relations.items() if each.past))
-            raise DDlogError([errors.NotDelayed(atom.relation, kept, span=atom.span)])
+            raise DDlogError([NotDelayed(atom.relation, kept, span=atom.span)])
         self._readable(atom.relation)
 
     def _check_open(self) -> None:
         if self._closed:
-            raise DDlogError([errors.SessionClosed()])
+            raise DDlogError([SessionClosed()])
 
 
 def is_frame(value: Any) -> bool:
@@ -601,7 +603,7 @@ def is_frame(value: Any) -> bool:
 
 def _keyed(declared: Relation, changes: PendingChanges) -> KeyedChanges:
     if not isinstance(changes, KeyedChanges):
-        raise DDlogError([errors.NoPrimaryKey(declared.name)])
+        raise DDlogError([NoPrimaryKey(declared.name)])
     return changes
 
 
@@ -609,7 +611,7 @@ def _changed(change: Callable[[Row], Row], row: Row, declared: Relation) -> Row:
     try:
         return change(row)
     except ValueError as error:
-        raise DDlogError([errors.CannotModify(declared.name, str(error))]) from None
+        raise DDlogError([CannotModify(declared.name, str(error))]) from None
 
 
 def _notes(missing: Iterable[str], ignored: Iterable[Path]) -> Iterator[str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from .. import values
 from ..core import Column, Relation
-from ..errors import usage as errors
+from ..errors.changes import BadValue, NoRow, WrongColumns, WrongWidth
 from ..errors.diagnostics import DDlogError
 from ..types import Bit, Signed, String, Type, TypeDef, User
 from .shapes import Shape, shape_of
@@ -42,26 +42,24 @@ def _by_position(value: Any, relation: Relation) -> tuple[Any, ...]:
             unknown = [str(name) for name in value if name not in names]
             missing = [name for name in names if name not in value]
             if unknown or missing:
-                raise DDlogError(
-                    [errors.WrongColumns(relation.name, tuple(unknown), tuple(missing), tuple(names))]
-                )
+                raise DDlogError([WrongColumns(relation.name, tuple(unknown), tuple(missing), tuple(names))])
             return tuple(value[name] for name in names)
         case tuple():
-            raise DDlogError([errors.WrongWidth(relation.name, len(value), tuple(names))])
+            raise DDlogError([WrongWidth(relation.name, len(value), tuple(names))])
     if dataclasses.is_dataclass(value) or (names and all(hasattr(value, name) for name in names)):
         return _by_position({name: getattr(value, name) for name in names if hasattr(value, name)}, relation)
     if len(names) == 1:
         return (value,)
     if isinstance(value, list):
         return _by_position(tuple(value), relation)
-    raise DDlogError([errors.NoRow(relation.name, repr(value), tuple(names))])
+    raise DDlogError([NoRow(relation.name, repr(value), tuple(names))])
 
 
 def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[str, TypeDef]) -> Any:
     try:
         return values.check(value, column.type, typedefs)
     except ValueError as error:
-        raise DDlogError([errors.BadValue(relation.name, column.name, str(error))]) from None
+        raise DDlogError([BadValue(relation.name, column.name, str(error))]) from None
 
 
 def record_maker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], Any]:

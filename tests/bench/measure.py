@@ -57,7 +57,7 @@ def ddlog_command() -> list[str]:
     return (
         [str(script)]
         if script.exists()
-        else [sys.executable, "-c", "from ddlog.cli import main; exit(main())"]
+        else [sys.executable, "-c", "from ddlog.console.cli import main; exit(main())"]
     )
 
 

@@ -141,7 +141,7 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("start; clear Path;", "u.dat:3:8: Path is not an input relation"),
         ('start; insert Path("a", "b");', "u.dat:3:8: Path is not an input relation"),
         ('start; insert Host(1, "a", Up, [], []);', "u.dat:3:8: Host already has a row with the key 1"),
-        ('start; delete Host(1, "z", Up, [], []);', "the row of Host with the key 1 is another than the one"),
+        ('start; delete Host(1, "z", Up, [], []);', "the row of Host with the key 1 differs from the row"),
         ('start; delete Host(7, "z", Up, [], []);', "u.dat:3:8: Host has no row with the key 7"),
         ("start; delete_key Host 7;", "u.dat:3:8: Host has no row with the key 7"),
         ('start; modify Host 7 <- _{.name = "x"};', "u.dat:3:8: Host has no row with the key 7"),
@@ -247,13 +247,16 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--no-delta"], "--no-delta is about the commits of update files: it needs --updates"),
-        (["--no-store"], "--no-store is about the commits of update files: it needs --updates"),
-        (["--no-init-snapshot"], "--no-init-snapshot is about the commits of update files"),
-        (["--sizes", "--no-init-snapshot", "--updates", "p.dl"], "--sizes are those before the updates"),
+        (["--no-delta"], "--no-delta needs --updates"),
+        (["--no-store"], "--no-store needs --updates"),
+        (["--no-init-snapshot"], "--no-init-snapshot needs --updates"),
+        (
+            ["--sizes", "--no-init-snapshot", "--updates", "p.dl"],
+            "--sizes cannot be combined with --no-init-snapshot",
+        ),
         (
             ["-w", "2", "--engine", "in-process"],
-            "--workers 2: the in-process engine has one worker; give --engine spark too",
+            "--workers 2: the in-process engine has one worker",
         ),
     ],
 )

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ddlog.commands.interpreter import Action
 from ddlog.commands.kinds import (
-    Action,
     Clear,
     Commit,
     Dump,
@@ -25,10 +25,10 @@ from ddlog.commands.kinds import (
     Sleep,
     Start,
     Timestamp,
-    Update,
 )
 from ddlog.commands.reader import CommandReader
-from ddlog.commands.updates import update_commands
+from ddlog.commands.update import Update
+from ddlog.commands.updatefiles import update_commands
 from ddlog.core import Column, Function, Index, Parameter, Relation
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.types import Signed, User
@@ -66,7 +66,7 @@ def reader(text: str = "") -> CommandReader:
     return made
 
 
-def actions(text: str) -> list[Action]:
+def actions(text: str) -> list[Action | Update]:
     return [command.action for command in reader(text).commands(final=True)]
 
 
@@ -110,7 +110,7 @@ def insert(name: str, *row: object, last: bool = True) -> Update:
         ("start; insert Edge(1,", [Start()]),
     ],
 )
-def test_commands_read_as_actions(text: str, expected: list[Action]) -> None:
+def test_commands_read_as_actions(text: str, expected: list[Action | Update]) -> None:
     assert actions(text) == expected
 
 
@@ -207,7 +207,7 @@ def test_no_text_crashes_the_reader(text: str) -> None:
 # ------------------------------------------------------------ change files
 
 
-def changes(path: Path, content: str, notes: list[str] | None = None) -> Iterator[Action]:
+def changes(path: Path, content: str, notes: list[str] | None = None) -> Iterator[Action | Update]:
     path.write_text(content)
     for command in update_commands(str(path), RELATIONS, TYPES, (notes if notes is not None else []).append):
         yield command.action

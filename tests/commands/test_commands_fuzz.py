@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.interpreter import Interpreter, dump_lines
-from ddlog.commands.reader import COMMANDS, CommandReader
+from ddlog.commands.kinds import COMMANDS
+from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.stdlib import log
 

@@ -226,7 +226,7 @@ def test_only_inputs_can_be_changed() -> None:
 def test_the_editor_is_not_loaded_for_a_pipe(tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text("output relation R(x: bool)\nR(true).\n")
     script = (
-        "import sys; from ddlog.cli import main; main(['repl', 'p.dl']); "
+        "import sys; from ddlog.console.cli import main; main(['repl', 'p.dl']); "
         "print([m for m in ('prompt_toolkit', 'rich') if m in sys.modules])"
     )
     done = subprocess.run(

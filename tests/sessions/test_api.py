@@ -157,7 +157,7 @@ def test_misuse_is_refused() -> None:
         (lambda: program.session(relations=["Pth"]), "there is no relation Pth"),
         (lambda: program.circuit(outputs=["Pth"]), "there is no relation Pth"),
         (lambda: program.session(engine="sparky"), "there is no engine `sparky`"),
-        (lambda: program.session(max_iterations=0), "max_iterations is 0, not a positive number"),
+        (lambda: program.session(max_iterations=0), "max_iterations 0: expected a positive integer"),
     ):
         with pytest.raises(ddlog.DDlogError, match=message):
             refused()

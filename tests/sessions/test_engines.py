@@ -89,13 +89,13 @@ def test_workers() -> None:
     assert chosen(EngineOptions(limit=MB, workers=3), size=2 * MB).master == "local[3]"
     for options, world, message in (
         (EngineOptions(limit=8 * MB, workers=2), {}, "--workers 2: the in-process engine has one worker"),
-        (EngineOptions("spark", master="local[2]", workers=2), {}, "--workers 2: where Spark runs"),
+        (EngineOptions("spark", master="local[2]", workers=2), {}, "--workers 2: the place of Spark"),
         (
             EngineOptions("spark", workers=2),
             {"environ": {"SPARK_REMOTE": "sc://h"}},
-            "where Spark runs settles",
+            "the place of Spark settles",
         ),
-        (EngineOptions("spark", workers=2), {"active": True}, "where Spark runs settles"),
+        (EngineOptions("spark", workers=2), {"active": True}, "the place of Spark settles"),
     ):
         with pytest.raises(DDlogError, match=message):
             chosen(options, **world)  # type: ignore[arg-type]
@@ -121,8 +121,11 @@ def test_the_limit_is_a_share_of_the_memory() -> None:
     ("options", "message"),
     [
         (EngineOptions(engine="duck"), "there is no engine `duck`"),
-        (EngineOptions(master="local", remote="sc://h"), "--master and --remote are two places"),
-        (EngineOptions(engine="in-process", conf=(("a", "b"),)), "--conf is for Spark"),
+        (EngineOptions(master="local", remote="sc://h"), "--master cannot be combined with --remote"),
+        (
+            EngineOptions(engine="in-process", conf=(("a", "b"),)),
+            "--conf cannot be combined with --engine in-process",
+        ),
         (EngineOptions(remote="http://h"), "expected sc://HOST"),
         (EngineOptions(master="sc://h"), "expected local"),
     ],
@@ -298,5 +301,5 @@ def test_sessions_load_places(facts: Path) -> None:
         assert (session.size("Edge"), session.size("Node")) == (1, 1)
     with pytest.raises(DDlogError, match="to_spark needs a session on Spark"):
         program.session()["Edge"].to_spark()
-    with pytest.raises(DDlogError, match="does not go with a Spark session"):
+    with pytest.raises(DDlogError, match="cannot be combined with a Spark session"):
         program.session(engine="in-process", spark=object())  # type: ignore[arg-type]

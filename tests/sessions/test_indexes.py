@@ -128,9 +128,9 @@ def test_look_ups_from_python() -> None:
         ("Edge", 1, "Edge is a relation, not an index"),
         ("A", "x", "the key of index A, x: expected signed<32>, found 'x'"),
         ("A", 1 << 40, "the key of index A, x: 1099511627776 is out of the range of signed<32>"),
-        ("BA", 1, "index BA is asked with 2 values (y: signed<32>, x: signed<32>), found 1"),
-        ("BA", (1, 2, 3), "index BA is asked with 2 values (y: signed<32>, x: signed<32>), found 3"),
-        ("Any", 1, "index Any is asked with 0 values, found 1"),
+        ("BA", 1, "a key of index BA has 2 values (y: signed<32>, x: signed<32>), found 1"),
+        ("BA", (1, 2, 3), "a key of index BA has 2 values (y: signed<32>, x: signed<32>), found 3"),
+        ("Any", 1, "a key of index Any has 0 values, found 1"),
     ],
 )
 def test_wrong_look_ups(name: str, key: Any, message: str) -> None:

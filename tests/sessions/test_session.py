@@ -106,7 +106,7 @@ def test_rows_may_have_many_forms(session: Session) -> None:
         ("Edge", (1, 2**40), "Edge.b: 1099511627776 is out of the range of signed<32>"),
         ("Edge", {"a": 1}, "a row of Edge lacks the column 'b'"),
         ("Edge", {"a": 1, "b": 2, "c": 3}, "a row of Edge has no column 'c'"),
-        ("Edge", 7, "7 is no row of Edge"),
+        ("Edge", 7, "7 is not a row of Edge"),
         ("Egde", (1, 2), "there is no relation Egde\n  help: did you mean `Edge`?"),
         ("Two", (1, 2), "Two is not an input relation"),
     ],

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import ddlog
-from ddlog.commands.interpreter import Interpreter
-from ddlog.commands.reader import Command, Commit, Rollback, Start
-from ddlog.commands.updates import update_commands
+from ddlog.commands.interpreter import Command, Interpreter
+from ddlog.commands.kinds import Commit, Rollback, Start
+from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session

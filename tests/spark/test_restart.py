@@ -306,7 +306,7 @@ import sys, time
 from pathlib import Path
 from pyspark.sql import SparkSession
 import ddlog
-from ddlog.session import Session
+from ddlog.sessions.session import Session
 from ddlog.spark.checkpoint import Checkpoint
 sys.path.insert(0, sys.argv[1])
 from streaming import Told, edges, program, run_once

@@ -134,7 +134,7 @@ def keyed_steps(spark: SparkSession, session: ddlog.Session) -> None:
     assert len(session.commit().rows("Names")) == 3
     with pytest.raises(DDlogError, match="has no row with the key 9"):
         session.delete("Person", people((1, "a"), (9, "b")))
-    with pytest.raises(DDlogError, match="the key 1 is another than the one to delete"):
+    with pytest.raises(DDlogError, match="the key 1 differs from the row to delete"):
         session.delete("Person", people((1, "b")))
     session.modify("Person", 3, {"name": "cc"})
     session.delete("Person", people((1, "a"), (3, "cc")))

@@ -146,7 +146,7 @@ def test_what_no_stream_can_be_made_of(spark: SparkSession, tmp_path: Path) -> N
             ([1, 2], "Edge", {}, "is not a streaming DataFrame"),
             (source.frame(), "Edg", {}, "did you mean `Edge`"),
             (source.frame(), "Path", {}, "only input relations"),
-            (source.frame(), "Edge", {"every": "soon"}, "no interval of time"),
+            (source.frame(), "Edge", {"every": "soon"}, "not an interval of time"),
             (source.frame(), "Edge", {"name": "a/b"}, "cannot be the name"),
         ]:
             with pytest.raises(DDlogError, match=message):
@@ -286,4 +286,4 @@ def test_a_directory_is_followed(
     assert follow() == ""
     put("Edge/4.jsonl", '{"clear": "Edge"}\n')
     assert "only insertions and deletions of rows" in follow()
-    assert "--follow does not go with --sizes" in follow("--sizes")
+    assert "--follow cannot be combined with --sizes" in follow("--sizes")

@@ -15,7 +15,7 @@ from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
 from ...engine.spark.sqltext import quoted
-from ...errors import usage
+from ...errors.changes import BadTable
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
@@ -253,5 +253,5 @@ def _check_names(found: list[str], relation: Relation, name: str) -> None:
         check_names(found, relation)
     except CellFault as fault:
         raise DDlogError(
-            [usage.BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
+            [BadTable(relation.name, fault.message if " " in name else f"{name}: {fault.message}")]
         ) from None

@@ -15,7 +15,7 @@ from typing import Any
 from ...core import Relation
 from ...engine.runtime import Batch
 from ...engine.schema import RowExpr
-from ...errors import usage as errors
+from ...errors.changes import DifferentValue, KeyExists, KeyMissing
 from ...errors.diagnostics import DDlogError
 from ...sessions.inputs import KeyedChanges, RunLog, SignedBatch, StoredHere
 from ...values.rows import Row
@@ -258,7 +258,7 @@ class SparkKeyedChanges(KeyedChanges):
             there = self._keys.of(self._present.frame()).select("k")
             key = self._keys.first(new.join(there, "k", "left_semi"))
         if key is not None:
-            raise DDlogError([errors.KeyExists(self._relation.name, self._show_key(key))])
+            raise DDlogError([KeyExists(self._relation.name, self._show_key(key))])
 
     def _check_there(self, batch: Batch) -> None:
         """Sees that each row of a batch is in the relation, and comes once."""
@@ -269,10 +269,10 @@ class SparkKeyedChanges(KeyedChanges):
         if key is None:
             key = self._keys.first(gone.groupBy("k").count().where("count > 1"))
         if key is not None:
-            raise DDlogError([errors.KeyMissing(self._relation.name, self._show_key(key))])
+            raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
         key = self._keys.first(gone.join(there, columns, "left_anti"))
         if key is not None:
-            raise DDlogError([errors.DifferentValue(self._relation.name, self._show_key(key))])
+            raise DDlogError([DifferentValue(self._relation.name, self._show_key(key))])
 
 
 class SparkMultisetChanges(RunLog):

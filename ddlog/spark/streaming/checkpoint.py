@@ -25,7 +25,15 @@ from pathlib import Path
 from typing import IO, Any
 from urllib.parse import quote
 
-from ...errors import stream as errors
+from ...errors.checkpoints import (
+    CannotUseCheckpoint,
+    CheckpointDamaged,
+    CheckpointInUse,
+    CheckpointMismatch,
+    CheckpointNotLocal,
+    CheckpointOfOtherInputs,
+    NotACheckpoint,
+)
 from ...errors.diagnostics import DDlogError
 
 _FORMAT = 1
@@ -190,7 +198,7 @@ class Checkpoint:
         _write_whole(self.path / "log" / f"{entry.name}.json", asdict(entry))
 
     def _mismatch(self, stream: str, problem: str) -> DDlogError:
-        return DDlogError([errors.CheckpointMismatch(str(self.path), stream, problem)])
+        return DDlogError([CheckpointMismatch(str(self.path), stream, problem)])
 
 
 def open_checkpoint(place: str | os.PathLike[str], inputs: Mapping[str, Any]) -> Checkpoint:
@@ -200,7 +208,7 @@ def open_checkpoint(place: str | os.PathLike[str], inputs: Mapping[str, Any]) ->
     with reported(path):
         path.mkdir(parents=True, exist_ok=True)
         if not (path / "ddlog.json").exists() and any(_foreign(path)):
-            raise DDlogError([errors.NotACheckpoint(str(path))])
+            raise DDlogError([NotACheckpoint(str(path))])
         for folder in ("log", "data", "streams"):
             (path / folder).mkdir(exist_ok=True)
         lock = _lock(path)
@@ -225,7 +233,7 @@ def local_path(place: str | os.PathLike[str]) -> Path:
     if scheme is not None and scheme.group(1).lower() == "file":
         text = re.sub(r"\A//(?=/)", "", text[len("file:") :])
     elif scheme is not None and text.startswith("//", scheme.end()):
-        raise DDlogError([errors.CheckpointNotLocal(text)])
+        raise DDlogError([CheckpointNotLocal(text)])
     return Path(text).absolute()
 
 
@@ -235,7 +243,7 @@ def reported(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise DDlogError([errors.CannotUseCheckpoint(str(path), error.strerror or str(error))]) from None
+        raise DDlogError([CannotUseCheckpoint(str(path), error.strerror or str(error))]) from None
 
 
 def _foreign(path: Path) -> Iterator[str]:
@@ -249,7 +257,7 @@ def _lock(path: Path) -> IO[str]:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         lock.close()
-        raise DDlogError([errors.CheckpointInUse(str(path))]) from None
+        raise DDlogError([CheckpointInUse(str(path))]) from None
     return lock
 
 
@@ -263,7 +271,7 @@ def _check_header(path: Path, inputs: Mapping[str, Any]) -> None:
         raise _damaged(path, "ddlog.json is of another version")
     difference = _difference(header["inputs"], json.loads(json.dumps(inputs)))
     if difference:
-        raise DDlogError([errors.CheckpointOfOtherInputs(str(path), difference)])
+        raise DDlogError([CheckpointOfOtherInputs(str(path), difference)])
 
 
 def _difference(before: Mapping[str, Any], now: Mapping[str, Any]) -> str:
@@ -318,7 +326,7 @@ def _json(file: Path, path: Path) -> Any:
 
 
 def _damaged(path: Path, problem: str) -> DDlogError:
-    return DDlogError([errors.CheckpointDamaged(str(path), problem)])
+    return DDlogError([CheckpointDamaged(str(path), problem)])
 
 
 def _write_whole(file: Path, content: Any) -> None:

@@ -26,8 +26,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core import Relation
-from ...errors import stream as errors
+from ...errors.checkpoints import CheckpointOfOtherFacts
 from ...errors.diagnostics import DDlogError
+from ...errors.following import OpenTransaction, UnrecordedBatch
 from ...sessions.program import Program
 from ...sessions.results import Changes
 from ...sessions.session import Session
@@ -141,7 +142,7 @@ class Epochs:
             if applied is None:
                 applied = self._commit(batch, changes)
             elif applied.batch != batch:
-                raise DDlogError([errors.UnrecordedBatch(batch.stream, applied.batch.stream)])
+                raise DDlogError([UnrecordedBatch(batch.stream, applied.batch.stream)])
             self._unrecorded = applied if self.checkpoint else None
             receiver.changed(applied.changes, batch.number)
             if self.checkpoint and applied.entry:
@@ -158,7 +159,7 @@ class Epochs:
             checkpoint = self.checkpoint
             if checkpoint is not None and checkpoint.last is not None:
                 if checkpoint.last.facts != facts:
-                    raise DDlogError([errors.CheckpointOfOtherFacts(str(checkpoint.path))])
+                    raise DDlogError([CheckpointOfOtherFacts(str(checkpoint.path))])
                 return False
             receiver.changed(changes, -1)
             if checkpoint is not None:
@@ -277,7 +278,7 @@ class Epochs:
 
     def _check_idle(self, stream: str) -> None:
         if self.session.in_transaction:
-            raise DDlogError([errors.OpenTransaction(stream)])
+            raise DDlogError([OpenTransaction(stream)])
 
 
 def _runs(rows: Sequence[Signed]) -> Iterator[tuple[int, list[Any]]]:

@@ -20,10 +20,20 @@ from typing import TYPE_CHECKING, Any
 from ...codegen.sqlvalues import string
 from ...core import Relation
 from ...engine.spark.sqltext import quoted
-from ...errors import stream as errors
-from ...errors import usage
+from ...errors.changes import NotAnInput
+from ...errors.checkpoints import CheckpointOfTime, OtherCheckpoint
 from ...errors.diagnostics import DDlogError
+from ...errors.following import (
+    BadInterval,
+    BadName,
+    NameInUse,
+    NeedsClassicSpark,
+    NoColumns,
+    NotAStreamingFrame,
+    StreamFailed,
+)
 from ...errors.nearest import nearest
+from ...errors.unknown import NoSuchRelation
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..files.read import Reader
@@ -100,7 +110,7 @@ class Stream:
         """Lets Spark begin; `changes_of` makes changes of a batch. Raises DDlogError."""
         epochs, checkpoint = self._epochs, self._epochs.checkpoint
         if self.name in epochs.running and epochs.running[self.name].is_running:
-            raise DDlogError([errors.NameInUse(self.name)])
+            raise DDlogError([NameInUse(self.name)])
         writer = source.writeStream
         if checkpoint is not None:
             checkpoint.check_stream(self.name)
@@ -134,7 +144,7 @@ class Stream:
         try:
             return writer.trigger(processingTime=every)
         except Exception:
-            raise DDlogError([errors.BadInterval(every)]) from None
+            raise DDlogError([BadInterval(every)]) from None
 
     def _raise_error(self) -> None:
         if self._stopping:
@@ -146,7 +156,7 @@ class Stream:
         if failure is not None:
             told = diagnose(failure)
             reason = getattr(told, "reason", "") or str(failure).splitlines()[0]
-            raise DDlogError([errors.StreamFailed(self.name, reason)])
+            raise DDlogError([StreamFailed(self.name, reason)])
 
 
 def stream(
@@ -174,9 +184,9 @@ def stream(
     declared = _input(session, relation)
     spark = classic_session(source)
     if not declared.columns:
-        raise DDlogError([errors.NoColumns(relation)])
+        raise DDlogError([NoColumns(relation)])
     if not _NAME.match(name or relation):
-        raise DDlogError([errors.BadName(name or relation)])
+        raise DDlogError([BadName(name or relation)])
     epochs = epochs_of(session, spark, checkpoint)
     running = Stream(epochs, name or relation, Receiver(on_change) if on_change else Receiver())
     layout = epochs.layout(relation)
@@ -194,9 +204,9 @@ def classic_session(source: Any) -> SparkSession:
     """The Spark session of a streaming DataFrame. Raises DDlogError for other things, and on Connect."""
     home = type(source).__module__
     if not home.startswith("pyspark.") or not getattr(source, "isStreaming", False):
-        raise DDlogError([errors.NotAStream(f"{source!r:.60}")])
+        raise DDlogError([NotAStreamingFrame(f"{source!r:.60}")])
     if home.startswith("pyspark.sql.connect"):
-        raise DDlogError([errors.NeedsClassicSpark()])
+        raise DDlogError([NeedsClassicSpark()])
     spark: SparkSession = source.sparkSession
     return spark
 
@@ -209,7 +219,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
         kept = known.checkpoint.path if known.checkpoint is not None else None
         wanted = local_path(place) if place is not None else None
         if kept != wanted:
-            raise DDlogError([errors.OtherCheckpoint(str(wanted or "none"), str(kept or ""))])
+            raise DDlogError([OtherCheckpoint(str(wanted or "none"), str(kept or ""))])
         return known
     checkpoint = None
     if place is not None:
@@ -233,7 +243,7 @@ def _check_timeless(session: Session) -> None:
         each.name for each in relations if each.past or (each.role == "input" and each.kind == "stream")
     ]
     if timely:
-        raise DDlogError([errors.CheckpointOfTime(", ".join(timely))])
+        raise DDlogError([CheckpointOfTime(", ".join(timely))])
 
 
 def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:
@@ -263,7 +273,7 @@ def _sign(column: str, name: str) -> str:
 def _input(session: Session, name: str) -> Relation:
     declared = session.program.relations.get(name)
     if declared is None:
-        raise DDlogError([usage.UnknownRelation(name, nearest(name, session.program.relations))])
+        raise DDlogError([NoSuchRelation(name, nearest(name, session.program.relations))])
     if declared.role != "input":
-        raise DDlogError([usage.NotAnInput(name, declared.role, tuple(session.program.names("input")))])
+        raise DDlogError([NotAnInput(name, declared.role, tuple(session.program.names("input")))])
     return declared

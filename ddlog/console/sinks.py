@@ -1,4 +1,4 @@
-"""Where the changes of each commit go: to standard output, and to files that can be read back."""
+"""Sinks for the changes of each commit: standard output, and files that `--updates` can read."""
 
 from __future__ import annotations
 
@@ -19,8 +19,14 @@ from ..sessions.session import Session
 _BUFFER = 1 << 12
 
 
+def print_line(line: str) -> None:
+    """Prints a line at once."""
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def print_lines(lines: Iterable[str]) -> None:
-    """Prints many lines."""
+    """Prints many lines, a block at a time."""
     gathered: list[str] = []
     for line in lines:
         gathered.append(line)
@@ -32,23 +38,23 @@ def print_lines(lines: Iterable[str]) -> None:
 
 
 class TextSink:
-    """Prints changes as `commit dump_changes` does."""
+    """Prints changes in the form of `commit dump_changes`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
 
-    def __call__(self, changes: Changes, asked: bool) -> None:
+    def __call__(self, changes: Changes, dump_changes: bool) -> None:
         print_lines(changes.lines(self._names))
         sys.stdout.flush()
 
 
 class LineSink:
-    """Prints changes as JSON lines, in the form of change files, or as rows led by their relation's name."""
+    """Prints changes as JSON lines, or as separated rows that begin with the name of their relation."""
 
     def __init__(self, session: Session, names: Sequence[str], format: str) -> None:
         self._session, self._names, self._format = session, names, format
 
-    def __call__(self, changes: Changes, asked: bool) -> None:
+    def __call__(self, changes: Changes, dump_changes: bool) -> None:
         named = [name for name in changes if name in self._names]
         if self._format == "jsonl":
             print_lines(json_changes(changes, named, self._session))
@@ -61,7 +67,7 @@ class LineSink:
 
 
 class FileSink:
-    """Appends changes to files that can be read as change files: one of JSON lines, or one a relation."""
+    """Appends changes to change files: one file of JSON lines, or one file for each relation."""
 
     def __init__(
         self,
@@ -83,7 +89,7 @@ class FileSink:
                 self._files = {each.name: file for each in chosen}
                 break
 
-    def __call__(self, changes: Changes, asked: bool) -> None:
+    def __call__(self, changes: Changes, dump_changes: bool) -> None:
         if self._format == "jsonl":
             named = [name for name in changes if name in self._files]
             for file in list(self._files.values())[:1]:
@@ -108,7 +114,7 @@ def _open(path: Path) -> TextIO:
 
 
 def json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
-    """The changes as JSON lines that end with a commit."""
+    """The changes as JSON lines, with a commit as the last line."""
     for name in names:
         write = json_writer(session.program.relations[name], session.typedefs)
         for row, weight in changes.rows(name):
@@ -118,7 +124,7 @@ def json_changes(changes: Changes, names: Iterable[str], session: Session) -> It
 
 
 def _separated_lines(changes: Changes, name: str, session: Session, format: str) -> Iterator[str]:
-    """The changes of a relation as rows with a leading +1 or -1."""
+    """The changes of a relation as rows that begin with +1 or -1."""
     write = row_writer(format, session.program.relations[name], session.typedefs)
     separator = "," if format == "csv" else "\t"
     for row, weight in changes.rows(name):

@@ -1,4 +1,4 @@
-"""Update files of every form, and standard input, as commands that arrive as they are written."""
+"""Update files of every form, and standard input, as commands."""
 
 from __future__ import annotations
 
@@ -19,23 +19,24 @@ from ..io.read import fault_in
 from ..io.text import decode
 from ..types import TypeDef
 from .changefiles import JsonReader, separated_changes
-from .reader import Command, CommandReader
+from .interpreter import Command
+from .reader import CommandReader
 
 Note = Callable[[str], None]
 _BYTE_ORDER_MARK = "\ufeff"
 
 
 class Reader(Protocol):
-    """Text in, commands out."""
+    """Takes text and gives commands."""
 
     def feed(self, text: str) -> None:
         """Adds text at the end."""
 
     def commands(self, *, final: bool = False) -> Iterator[Command]:
-        """The commands that are whole."""
+        """The complete commands. Raises DDlogError."""
 
     def remainder(self) -> tuple[str, Span] | None:
-        """What is left at the end, and where."""
+        """The incomplete rest of the text, and its place."""
 
 
 def update_commands(
@@ -47,8 +48,8 @@ def update_commands(
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError.
 
-    The ending of the file's name decides its form, and on standard input the first character:
-    `{` begins JSON lines. `note` is told of an unfinished end.
+    The ending of the file's name decides its form. On standard input the first character does: `{` begins
+    JSON lines. `note` takes a note about an incomplete end.
     """
 
     def make_reader(is_json: bool, name: str) -> Reader:
@@ -76,7 +77,7 @@ def update_commands(
 
 
 def check_updates(name: str) -> None:
-    """Sees that an update file is there, before time is spent on facts. Raises DDlogError."""
+    """Checks that an update file exists, before time is spent on facts. Raises DDlogError."""
     if name == "-":
         return
     if Path(name).is_dir():

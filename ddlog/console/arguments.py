@@ -1,0 +1,186 @@
+"""The arguments of the command line: commands, options and their help."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeAlias
+
+from . import subcommands
+from .refused import refuse
+
+_Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
+
+_FILE_FORMS = """\
+fact files (--input): a directory with one file for each input relation, named after the relation
+  REL.csv          commas, quotes as in RFC 4180; a first line with the column names is a header
+  REL.facts, .tsv  tabs, no header, no quotes
+  REL.jsonl, .json objects by column name, or arrays
+  REL.parquet, .arrow
+  REL/             a folder of such files; the text forms may end in .gz
+--input may be repeated. A place may also be a pattern ('facts/2026-*/*.csv'), or Rel=PLACE: all files of
+PLACE are facts of that relation, whatever their names (Edge=data/e.csv, 'Edge=data/*.parquet'). Spark reads
+files itself, and also reads the URL of an object store (s3a://bucket/facts), Rel=TABLE of the catalog,
+table:PREFIX (the tables PREFIX + relation), and .orc in Rel=PLACE.
+
+output (--output): on Spark the executors write it
+  DIR              DIR/REL.csv; on Spark the folder DIR/REL of part files, also at a URL
+  table:PREFIX     on Spark: replaces the catalog tables PREFIX + relation
+
+A value that is not a number, string or boolean is written as in commands, or as JSON.
+
+update files (--updates):
+  NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
+                   also rollback, insert_or_update, delete_key, modify, clear, dump, query_index,
+                   dump_index, profile, timestamp, log_level, mssleep, echo, exit
+  NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
+  REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end
+  -                standard input: commands or JSON lines, applied as they arrive
+Each commit prints exactly the changes of the output relations. With --output the changes also go to
+DIR/changes.jsonl or DIR/REL.changes.csv.
+
+followed files (--follow DIR): files in a folder for each input relation, DIR/REL/. Move a file there when it
+is complete.
+  facts            any form of fact files: the rows are inserted
+  changes          .jsonl, .csv and .tsv as in update files, or a table with a column `op`, +1 or -1
+The files found at one time are one epoch. A run prints the changes of an epoch, or with --output writes them
+to DIR/changes/epoch=N/changes.jsonl: each epoch once, even if a run with --checkpoint is started again.
+"""
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line. The parsed arguments have the command's function as `act`."""
+    parser = argparse.ArgumentParser(prog="ddlog", description="Differential Datalog in Python.")
+    parser.add_argument("--version", action=_Version, nargs=0, help="print the version")
+    commands: _Commands = parser.add_subparsers(metavar="COMMAND", required=True)
+    _run(commands)
+    _repl(commands)
+    _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
+    _circuit(commands)
+    _import_souffle(commands)
+    return parser
+
+
+def _command(
+    commands: _Commands, name: str, act: Callable[[argparse.Namespace], int], help: str
+) -> argparse.ArgumentParser:
+    """The parser of a command on a program."""
+    parser: argparse.ArgumentParser = commands.add_parser(
+        name, help=help, description=help.capitalize() + "."
+    )
+    parser.add_argument("program", metavar="PROG.dl", type=Path, help="the program")
+    parser.add_argument("-L", dest="library", metavar="LIBDIR", action="append", default=[],
+                        help="a directory of modules to import, searched after the program's own "
+                             "directory; may be repeated")  # fmt: skip
+    refuse(parser)
+    parser.set_defaults(act=act)
+    return parser
+
+
+def _run(commands: _Commands) -> None:
+    run = _command(commands, "run", subcommands.run, "read facts, print the output relations, apply updates")
+    run.formatter_class = argparse.RawDescriptionHelpFormatter
+    run.epilog = _FILE_FORMS
+    _session_options(run)
+    run.add_argument("--output", metavar="DIR",
+                     help="write each output relation to a file or folder of this directory")  # fmt: skip
+    run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
+                     help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
+    run.add_argument("--relation", metavar="REL", action="append", default=[],
+                     help="print only this relation, of any role; may be repeated")  # fmt: skip
+    run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
+    run.add_argument("--updates", metavar="FILE",
+                     help="apply the transactions of this file; - is standard input")  # fmt: skip
+    for name, effect in (
+        ("init-snapshot", "print the output relations before the updates"),
+        ("delta", "print the changes of each commit"),
+        ("store", "let `dump` print the contents of relations"),
+    ):
+        run.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True,
+                         help=f"{effect} (default); --no-{name}: do not")  # fmt: skip
+    run.add_argument("--follow", metavar="DIR",
+                     help="apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes; "
+                          "needs PySpark")  # fmt: skip
+    run.add_argument("--checkpoint", metavar="DIR",
+                     help="with --follow: record the applied files here, continue after them")  # fmt: skip
+    run.add_argument("--once", action="store_true", help="with --follow: end after the present files")
+    run.add_argument("--every", metavar="TIME",
+                     help="with --follow: the time between batches, such as '10 seconds'")  # fmt: skip
+
+
+def _repl(commands: _Commands) -> None:
+    help = "run a program interactively, with commands and queries"
+    _session_options(_command(commands, "repl", subcommands.repl, help))
+
+
+def _circuit(commands: _Commands) -> None:
+    circuit = _command(commands, "circuit", subcommands.circuit, "show the circuit of a program")
+    circuit.add_argument("--stage", choices=("relational", "incremental"), default="incremental",
+                         help="before or after the rewriting to changes (default: incremental)")  # fmt: skip
+    circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
+    circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
+                         help="spark: also say which expressions are SQL and which are Python")  # fmt: skip
+
+
+def _import_souffle(commands: _Commands) -> None:
+    help = "translate a Soufflé program"
+    parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
+    parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
+    parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
+                        help="the file for the translation (default: standard output)")  # fmt: skip
+    parser.add_argument("--word", type=int, choices=(32, 64), default=32,
+                        help="the bits of a number (default: 32)")  # fmt: skip
+    parser.set_defaults(act=subcommands.import_souffle)
+
+
+def _session_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--input", metavar="PLACE", action="append", default=[],
+                        help="a directory with a fact file for each input relation, or REL=PLACE; "
+                             "may be repeated")  # fmt: skip
+    parser.add_argument("--max-iterations", metavar="N", type=_positive,
+                        help="the most iterations of a recursion (default: no limit)")  # fmt: skip
+    parser.add_argument("--output-internal-relations", action="store_true",
+                        help="make every relation that is not an input an output relation")  # fmt: skip
+    _engine_options(parser)
+    parser.add_argument("--quiet", action="store_true", help="print no notes, warnings or progress")
+
+
+def _engine_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--engine", choices=("auto", "in-process", "spark"), default="auto",
+                        help="auto (default): Spark if options, the environment (MASTER, SPARK_REMOTE) or an"
+                             " active session says where Spark is, or if the input is larger than the "
+                             "in-process limit; otherwise in-process")  # fmt: skip
+    parser.add_argument("--master", metavar="URL", help="Spark's master: local[*], spark://HOST:PORT, yarn")
+    parser.add_argument("--remote", metavar="URL", help="a Spark Connect server: sc://HOST[:PORT]")
+    parser.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[],
+                        help="a setting of Spark; may be repeated")  # fmt: skip
+    parser.add_argument("-w", "--workers", metavar="N", type=_positive,
+                        help="the number of threads: 1 in-process, any number on Spark on this machine "
+                             "(default: all)")  # fmt: skip
+    parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
+                        help="the most input for the in-process engine, such as 8G; compressed and columnar "
+                             "files count several times (default: a quarter of the memory)")  # fmt: skip
+
+
+def _size(text: str) -> int:
+    from ..sessions.engines import parse_size
+
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _positive(text: str) -> int:
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive number")
+    return int(text)
+
+
+class _Version(argparse.Action):
+    def __call__(self, parser: argparse.ArgumentParser, *rest: object, **named: object) -> None:
+        from importlib.metadata import version
+
+        print(f"ddlog {version('ddlog')}")
+        parser.exit()

@@ -1,0 +1,119 @@
+"""The options of `ddlog run`, and two tables of the combinations that have no meaning."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.options import CannotBeCombined, OptionNeeded
+from ..sessions.engines import EngineOptions
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """The options of `ddlog run`."""
+
+    input: tuple[str, ...] = ()
+    output: str | None = None
+    format: str | None = None
+    updates: str | None = None
+    relations: tuple[str, ...] = ()
+    sizes: bool = False
+    max_iterations: int | None = None
+    quiet: bool = False
+    engine: EngineOptions = field(default_factory=EngineOptions)
+    follow: str | None = None
+    checkpoint: str | None = None
+    once: bool = False
+    every: str | None = None
+    init_snapshot: bool = True
+    delta: bool = True
+    store: bool = True
+
+
+def is_elsewhere(output: str) -> bool:
+    """Whether an output is a table or a URL, which only Spark writes."""
+    return output.startswith("table:") or ("://" in output and not output.startswith("file:"))
+
+
+class Exclusion(NamedTuple):
+    """Two options that cannot be combined."""
+
+    option: str
+    other: str
+    reason: str
+
+
+class Need(NamedTuple):
+    """An option that has a meaning only with one of other options."""
+
+    option: str
+    others: tuple[str, ...]
+    reason: str
+
+
+GIVEN: dict[str, Callable[[RunOptions], bool]] = {
+    "--checkpoint": lambda run: bool(run.checkpoint),
+    "--every": lambda run: bool(run.every),
+    "--follow": lambda run: run.follow is not None,
+    "--follow with --output": lambda run: run.follow is not None and run.output is not None,
+    "--format": lambda run: run.format is not None,
+    "--format csv or tsv": lambda run: run.format in ("csv", "tsv"),
+    "--format parquet": lambda run: run.format == "parquet",
+    "--no-delta": lambda run: not run.delta,
+    "--no-init-snapshot": lambda run: not run.init_snapshot,
+    "--no-store": lambda run: not run.store,
+    "--once": lambda run: run.once,
+    "--output": lambda run: run.output is not None,
+    "--output file:…": lambda run: re.match("file:/", run.output or "") is not None,
+    "--output table:…": lambda run: (run.output or "").startswith("table:"),
+    "--output URL": lambda run: re.match(r"(?!file:|table:)[A-Za-z][\w+.-]+:/", run.output or "") is not None,
+    "--sizes": lambda run: run.sizes,
+    "--sizes with --format": lambda run: run.sizes and run.format is not None,
+    "--updates": lambda run: run.updates is not None,
+}  # fmt: skip
+"""Whether an option of the tables below is given."""
+
+NEEDS = (
+    Need("--checkpoint", ("--follow",), "a checkpoint records which followed files were applied"),
+    Need("--once", ("--follow",), "a run without followed files always ends"),
+    Need("--every", ("--follow",), "only followed files are applied in batches"),
+    Need("--no-init-snapshot", ("--updates",), "without updates the snapshot is the whole output"),
+    Need("--no-delta", ("--updates",), "without updates there are no commits"),
+    Need("--no-store", ("--updates",), "only a command file has `dump` commands"),
+    Need("--format parquet", ("--output",), "Parquet is not a text"),
+    Need("--sizes with --format", ("--output", "--updates"), "sizes have no format"),
+)
+
+EXCLUSIONS = (
+    Exclusion("--follow", "--updates", "a run takes its changes from one place"),
+    Exclusion("--follow", "--sizes", "a run that follows prints changes only"),
+    Exclusion("--follow", "--output table:…", "changes are written to a local directory"),
+    Exclusion("--follow", "--output URL", "changes are written to a local directory"),
+    Exclusion("--follow", "--output file:…", "changes are written to a local directory, given as a path"),
+    Exclusion("--follow", "--format parquet", "changes are written as text"),
+    Exclusion("--follow with --output", "--format csv or tsv", "changes are written as JSON lines"),
+    Exclusion("--updates", "--output table:…", "changes are written to a local directory"),
+    Exclusion("--updates", "--output URL", "changes are written to a local directory"),
+    Exclusion("--sizes", "--no-init-snapshot", "the sizes are those of the snapshot"),
+    Exclusion("--output table:…", "--format", "the catalog chooses the format of a table"),
+)
+
+
+def check_options(options: RunOptions) -> None:
+    """Raises DDlogError with all rows of the two tables that the options break."""
+    broken: list[Diagnostic] = [
+        OptionNeeded(need.option, " or ".join(need.others), need.reason)
+        for need in NEEDS
+        if GIVEN[need.option](options) and not any(GIVEN[other](options) for other in need.others)
+    ]
+    broken += [
+        CannotBeCombined(row.option, row.other, row.reason)
+        for row in EXCLUSIONS
+        if GIVEN[row.option](options) and GIVEN[row.other](options)
+    ]
+    if broken:
+        raise DDlogError(broken)

@@ -1,0 +1,177 @@
+"""The shell of the REPL: it takes a command or a query and prints the answer."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+from collections.abc import Callable
+
+from ..commands.interpreter import Interpreter
+from ..commands.reader import CommandReader
+from ..errors.diagnostics import DDlogError, internal_error_text, render
+from ..sessions.results import Changes
+from ..sessions.session import Session
+from .answers import SHOWN, table_lines
+from .progress import ProgressLine
+
+HELP = """\
+  ? Path("a", x), x != "b"      the rows that satisfy a rule body; also ? 1 + 2
+  start;                        begin a transaction
+  insert Edge(1, 2);            also delete, insert_or_update, delete_key R key, modify R key <- {..}
+  clear Edge;                   remove every row
+  commit;  commit dump_changes; apply the transaction; print its changes
+  rollback;                     drop the transaction
+  dump;  dump Path;             print the output relations, or one relation
+  query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
+  relations                     list relations and indexes, their columns and sizes
+  profile cpu on;  profile;     measure commits (also `change`); print sizes and measurements
+  echo text;  timestamp;  mssleep 10;  log_level 400;
+  help  exit                    Ctrl-C stops a command, Ctrl-D ends the session
+A command ends with `;` and may take several lines. Updates separated by `,` are applied together."""
+
+
+class Shell:
+    """Takes what the user enters and prints the answers. No error ends it."""
+
+    def __init__(self, session: Session, progress: ProgressLine) -> None:
+        self.session, self._progress = session, progress
+        self._reader = CommandReader(
+            session.program.relations, session.typedefs, "<input>", session.program.indexes
+        )
+        self._interpreter = Interpreter(session, self._show, self._changed, session.program.names("output"))
+        self._lines: list[str] = []
+
+    @property
+    def ended(self) -> bool:
+        """Whether the user asked to leave."""
+        return self._interpreter.ended
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open."""
+        return self._interpreter.in_transaction
+
+    def is_whole(self, text: str) -> bool:
+        """Whether the text needs no further line."""
+        stripped = text.strip()
+        return not stripped or stripped[0] in "?#" or stripped in _WORDS or stripped.endswith(";")
+
+    def take(self, text: str) -> None:
+        """Answers a query or a command. An incomplete command waits for further text."""
+        word = text.strip()
+        if self._reader.remainder() is None:
+            if word.startswith("?"):
+                self._answer(lambda: self._query(text.split("?", 1)[1]))
+                return
+            if word in _WORDS:
+                self._answer(lambda: _WORDS[word](self))
+                return
+        self._reader.feed(text if text.endswith("\n") else f"{text}\n")
+        self._answer(self._run)
+
+    def _run(self) -> None:
+        for command in self._reader.commands():
+            began = time.perf_counter()
+            self._interpreter.step(command)
+            if command.word == "commit":
+                self._show(f"({_elapsed(began)})")
+            if self.ended:
+                return
+        if self._reader.remainder() is None:
+            self._interpreter.flush()
+
+    def _answer(self, act: Callable[[], None]) -> None:
+        """Does something for the user: its output at the end, errors printed, Ctrl-C stops it."""
+        try:
+            with self._progress:
+                act()
+        except DDlogError as error:
+            self._page()
+            self._reader.discard()
+            print(render(error.diagnostics, color=sys.stderr.isatty()), file=sys.stderr, flush=True)
+        except KeyboardInterrupt:
+            self._lines.clear()
+            self._reader.discard()
+            print("interrupted; the session is at its last commit", file=sys.stderr, flush=True)
+            self._interpreter.forget()
+        except Exception as error:
+            if os.environ.get("DDLOG_DEBUG"):
+                raise
+            self._lines.clear()
+            self._reader.discard()
+            print(internal_error_text(error), file=sys.stderr, flush=True)
+            self._interpreter.forget()
+        self._page()
+
+    def _query(self, text: str) -> None:
+        began = time.perf_counter()
+        result = self.session.query(text.strip().removesuffix(";"), name="<query>")
+        taken = _elapsed(began)
+        if not result.columns:
+            self._show(f"{'true' if result else 'false'} ({taken})")
+            return
+        count = len(result)
+        self._lines.extend(table_lines(result))
+        more = f", the first {SHOWN:,} shown" if count > SHOWN else ""
+        self._show(f"({count:,} {'row' if count == 1 else 'rows'}{more}, {taken})")
+
+    def _changed(self, changes: Changes, dump_changes: bool) -> None:
+        if dump_changes:
+            self._lines.extend(changes.lines())
+            return
+        for name in changes:
+            weights = [weight for _, weight in changes.rows(name)]
+            added, removed = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
+            self._show(f"{name}: {' '.join(f'{count:+,}' for count in (added, removed) if count)}")
+
+    def _relations(self) -> None:
+        for relation in self.session.program.relations.values():
+            if relation.hidden:
+                continue
+            columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
+            size = self.session.size(relation.name)
+            self._show(f"{relation.role} {relation.kind} {relation.name}({columns})  {size:,} rows")
+
+        for index in self.session.program.indexes.values():
+            variables = ", ".join(f"{each.name}: {each.type}" for each in index.variables)
+            self._show(f"index {index.name}({variables}) on {index.relation}")
+
+    def _help(self) -> None:
+        self._show(HELP)
+
+    def _leave(self) -> None:
+        self._interpreter.ended = True
+
+    def _show(self, line: str) -> None:
+        self._lines.append(line)
+
+    def _page(self) -> None:
+        """Prints the gathered lines, through a pager if they are more than the terminal has."""
+        lines, self._lines = self._lines, []
+        if not lines:
+            return
+        if sys.stdin.isatty() and sys.stdout.isatty() and len(lines) >= shutil.get_terminal_size().lines:
+            import pydoc
+
+            pydoc.pager("\n".join(lines))
+        else:
+            sys.stdout.write("\n".join(lines) + "\n")
+            sys.stdout.flush()
+
+
+_WORDS: dict[str, Callable[[Shell], None]] = {
+    "help": Shell._help,
+    "help;": Shell._help,
+    "relations": Shell._relations,
+    "relations;": Shell._relations,
+    "exit": Shell._leave,
+    "quit": Shell._leave,
+    "quit;": Shell._leave,
+}
+
+
+def _elapsed(began: float) -> str:
+    seconds = time.perf_counter() - began
+    return f"{seconds * 1000:.1f} ms" if seconds < 1 else f"{seconds:.2f} s"

@@ -1,0 +1,71 @@
+"""The snapshot of a run: the relations after the first commit, as sizes, as text or in files."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from ..commands.interpreter import dump_lines
+from ..core import Relation
+from ..io.write import csv_header, row_writer, write_relation
+from ..sessions.results import Changes
+from ..sessions.session import Session
+from .options import RunOptions
+from .sinks import print_lines
+
+
+def show_snapshot(session: Session, chosen: Sequence[Relation], options: RunOptions, first: Changes) -> None:
+    """Writes the files and prints the text that the options ask for; `first` are the changes of the first
+    commit. Raises DDlogError."""
+    if options.output is not None:
+        _write(session, chosen, options.output, options.format or "csv")
+    print_lines(_lines(session, chosen, options, first))
+    sys.stdout.flush()
+
+
+def _write(session: Session, chosen: Sequence[Relation], output: str, format: str) -> None:
+    for relation in chosen:
+        if session.on_spark:
+            session.write(relation.name, output, format)
+            continue
+        view = session[relation.name]
+        rows = view.tuples()
+        stored = view.stored
+        write_relation(Path(output), format, relation, session.typedefs, rows, stored.columns, stored.weights)
+
+
+def _lines(
+    session: Session, chosen: Sequence[Relation], options: RunOptions, first: Changes
+) -> Iterator[str]:
+    names = [relation.name for relation in chosen]
+    if options.sizes:
+        yield from (f"{name}\t{session.size(name)}" for name in names)
+    elif options.output is not None:
+        return
+    elif options.format is not None:
+        yield from _formatted(session, chosen, options.format)
+    elif options.updates is not None and not options.input:
+        yield from first.lines(names)
+    else:
+        yield from dump_lines(session, names)
+
+
+def _formatted(session: Session, chosen: Sequence[Relation], format: str) -> Iterator[str]:
+    """Relations as CSV, TSV or JSON lines. With several relations, lines or blocks name their relation."""
+    for relation in chosen:
+        line = row_writer(format, relation, session.typedefs)
+        if format == "jsonl":
+            for row in session[relation.name].tuples():
+                item = line(row).removesuffix("\n")
+                yield item if len(chosen) == 1 else f"{{{json.dumps(relation.name)}: {item}}}"
+            continue
+        if len(chosen) > 1:
+            yield f"{relation.name}:"
+        if format == "csv":
+            yield csv_header(relation).removesuffix("\n")
+        for row in session[relation.name].tuples():
+            yield line(row).removesuffix("\n")
+        if len(chosen) > 1:
+            yield ""

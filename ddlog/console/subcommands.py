@@ -1,0 +1,131 @@
+"""The commands of the command line. Each function takes the parsed arguments and returns the exit code.
+
+Imports are inside the functions, so that `--help` and errors of usage come at once.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ..sessions.engines import EngineOptions
+    from ..sessions.program import Program
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """`ddlog run`. Raises DDlogError."""
+    from .options import RunOptions
+    from .run import run
+
+    options = RunOptions(
+        input=tuple(arguments.input), output=arguments.output, format=arguments.format,
+        updates=arguments.updates, relations=tuple(arguments.relation), sizes=arguments.sizes,
+        max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
+        follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
+        init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
+    )  # fmt: skip
+    with _engines_stopped():
+        run(_compile(arguments), options)
+    return 0
+
+
+def repl(arguments: argparse.Namespace) -> int:
+    """`ddlog repl`. Raises DDlogError."""
+    from .repl import repl
+
+    engine = _engine(arguments)
+    program = _compile(arguments)
+    with _engines_stopped():
+        repl(program, arguments.input, engine, arguments.max_iterations, arguments.quiet)
+    return 0
+
+
+def check(arguments: argparse.Namespace) -> int:
+    """`ddlog check`. Raises DDlogError."""
+    _compile(arguments)
+    return 0
+
+
+def circuit(arguments: argparse.Namespace) -> int:
+    """`ddlog circuit`. Raises DDlogError."""
+    if arguments.engine == "spark":
+        return _circuit_on_spark(arguments)
+    from .drawing import draw
+
+    draw(_compile(arguments).circuit(arguments.stage), arguments.output)
+    return 0
+
+
+def _circuit_on_spark(arguments: argparse.Namespace) -> int:
+    from ..errors.diagnostics import DDlogError
+    from ..errors.options import CannotBeCombined
+    from ..spark.sessions.explain import explain
+
+    if arguments.stage != "incremental":
+        reason = "on Spark only the incremental circuit can be shown"
+        raise DDlogError([CannotBeCombined("--engine spark", f"--stage {arguments.stage}", reason)])
+    if arguments.output is not None:
+        reason = "on Spark a circuit is shown as text only"
+        raise DDlogError([CannotBeCombined("--engine spark", "--output", reason)])
+    sys.stdout.write(explain(_compile(arguments)))
+    return 0
+
+
+def import_souffle(arguments: argparse.Namespace) -> int:
+    """`ddlog import-souffle`. Raises DDlogError."""
+    from ..errors.diagnostics import DDlogError
+    from ..errors.options import OutputIsProgram
+    from ..sessions.program import read_source
+    from ..souffle.translate import translate
+    from .notes import noting
+
+    output: Path | None = arguments.output
+    if output is not None and output.resolve() == arguments.program.resolve():
+        raise DDlogError([OutputIsProgram(str(output))])
+    translation = translate(read_source(arguments.program), arguments.word)
+    note = noting(quiet=False)
+    for remark in translation.remarks:
+        note(remark)
+    if output is None:
+        sys.stdout.write(translation.text)
+    else:
+        output.write_text(translation.text, encoding="utf-8")
+    return 0
+
+
+def _compile(arguments: argparse.Namespace) -> Program:
+    """The program; prints its warnings unless --quiet is given. Raises DDlogError."""
+    from ..errors.diagnostics import render
+    from ..sessions.program import compile
+
+    program = compile(arguments.program, library_paths=arguments.library)
+    if getattr(arguments, "output_internal_relations", False):
+        program = program.with_internal_outputs()
+    if program.warnings and not getattr(arguments, "quiet", False):
+        print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
+    return program
+
+
+def _engine(arguments: argparse.Namespace) -> EngineOptions:
+    from ..sessions.engines import EngineOptions, parse_conf
+
+    return EngineOptions(
+        arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
+        arguments.workers,
+    )  # fmt: skip
+
+
+@contextmanager
+def _engines_stopped() -> Iterator[None]:
+    """Stops at the end the engines that were started inside."""
+    try:
+        yield
+    finally:
+        from .launch import stop_engines
+
+        stop_engines()

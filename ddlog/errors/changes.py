@@ -1,0 +1,166 @@
+"""Errors about changes of input relations: rows, tables, primary keys."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic, counted
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnInput(Diagnostic):
+    """A change of a relation that rules compute."""
+
+    title: ClassVar[str] = "{name} is not an input relation: only input relations can be changed"
+    name: str
+    role: str
+    inputs: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The input relations."""
+        return f"the input relations are {', '.join(self.inputs) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class NothingToClear(Diagnostic):
+    """`clear` of a stream."""
+
+    title: ClassVar[str] = (
+        "{name} is a stream and cannot be cleared: its elements are gone after each transaction"
+    )
+    suggestion: ClassVar[str] = "`rollback` drops the elements of this transaction"
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadValue(Diagnostic):
+    """A value that does not have the type of its column."""
+
+    title: ClassVar[str] = "{relation}.{column}: {problem}"
+    relation: str
+    column: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadTable(Diagnostic):
+    """A table with other columns than the relation, or with a value of the wrong type."""
+
+    title: ClassVar[str] = "the table for {relation}{where}: {problem}"
+    relation: str
+    problem: str
+    row: int = 0
+
+    @property
+    def where(self) -> str:
+        """The row, counted from 1."""
+        return f", row {self.row}" if self.row else ""
+
+
+@dataclass(frozen=True, slots=True)
+class BadKey(Diagnostic):
+    """A value that does not have the type of the primary key."""
+
+    title: ClassVar[str] = "the primary key of {relation}: {problem}"
+    relation: str
+    problem: str
+
+
+@dataclass(frozen=True, slots=True)
+class WrongWidth(Diagnostic):
+    """A row with too few or too many values."""
+
+    title: ClassVar[str] = "a row of {relation} has {expected}, found {given}"
+    relation: str
+    given: int
+    columns: tuple[str, ...]
+
+    @property
+    def expected(self) -> str:
+        """The number of values, and the columns."""
+        return f"{counted(len(self.columns), 'value')} ({', '.join(self.columns)})"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongColumns(Diagnostic):
+    """A row by column name with an unknown name, or without a column."""
+
+    title: ClassVar[str] = "a row of {relation} {difference}"
+    relation: str
+    unknown: tuple[str, ...]
+    missing: tuple[str, ...]
+    columns: tuple[str, ...]
+
+    @property
+    def difference(self) -> str:
+        """The first name that is wrong."""
+        return (
+            f"has no column {self.unknown[0]!r}" if self.unknown else f"lacks the column {self.missing[0]!r}"
+        )
+
+    @property
+    def hint(self) -> str:
+        """The columns."""
+        return f"the columns are {', '.join(self.columns) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class NoRow(Diagnostic):
+    """A value that is not a row at all."""
+
+    title: ClassVar[str] = "{shown} is not a row of {relation}"
+    relation: str
+    shown: str
+    columns: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The forms of a row."""
+        form = f"a row is a tuple, or a mapping by name, of {', '.join(self.columns) or 'none'}"
+        return f"{form}; pass several rows as `*rows`, or as a table to `insert_table`"
+
+
+@dataclass(frozen=True, slots=True)
+class NoPrimaryKey(Diagnostic):
+    """A change by key of a relation without a primary key."""
+
+    title: ClassVar[str] = "{relation} has no primary key"
+    relation: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyExists(Diagnostic):
+    """An insertion of a key that the relation already has."""
+
+    title: ClassVar[str] = "{relation} already has a row with the key {key}"
+    relation: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class KeyMissing(Diagnostic):
+    """A change of a key that the relation does not have."""
+
+    title: ClassVar[str] = "{relation} has no row with the key {key}"
+    relation: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentValue(Diagnostic):
+    """A deletion of a row, where the relation has another row with the same key."""
+
+    title: ClassVar[str] = "the row of {relation} with the key {key} differs from the row to delete"
+    relation: str
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class CannotModify(Diagnostic):
+    """A mutation that does not fit the present value."""
+
+    title: ClassVar[str] = "the row of {relation} cannot be modified: {problem}"
+    relation: str
+    problem: str

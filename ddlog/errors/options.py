@@ -1,0 +1,87 @@
+"""Errors about options of the command line and of a session."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class CannotBeCombined(Diagnostic):
+    """Two options that exclude each other."""
+
+    title: ClassVar[str] = "{option} cannot be combined with {other}{because}"
+    option: str
+    other: str
+    reason: str = ""
+
+    @property
+    def because(self) -> str:
+        """The reason, after a colon."""
+        return f": {self.reason}" if self.reason else ""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionNeeded(Diagnostic):
+    """An option that has a meaning only with another one."""
+
+    title: ClassVar[str] = "{option} needs {needed}: {reason}"
+    option: str
+    needed: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BadOptionValue(Diagnostic):
+    """An option with a value of the wrong form."""
+
+    title: ClassVar[str] = "{option} {value}: expected {expected}"
+    option: str
+    value: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True)
+class EmptyInput(Diagnostic):
+    """`--input` with an empty value."""
+
+    title: ClassVar[str] = "--input needs a place: a directory, a pattern, a URL or REL=PLACE"
+
+
+@dataclass(frozen=True, slots=True)
+class OutputIsProgram(Diagnostic):
+    """A translation that would replace the program that is translated."""
+
+    title: ClassVar[str] = "{path} is the program itself"
+    suggestion: ClassVar[str] = "give the translation another name"
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoSuchEngine(Diagnostic):
+    """The name of an engine that does not exist."""
+
+    title: ClassVar[str] = "there is no engine `{engine}`"
+    suggestion: ClassVar[str] = "the engines are auto, in-process and spark"
+    engine: str
+
+
+@dataclass(frozen=True, slots=True)
+class OneWorkerInProcess(Diagnostic):
+    """Several workers for the in-process engine."""
+
+    title: ClassVar[str] = "--workers {workers}: the in-process engine has one worker"
+    suggestion: ClassVar[str] = "add --engine spark to share the work between several threads"
+    workers: int
+
+
+@dataclass(frozen=True, slots=True)
+class WorkersAreSettled(Diagnostic):
+    """A number of workers for a Spark whose place already settles the number."""
+
+    title: ClassVar[str] = "--workers {workers}: the place of Spark settles the number of workers ({place})"
+    suggestion: ClassVar[str] = "leave out --workers; on this machine, --master 'local[N]' has N of them"
+    workers: int
+    place: str

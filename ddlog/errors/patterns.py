@@ -1,0 +1,64 @@
+"""Errors about patterns."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAnExpression(Diagnostic):
+    """A pattern where a value is wanted."""
+
+    title: ClassVar[str] = "`{text}` is a pattern, not an expression"
+    text: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotAPattern(Diagnostic):
+    """An expression where a pattern is wanted."""
+
+    title: ClassVar[str] = "this cannot be a pattern"
+    suggestion: ClassVar[str] = (
+        "a pattern is a variable, `_`, a literal, a tuple or a constructor of patterns"
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NonExhaustive(Diagnostic):
+    """A match that not every value passes."""
+
+    title: ClassVar[str] = "Non-exhaustive match patterns: {missing} is not covered"
+    suggestion: ClassVar[str] = "add an arm for it, or `_ -> ...`"
+    missing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Unsatisfiable(Diagnostic):
+    """A pattern that earlier ones leave nothing for."""
+
+    title: ClassVar[str] = "Unsatisfiable match pattern"
+    label: ClassVar[str] = "the patterns above match all of its values"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Refutable(Diagnostic):
+    """A pattern that may fail where it must not."""
+
+    title: ClassVar[str] = "{use} needs a pattern that matches every value: {missing} is not covered"
+    use: str
+    missing: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AssignedConstructor(Diagnostic):
+    """A constructor of several left of `=`."""
+
+    title: ClassVar[str] = (
+        "Type constructor in the left-hand side of an assignment is only allowed for types with one "
+        "constructor: {missing} is not covered"
+    )
+    suggestion: ClassVar[str] = "take the value apart with `match`"
+    missing: str

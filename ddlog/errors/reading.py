@@ -1,0 +1,75 @@
+"""Errors about reading from a session: relations, look-ups in an index, subscriptions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic, counted
+
+
+@dataclass(frozen=True, slots=True)
+class NotKept(Diagnostic):
+    """A relation that this session does not compute."""
+
+    title: ClassVar[str] = "{name} is not kept by this session"
+    suggestion: ClassVar[str] = (
+        'open the session with relations="all"; `ddlog run` keeps the output relations and each --relation'
+    )
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class NotDelayed(Diagnostic):
+    """A query over an earlier state that the session does not keep."""
+
+    title: ClassVar[str] = "{name} is not kept: a session keeps only the earlier states that rules read"
+    name: str
+    kept: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The earlier states that can be read."""
+        return f"the rules read {', '.join(self.kept)}" if self.kept else "no rule reads an earlier state"
+
+
+@dataclass(frozen=True, slots=True)
+class NotAnOutput(Diagnostic):
+    """A subscription to a relation that is not an output relation."""
+
+    title: ClassVar[str] = (
+        "{name} is not an output relation: a session reports the changes of output relations only"
+    )
+    name: str
+    outputs: tuple[str, ...]
+
+    @property
+    def hint(self) -> str:
+        """The output relations."""
+        return f"the output relations are {', '.join(self.outputs) or 'none'}"
+
+
+@dataclass(frozen=True, slots=True)
+class WrongIndexKey(Diagnostic):
+    """A key of an index with too few or too many values."""
+
+    title: ClassVar[str] = "a key of index {index} has {expected}, found {given}"
+    index: str
+    variables: tuple[str, ...]
+    given: int
+
+    @property
+    def expected(self) -> str:
+        """The number of values, and the variables."""
+        wanted = counted(len(self.variables), "value")
+        return f"{wanted} ({', '.join(self.variables)})" if self.variables else wanted
+
+
+@dataclass(frozen=True, slots=True)
+class BadIndexKey(Diagnostic):
+    """A value in a key that does not have the type of the index's variable."""
+
+    title: ClassVar[str] = "the key of index {index}, {variable}: {problem}"
+    index: str
+    variable: str
+    problem: str

@@ -1,0 +1,84 @@
+"""Errors about the state of a session, about faults in rules, and about packages that are missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class InTransaction(Diagnostic):
+    """An operation that a session allows only between transactions."""
+
+    title: ClassVar[str] = "there are changes that are neither committed nor rolled back"
+    suggestion: ClassVar[str] = "commit or roll back first"
+
+
+@dataclass(frozen=True, slots=True)
+class NoFurtherChanges(Diagnostic):
+    """A change after a load with `static=True`."""
+
+    title: ClassVar[str] = "this session was loaded as static: it takes no changes"
+
+
+@dataclass(frozen=True, slots=True)
+class SessionClosed(Diagnostic):
+    """A use of a session after its end."""
+
+    title: ClassVar[str] = "the session is closed"
+
+
+@dataclass(frozen=True, slots=True)
+class FaultInRule(Diagnostic):
+    """An expression of a rule that failed on a row."""
+
+    title: ClassVar[str] = "{problem}, in the rule `{shown}`{valuation}"
+    problem: str
+    rule: str
+    row: str
+
+    @property
+    def shown(self) -> str:
+        """The rule on one line."""
+        return " ".join(self.rule.split())
+
+    @property
+    def valuation(self) -> str:
+        """The row on which the rule failed."""
+        return f", for {self.row}" if self.row else ""
+
+
+@dataclass(frozen=True, slots=True)
+class IterationLimitReached(Diagnostic):
+    """A recursion without a fixpoint within the limit."""
+
+    title: ClassVar[str] = "no fixpoint after {limit} iterations of {recursive}"
+    suggestion: ClassVar[str] = (
+        "the session is at its last commit; if the recursion is finite, set a higher limit"
+    )
+    limit: int
+    relations: tuple[str, ...]
+
+    @property
+    def recursive(self) -> str:
+        """The relations of the recursion."""
+        return ", ".join(self.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class NotInstalled(Diagnostic):
+    """An optional package that is not installed."""
+
+    title: ClassVar[str] = "{package} is not installed"
+    suggestion: ClassVar[str] = "pip install {package}"
+    package: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoTable(Diagnostic):
+    """Values that a table of Arrow or pandas cannot hold."""
+
+    title: ClassVar[str] = "{problem}"
+    problem: str
