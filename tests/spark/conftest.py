@@ -1,6 +1,7 @@
-"""One Spark session for all tests: a JVM takes seconds to start and most of a core while it does.
+"""One Spark session for all tests, since a JVM takes seconds to start and most of a core while it starts.
 
-Classic and local, unless DDLOG_TEST_REMOTE names a Connect server: its address, or `local[2]` to start one.
+The session is classic and local, unless DDLOG_TEST_REMOTE names a Connect server by its address, or says
+`local[2]` to start one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,8 @@ _CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
-    # Hundreds of queries that run once: compiling them well takes longer than it saves.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # The tests run hundreds of queries once each: compiling them well takes longer than it saves.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=99m",
 }
 
 
