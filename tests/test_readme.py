@@ -62,7 +62,7 @@ def test_commands_print_what_is_shown(block: Block, place: Path) -> None:
 
 
 CODES = [b for b in BLOCKS if b.language == "python"]
-COMMANDS = [b.text.strip() for b in BLOCKS if b.language == "sh"]
+COMMANDS = [b.text.strip().replace("\\\n", "") for b in BLOCKS if b.language == "sh"]
 SHOWN, *PRINTED = [b for b in BLOCKS if b.language == "output"]
 EXAMPLES = [
     pytest.param(code, output, id=name, marks=[pytest.mark.java] if name == "spark" else [])
