@@ -66,7 +66,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 # ---- Workers
 
 # Tests under tests/spark that start a process of their own and leave the shared session alone.
-ALONE = ("test_connect.py", "test_a_process_of_its_own", "test_the_driver_is_killed_in_an_epoch")
+ALONE = ("test_connect.py", "test_a_process_of_its_own")
 
 
 @pytest.hookimpl(optionalhook=True)

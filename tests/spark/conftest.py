@@ -29,6 +29,13 @@ _CONF = {
 }
 
 
+# Spark writes and compiles a Java class for each query, which takes longer than a few rows do.
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+}
+
+
 @pytest.fixture(scope="session")
 def spark() -> Iterator[SparkSession]:
     """The session that the tests share."""
@@ -43,3 +50,15 @@ def spark() -> Iterator[SparkSession]:
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    """Spark interprets its plans in a test. A Connect server compiles them, as Spark does by default."""
+    chosen = {} if "DDLOG_TEST_REMOTE" in os.environ else _INTERPRETED
+    before = {key: spark.conf.get(key) for key in chosen}
+    for key, value in chosen.items():
+        spark.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        spark.conf.set(key, old)

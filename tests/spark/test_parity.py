@@ -26,24 +26,7 @@ from ..programs.test_corpus import CORPUS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-# Spark writes and compiles a Java class for each query, which takes longer than a few rows do.
-INTERPRETED = {
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
-}
-
-
-@pytest.fixture(scope="module", autouse=True)
-def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Spark interprets its plans in this file. A Connect server compiles them, as Spark does by default."""
-    chosen = {} if "DDLOG_TEST_REMOTE" in os.environ else INTERPRETED
-    before = {key: spark.conf.get(key) for key in chosen}
-    for key, value in chosen.items():
-        spark.conf.set(key, value)
-    yield
-    for key, old in before.items():
-        spark.conf.set(key, old)
-
+pytestmark = pytest.mark.usefixtures("interpreted")
 
 ON_DRIVER = SparkOptions()
 ON_CLUSTER = SparkOptions(driver_rows=0)
