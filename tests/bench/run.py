@@ -252,7 +252,7 @@ def on_spark(options: Options, failures: list[str]) -> dict[str, Any]:
 
 
 def allowed(names: Sequence[str]) -> tuple[str, ...]:
-    """The benchmarks that exist, with the names of the command line."""
+    """The names that the command line accepts; after `spark`, those of the benchmarks on Spark."""
     if names[:1] == ["spark"]:
         from spark.report import NAMES
 

@@ -90,7 +90,7 @@ def chain(n: int) -> Relations:
 
 
 def graph(n: int, m: int, seed: int = 1) -> Relations:
-    """A random directed graph. With m = 2n most nodes are in one component: few iterations, many rows each."""
+    """A random directed graph. With m = 2n most nodes are in one component: few, large iterations."""
     return {"Edge": random_graph(Random(seed), n, m)}
 
 

@@ -61,7 +61,7 @@ def processor_seconds(process: int) -> float:
 
 @dataclass(frozen=True)
 class Held:
-    """What a session holds: cached parts and their MiB in memory and on disk, MiB of live Java objects, and
+    """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects, and MiB
     of the two processes as the system sees them."""
 
     cached: int
