@@ -1,38 +1,88 @@
-"""What holds for every test."""
+"""Rules for every test: interrupts, tests that need Java, and the worker that each test runs in."""
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.spark.sessions.java import NEEDED, check_java
+
+NO_JAVA = (
+    f"no Java {NEEDED} for the tests on Spark: apt install openjdk-{NEEDED}-jre-headless (or brew install "
+    f"openjdk@{NEEDED}), and put `java` in PATH or set JAVA_HOME"
+)
+
+# Every JVM that a test starts runs for seconds: compiling its code well takes longer than it saves.
+os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
+
 
 @pytest.fixture(scope="session", autouse=True)
 def interrupts() -> Iterator[None]:
-    """Ctrl-C is not ignored, here and in what tests start, though background jobs ignore it."""
+    """Ctrl-C interrupts the tests and their processes, also in a background job, which would ignore it."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
 
 
+# ---- Java
+
+
+@cache
+def has_java() -> bool:
+    """Whether Spark can start a JVM on this machine."""
+    try:
+        check_java()
+    except DDlogError:
+        return False
+    return True
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Declares the marker of tests that start a JVM without the fixture `spark`."""
+    config.addinivalue_line("markers", "java: the test starts a JVM")
+
+
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Skips a test that needs a JVM where there is no Java."""
+    needs_java = "spark" in getattr(item, "fixturenames", ()) or item.get_closest_marker("java") is not None
+    if needs_java and not has_java():
+        pytest.skip(NO_JAVA)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Says in one line how to run the tests that were skipped for want of Java."""
+    skipped = [report for report in terminalreporter.getreports("skipped") if NO_JAVA in str(report.longrepr)]
+    if skipped:
+        terminalreporter.write_line(f"{len(skipped)} tests skipped: {NO_JAVA}")
+
+
+# ---- Workers
+
+# Tests under tests/spark that start a process of their own and leave the shared session alone.
+ALONE = ("test_connect.py", "test_a_process_of_its_own")
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> LoadScopeScheduling:
-    """The tests on Spark's shared session run in one worker, which starts it."""
+    """The scheduler that gives Spark's shared session to one worker."""
     return OneSparkWorker(config, log)
 
 
-ALONE = "spark/test_connect.py"  # in a process of its own most of the time
-
-
 class OneSparkWorker(LoadScopeScheduling):  # type: ignore[misc]
-    """Tests go to the next free worker, but for those on Spark, which stay together."""
+    """One worker runs the tests on Spark's shared session; the next free worker runs every other test."""
 
     def _split_scope(self, nodeid: str) -> str:
         test, _, _arguments = nodeid.partition("[")
-        file = test.partition("::")[0]
-        if file.endswith(ALONE):
-            return file
-        return "spark" if "spark" in test.lower() else nodeid
+        if "test_connect.py" in test:
+            return (
+                "connect"  # in a process of its own most of the time, and first, since it takes the longest
+            )
+        shared = test.startswith("tests/spark/") and not any(name in test for name in ALONE)
+        return "spark" if shared else nodeid

@@ -20,7 +20,7 @@ LIMITS = {1_000: (2.0, 2048.0), 30_000: (30.0, 2048.0)}  # seconds, MiB
 
 @dataclass(frozen=True)
 class Size:
-    """The figures of a program: of three processes, and of the stages in one."""
+    """The figures of one program: three whole processes, and the stages in one process."""
 
     lines: int
     relations: int
@@ -32,7 +32,7 @@ class Size:
 
     @property
     def limits(self) -> tuple[float, float] | tuple[None, None]:
-        """The most seconds and MiB, for sizes that have a limit."""
+        """The limits of seconds and MiB, for sizes that have them."""
         return LIMITS.get(self.lines, (None, None))
 
 
@@ -64,7 +64,7 @@ def _process(arguments: Sequence[str], runs: int) -> Measured:
 
 
 def _ready(process: Measured) -> Measured:
-    """The process with the seconds until the session could take its first commit."""
+    """The process, and the seconds until its session was ready for the first commit."""
     taken = json.loads(process.output)
     return Measured(taken["compile"] + taken["session"], process.mib, process.output)
 
@@ -100,7 +100,7 @@ def _verdict(size: Size) -> str:
 
 
 def _stage_table(sizes: Sequence[Size]) -> str:
-    """Seconds by stage, and how a line costs more in the largest program than in the one before."""
+    """Seconds by stage, and the cost of a line in the largest program over that in the program before it."""
     *_, before, last = sizes
     growth = before.lines / last.lines
     body = [

@@ -1,4 +1,4 @@
-"""Programs as large as one likes, made like the programs of real analyses; the same for the same seed.
+"""Random programs of any size, similar to the programs of real analyses. A seed gives the same program again.
 
     python tests/bench/generated.py 30000 > large.dl
 
@@ -35,7 +35,7 @@ REMARKS = (
 
 
 def generate(lines: int, seed: int = 0) -> str:
-    """A program of at least so many lines, and few more."""
+    """A program of at least the given number of lines, and few more."""
     chance = random.Random(seed)
     parts: list[_Part] = []
     made = [f"// A program of about {lines} lines, made from the seed {seed}.", ""]
@@ -174,7 +174,7 @@ class _Part:
         return self.joined("output")
 
     def joined(self, role: str = "") -> list[str]:
-        """A relation of two to five rules: joins, with whatever else clauses can say."""
+        """A relation of two to five rules: joins, with clauses of all other kinds."""
         types = self.columns()
         bodies = [self.body() for _ in range(self.chance.choice((2, 3, 3, 4, 5)))]
         rows = [[self.value(type, body) for type in types] for body in bodies]
@@ -225,7 +225,7 @@ class _Part:
         ]
 
     def counted(self) -> list[str]:
-        """The number of something by a name, and those that are many."""
+        """A count for each name, and the names with a large count."""
         body = self.body()
         key, what = self.variable("string", body), self.variable("u32", body)
         relation, text = self.declare("", ("string", "u64"), 1 + body.depth, "Count")
@@ -296,7 +296,7 @@ class _Part:
         return self.chance.choice([each for each in own[-25:] if each.depth < DEPTH])
 
     def term(self, body: _Body) -> None:
-        """A term that shares a variable with those before."""
+        """A term that shares a variable with the clauses before it."""
         relation = self.source()
         body.depth = max(body.depth, relation.depth)
         shared = [i for i, type in enumerate(relation.types) if type in ("u32", "string")]
@@ -308,7 +308,7 @@ class _Part:
         body.clauses.append(f"{relation.name}({', '.join(args)})")
 
     def pattern(self, type: str, body: _Body) -> str:
-        """What an argument may be: a new variable, a constant, or the form of a value."""
+        """An argument of a term: a new variable, a constant, or a pattern."""
         chance = self.chance.random()
         if chance > 0.3:
             return body.new(type)
@@ -347,14 +347,14 @@ class _Part:
         body.clauses.append(f"var {body.new(type)} = {value}")
 
     def matched(self, body: _Body) -> None:
-        """An assignment that filters by the form of a value."""
+        """An assignment whose pattern filters values."""
         for type in ("u32", "string"):
             options = body.variables.get(f"Option<{type}>")
             if options:
                 body.clauses.append(f"Some{{var {body.new(type)}}} = {self.chance.choice(options)}")
 
     def negated(self, body: _Body) -> None:
-        """The absence of a row."""
+        """A negated term."""
         relation = self.source()
         body.depth = max(body.depth, relation.depth)
         key = self.variable(relation.types[0], body)

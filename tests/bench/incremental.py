@@ -43,7 +43,7 @@ def as_rows(table: Ints) -> list[Row]:
 
 
 def commit(session: Any, deleted: dict[str, list[Row]], inserted: dict[str, list[Row]]) -> tuple[float, int]:
-    """One transaction: the milliseconds to commit it and to read its changes, and the number of these."""
+    """The milliseconds to commit one transaction and to read its changes, and the number of changes."""
     started = time.perf_counter()
     for relation, old in deleted.items():
         session.delete_rows(relation, old)

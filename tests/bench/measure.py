@@ -1,4 +1,4 @@
-"""Time and peak memory of a whole process, and a yardstick for the machine."""
+"""Time and peak memory of a whole process, and a measure of the machine's speed."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Measured:
-    """One run of a process: seconds on the clock, peak memory, what it printed."""
+    """One run of a process: seconds of wall-clock time, peak memory, output."""
 
     seconds: float
     mib: float
@@ -24,7 +24,7 @@ class Measured:
 
 
 class Failed(Exception):
-    """A process that did not end well."""
+    """A process ended with an error."""
 
 
 # A process inherits the peak memory of the one that forked it, so a bare interpreter starts the command.
@@ -39,7 +39,7 @@ os.write(int(sys.argv[1]), report.encode())
 
 
 def run_process(command: Sequence[str]) -> Measured:
-    """Run a command to its end. Raises Failed when that is no good one."""
+    """Run a command to its end. Raises Failed if its exit code is not 0."""
     reading, writing = os.pipe()
     launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(writing), *command]
     done = subprocess.run(launcher, pass_fds=[writing], capture_output=True, text=True, check=False)
@@ -68,7 +68,7 @@ def median(runs: Sequence[Measured]) -> Measured:
 
 
 def yardstick() -> float:
-    """Seconds that NumPy takes to sort 10 million random integers here and now; the best of three."""
+    """The seconds that NumPy takes to sort 10 million random integers now: the best of three."""
     numbers = np.random.default_rng(0).integers(0, 2**62, 10_000_000)
     best = float("inf")
     for _ in range(3):

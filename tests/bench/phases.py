@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 class Clock:
-    """Seconds by the name of what took them."""
+    """Seconds by the name of the stage."""
 
     def __init__(self) -> None:
         self.taken: dict[str, float] = {}

@@ -53,7 +53,7 @@ class Report:
 
 @dataclass(frozen=True)
 class Options:
-    """What to run and how."""
+    """The choice of benchmarks, and how to run them."""
 
     names: tuple[str, ...]  # after "spark", of benchmarks on Spark
     runs: int
@@ -119,7 +119,7 @@ def batch_row(workload: Workload, options: Options) -> dict[str, Any]:
 
 
 def startup_row(options: Options) -> dict[str, Any]:
-    """Time a tiny program: what the interpreter costs before it does anything."""
+    """Time a tiny program, whose cost is the start of the interpreter."""
     tiny = Options((), options.runs, "tiny", options.cache, False)
     workload = WORKLOADS["tc_chain"]
     facts = facts_of(workload, tiny)
@@ -136,7 +136,7 @@ def startup_row(options: Options) -> dict[str, Any]:
 
 
 def batch_table(batch: Sequence[dict[str, Any]]) -> str:
-    """Whole processes, beside what is required and what others need."""
+    """The table of whole processes, with the requirements and the times of other systems."""
     head = (
         "workload",
         "rows",
@@ -205,7 +205,7 @@ def curve_table(found: Sequence[Curve]) -> str:
 
 
 def run(options: Options) -> Report:
-    """Run what was asked for, printing each table as soon as it is complete."""
+    """Run the chosen benchmarks, and print each table as soon as it is complete."""
     report = Report(yardstick())
     print(f"yardstick: NumPy sorts 10M int64 in {report.yardstick_seconds:.3f} s\n", flush=True)
     if options.names[0] == "spark":
@@ -252,7 +252,7 @@ def on_spark(options: Options, failures: list[str]) -> dict[str, Any]:
 
 
 def allowed(names: Sequence[str]) -> tuple[str, ...]:
-    """What may be run, given the names that were asked for."""
+    """The names that the command line accepts; after `spark`, those of the benchmarks on Spark."""
     if names[:1] == ["spark"]:
         from spark.report import NAMES
 

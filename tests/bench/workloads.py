@@ -60,7 +60,7 @@ def rows(*columns: Ints) -> Ints:
 
 
 def without_duplicates(pairs: Ints) -> Ints:
-    """The distinct rows of two columns, each where it stood first."""
+    """The distinct rows of two columns, in the order of their first occurrence."""
     first = np.unique((pairs[:, 0] << 32) | pairs[:, 1], return_index=True)[1]
     distinct: Ints = pairs[np.sort(first)]
     return distinct
@@ -84,13 +84,13 @@ def random_graph(random: Random, nodes: int, edges: int) -> Ints:
 
 
 def chain(n: int) -> Relations:
-    """A path of n nodes: many iterations with little in each."""
+    """A path of n nodes: many iterations, with few rows each."""
     nodes = np.arange(n - 1)
     return {"Edge": rows(nodes, nodes + 1)}
 
 
 def graph(n: int, m: int, seed: int = 1) -> Relations:
-    """A random directed graph; with m = 2n most of it is one component: few rounds, much in each."""
+    """A random directed graph. With m = 2n most nodes are in one component: few, large iterations."""
     return {"Edge": random_graph(Random(seed), n, m)}
 
 
@@ -148,7 +148,7 @@ def measurements(count: int, groups: int, seed: int = 8) -> Relations:
 
 @dataclass(frozen=True)
 class Workload:
-    """Inputs, the program that reads them, its output, and what is required of it.
+    """Inputs, the program that reads them, its output, and the required time and memory.
 
     `souffle` is what the engine of that name takes for the same files (interpreted, -j2; compiled, -j1
     and -j2), whole process, as measured elsewhere on such a machine."""

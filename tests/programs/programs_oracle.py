@@ -1,6 +1,6 @@
 """What the programs in `programs/` must compute, worked out a second time in plain Python.
 
-    python -m tests.programs_oracle              write programs/*/expected/ from facts/ and updates.dat
+    python -m tests.programs.programs_oracle     write programs/*/expected/ from facts/ and updates.dat
 
 Each program has a function from its facts to its outputs that shares nothing with the engine: sets,
 dictionaries, depth-first searches, networkx. `test_programs.py` compares what it gives with `ddlog run`.
@@ -56,6 +56,14 @@ def counts(pairs: Iterable[tuple[Any, Any]]) -> set[Row]:
 
 
 # ---- The programs
+
+
+def routes(f: Facts) -> Facts:
+    """The first program of the README."""
+    return {
+        "Reach": closure((x, y) for x, y, up in f["Link"] if up),
+        "Degree": counts((x, y) for x, y, _ in f["Link"]),
+    }
 
 
 def people(f: Facts) -> Facts:
@@ -433,7 +441,16 @@ def call_graph(f: Facts) -> Facts:
 
 ORACLES: dict[str, Callable[[Facts], Facts]] = {
     oracle.__name__: oracle
-    for oracle in (people, same_generation, shortest_path, points_to, package_deps, network, call_graph)
+    for oracle in (
+        routes,
+        people,
+        same_generation,
+        shortest_path,
+        points_to,
+        package_deps,
+        network,
+        call_graph,
+    )
 }
 
 # Columns that hold a collection, which the functions above give as a tuple.

@@ -1,6 +1,7 @@
-"""One Spark session for all tests: a JVM takes seconds to start and most of a core while it does.
+"""One Spark session for all tests, since a JVM takes seconds to start and most of a core while it starts.
 
-Classic and local, unless DDLOG_TEST_REMOTE names a Connect server: its address, or `local[2]` to start one.
+The session is classic and local, unless DDLOG_TEST_REMOTE names a Connect server by its address, or says
+`local[2]` to start one.
 """
 
 from __future__ import annotations
@@ -23,8 +24,15 @@ _CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
-    # Hundreds of queries that run once: compiling them well takes longer than it saves.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # The tests run hundreds of queries once each: compiling them well takes longer than it saves.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=99m",
+}
+
+
+# Spark writes and compiles a Java class for each query, which takes longer than a few rows do.
+_INTERPRETED = {
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 
@@ -42,3 +50,15 @@ def spark() -> Iterator[SparkSession]:
     session = builder.getOrCreate()
     yield session
     session.stop()
+
+
+@pytest.fixture
+def interpreted(spark: SparkSession) -> Iterator[None]:
+    """Spark interprets its plans in a test. A Connect server compiles them, as Spark does by default."""
+    chosen = {} if "DDLOG_TEST_REMOTE" in os.environ else _INTERPRETED
+    before = {key: spark.conf.get(key) for key in chosen}
+    for key, value in chosen.items():
+        spark.conf.set(key, value)
+    yield
+    for key, old in before.items():
+        spark.conf.set(key, old)

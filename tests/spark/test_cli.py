@@ -30,6 +30,7 @@ def run(capfd: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, s
     return code, out, error
 
 
+@pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("updates", [True, False])
 def test_a_program(spark: SparkSession, capfd: pytest.CaptureFixture[str], updates: bool) -> None:
     home = PROGRAMS / "same_generation"
@@ -65,6 +66,7 @@ def test_circuits_say_what_is_sql(capfd: pytest.CaptureFixture[str], tmp_path: P
     assert any(line.strip().startswith("sql: ") and "b + 1" in line for line in out.splitlines()), out
 
 
+@pytest.mark.java
 def test_a_process_of_its_own(tmp_path: Path) -> None:
     """Starts and stops Spark; all that is printed is ours."""
     (tmp_path / "p.dl").write_text(EDGES)
@@ -83,6 +85,7 @@ def test_a_process_of_its_own(tmp_path: Path) -> None:
     ]
 
 
+@pytest.mark.java
 def test_nobody_there(capfd: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     (tmp_path / "p.dl").write_text(EDGES)
     for option, address in (("--master", "spark://localhost:1"), ("--remote", "sc://localhost:1")):

@@ -42,6 +42,7 @@ def wait_for_port() -> None:
     pytest.fail(f"another Connect server holds port {PORT}")
 
 
+@pytest.mark.java
 def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     for package in ("pyspark", "grpc", "grpc_status"):
         pytest.importorskip(package)

@@ -26,6 +26,8 @@ from ..programs.test_corpus import CORPUS
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+pytestmark = pytest.mark.usefixtures("interpreted")
+
 ON_DRIVER = SparkOptions()
 ON_CLUSTER = SparkOptions(driver_rows=0)
 # Everything counts as large: nothing stays on the driver, nothing is sent to every task.
@@ -71,7 +73,7 @@ def transcript(program: Program, session: Session, name: str) -> list[str]:
     return lines
 
 
-BY_DRIVER = ("call_graph", "points_to")
+BY_DRIVER = ("call_graph", "points_to", "routes")
 CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_CLUSTER) for name in sorted(ORACLES)]
 
 

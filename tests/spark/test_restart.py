@@ -307,7 +307,7 @@ from pathlib import Path
 from pyspark.sql import SparkSession
 import ddlog
 from ddlog.sessions.session import Session
-from ddlog.spark.checkpoint import Checkpoint
+from ddlog.spark.streaming.checkpoint import Checkpoint
 sys.path.insert(0, sys.argv[1])
 from streaming import Told, edges, program, run_once
 place, point = Path(sys.argv[2]), sys.argv[3]

@@ -1,4 +1,4 @@
-"""What is run on Spark beside the loop that is written by hand."""
+"""The workloads that are compared with the hand-written loop on Spark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The opponent: the loop that a Spark user writes by hand today, written with care.
+"""The hand-written loop: the code of a careful Spark user, to compare with.
 
 Semi-naive evaluation over DataFrames. What is new is joined, made distinct, and cleared of what is known by
 an anti join; a local checkpoint cuts the lineage, and a count fills it. Small sides are broadcast, and what
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 Step: TypeAlias = "Callable[[DataFrame, DataFrame | None, DataFrame, int], DataFrame]"
-"""Candidates, from what is new, what was known before it, both together, and the number of the new."""
+"""Derived rows, from the new rows, the rows known before, both together, and the number of new rows."""
 
 MERGE = 4  # iterations after which the parts of what is known become one
 SMALL = 300_000  # rows up to which a side of a join is broadcast
@@ -35,7 +35,7 @@ def read(spark: SparkSession, facts: Path, relation: str, *columns: str) -> Data
 
 
 class Parts:
-    """Rows in parts, each computed once and cut off from how it was.
+    """Rows in parts, each computed once and without its lineage.
 
     A checkpoint alone does it by one job, but from it Spark goes on guessing sizes from the history that was
     cut: in a rule with two recursive joins the guess has twice as many digits after each iteration, and
@@ -48,7 +48,7 @@ class Parts:
         self.cached: list[DataFrame] = []
 
     def add(self, frame: DataFrame) -> int:
-        """One more part; the number of its rows."""
+        """Adds a part and returns the number of its rows."""
         if not self.sized:
             self.frames.append(frame.localCheckpoint(eager=False))
             return self.frames[-1].count()
@@ -59,7 +59,7 @@ class Parts:
         return rows
 
     def merge(self) -> None:
-        """Make the parts one. Their checkpoints were used, hence made, so that the caches may go."""
+        """Merges the parts. Their checkpoints have been used, and so computed: the caches can be dropped."""
         frame, cached = union(self.frames).repartition(*self.frames[0].columns), self.cached
         self.frames, self.cached = [], []
         self.add(frame)
@@ -68,7 +68,7 @@ class Parts:
 
 
 def fixpoint(first: DataFrame, step: Step, sized: bool = False) -> DataFrame:
-    """All that the step derives from these rows. `sized` as in Parts."""
+    """All rows that the step derives from these rows. `sized` as in Parts."""
     keys = first.columns
     parts = Parts(sized)
     total = count = parts.add(first.distinct())
@@ -95,7 +95,7 @@ def union(parts: list[DataFrame]) -> DataFrame:
 
 
 def broadcast(frame: DataFrame, rows: int) -> DataFrame:
-    """The frame, sent whole to every task if it is small."""
+    """The frame, broadcast if it is small."""
     return F.broadcast(frame) if rows <= SMALL else frame
 
 

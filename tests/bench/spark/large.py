@@ -1,4 +1,4 @@
-"""What does not fit the driver: `python large.py ours|plain FOLDER ROWS`. Prints JSON.
+"""An input that does not fit the driver: `python large.py ours|plain FOLDER ROWS`. Prints JSON.
 
 The fact table is written by Spark as Parquet if it is not there. The driver has 4 GB.
 """

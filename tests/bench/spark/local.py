@@ -1,4 +1,4 @@
-"""A Spark session on this machine, and what its processes use."""
+"""A Spark session on this machine, and the memory and time of its processes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ MIB = 1 << 20
 
 
 def session(memory: str, **conf: str) -> Any:
-    """A new session with two cores and this much driver memory, without noise."""
+    """A new session with two cores, the given driver memory, and no progress bars or logs."""
     from pyspark.sql import SparkSession
 
     settings = {
@@ -46,7 +46,7 @@ def java_process() -> int:
 
 
 def resident(process: int, peak: bool = False) -> float:
-    """MiB of memory that a process holds, or held at most."""
+    """The MiB of memory of a process, now or at its peak."""
     wanted = "VmHWM:" if peak else "VmRSS:"
     lines = Path(f"/proc/{process}/status").read_text().splitlines()
     (size,) = (line.split()[1] for line in lines if line.startswith(wanted))
@@ -61,7 +61,7 @@ def processor_seconds(process: int) -> float:
 
 @dataclass(frozen=True)
 class Held:
-    """What a session holds: cached parts and their MiB in memory and on disk, MiB of live Java objects, and
+    """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects, and MiB
     of the two processes as the system sees them."""
 
     cached: int
@@ -72,7 +72,7 @@ class Held:
 
 
 def held(spark: Any) -> Held:
-    """What a classic session holds now, after a garbage collection on both sides."""
+    """The memory that a classic session holds, after a garbage collection in Java and in Python."""
     gc.collect()
     context = spark.sparkContext
     for _ in range(2):  # the first tells Spark what nothing refers to; it lets go of that in the background

@@ -1,4 +1,4 @@
-"""Sessions of the benchmarks' programs on Spark, and what their commits cost."""
+"""Sessions of the benchmarks' programs on Spark, and the cost of their commits."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Iterations:
         self.count = 0
 
     def __call__(self, phase: str, iteration: int, rows: int) -> None:
-        """One more, unless something is only being read."""
+        """Counts an iteration, unless the progress is that of reading."""
         if not phase.startswith("reading"):
             self.count += 1
 

@@ -38,12 +38,12 @@ class Settings:
 
     @property
     def scale(self) -> str:
-        """Its name."""
+        """The name of the scale."""
         return "full" if self.full else "tiny"
 
 
 def figures_of(script: str, *arguments: str) -> Any:
-    """What a script of this folder prints as its last line."""
+    """The JSON that a script of this folder prints as its last line."""
     done = run_process([sys.executable, str(HERE / f"{script}.py"), *arguments])
     return json.loads(done.output.splitlines()[-1])
 
@@ -87,7 +87,7 @@ def check(case: Case, settings: Settings, side: str, found: Figures) -> None:
 
 
 def side_table(rows: Sequence[Figures]) -> str:
-    """Ours beside the loop."""
+    """The table of our times and those of the hand-written loop."""
     head = ("workload", "rows", "by hand, cold", "ours", "ratio", "", "by hand, warm", "ours", "ratio", "")
     body = [
         (
@@ -130,13 +130,13 @@ def rest(each: Figures) -> tuple[str, ...]:
 
 
 def grown(points: Sequence[Figures], what: str) -> float:
-    """What is held at the end, over what was held a quarter of the way."""
+    """The memory held at the end, over the memory held after a quarter of the epochs."""
     early, late = points[len(points) // 4], points[-1]
     return float(late[what] / max(early[what], 1e-9))
 
 
 def epoch_table(found: Figures) -> str:
-    """What is held as epochs go by."""
+    """The table of memory held after each tenth of the epochs."""
     head = (
         "state",
         "epoch",
@@ -178,7 +178,7 @@ def large(settings: Settings) -> Figures:
 
 
 def large_table(found: Figures) -> str:
-    """Many rows, ours beside the plain query."""
+    """The table of the large input: our time and that of the plain query."""
     body = [
         (side, f"{found['rows']:,}", f"{found[side]['seconds']:.1f}", f"{found[side]['java_mib']:.0f}")
         for side in ("plain", "ours")

@@ -27,7 +27,7 @@ MEMORY = "3g"
 
 
 def per_iteration(steps: Sequence[Step]) -> Figures:
-    """Of some commits: mean seconds an iteration, if there are any, and the median of a commit."""
+    """The mean seconds of an iteration, if there are any, and the median seconds of a commit."""
     count = sum(step.iterations for step in steps)
     return {
         "seconds": sum(step.ms for step in steps) / 1000 / count if count else None,
@@ -50,7 +50,7 @@ def iterations(spark: Any, full: bool) -> Figures:
 
 
 def update(spark: Any, full: bool) -> Figures:
-    """Ten facts more and less, where five million are joined and summed up."""
+    """Ten facts inserted and deleted, where five million facts are joined and summed up."""
     rows = 5_000_000 if full else 20_000
     with OnSpark(spark, "star") as ours:
         seconds = load_star(ours, spark, rows)
@@ -60,7 +60,7 @@ def update(spark: Any, full: bool) -> Figures:
 
 
 def epochs(spark: Any, full: bool) -> Figures:
-    """What is held after every tenth of 200 epochs: of a recursion, and of a join under a group."""
+    """The memory held after every tenth of 200 epochs: of a recursion, and of a join under a group."""
     count, every = (200, 20) if full else (6, 2)
     edges = reach_inputs(50_000 if full else 500)
     found: Figures = {"epochs": count}
@@ -78,7 +78,7 @@ def epochs(spark: Any, full: bool) -> Figures:
 
 
 def watched(spark: Any, count: int, every: int, turn: Callable[[int], Sequence[Step]]) -> list[Figures]:
-    """What is held, and the seconds of a commit since, after some of `count` epochs, two a turn."""
+    """The memory held, and the seconds of a commit since the last figure, at some of `count` epochs."""
     points: list[Figures] = []
     times: list[float] = []
     for epoch in range(2, count + 1, 2):

@@ -39,7 +39,7 @@ def some_facts(rows: int, turn: int, count: int) -> list[Row]:
 
 
 def plain(facts: DataFrame, dimension: DataFrame) -> DataFrame:
-    """What the program computes, as a Spark user asks for it."""
+    """The result of the program, as a plain Spark query."""
     return (
         facts.join(dimension, "key")
         .groupBy("class")
@@ -49,7 +49,7 @@ def plain(facts: DataFrame, dimension: DataFrame) -> DataFrame:
 
 
 def load_star(ours: OnSpark, spark: SparkSession, rows: int) -> float:
-    """The seconds to load so many facts."""
+    """The seconds to load the given number of facts."""
     started = time.perf_counter()
     ours.session.insert("Fact", facts(spark, rows))
     ours.session.insert("Dim", dimension(spark))
