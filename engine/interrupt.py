@@ -28,9 +28,9 @@ def _handle(number: int, frame: FrameType | None) -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Notes Ctrl-C instead of raising it; one that came too late for a check is raised at the end.
+    """Notes Ctrl-C instead of raising it. A Ctrl-C after the last `check` is raised at the end.
 
-    Does nothing outside the main thread, where signals do not arrive, and when nested.
+    Does nothing when nested, or in a thread that is not the main thread and so gets no signals.
     """
     global _noted, _previous
     handler = signal.getsignal(signal.SIGINT)

@@ -2,6 +2,10 @@
 
 The steps of Sugiyama's method: a row for each box by its longest path, a point on each row that an
 edge passes, an order in each row by the mean place of the neighbours, and then places near to them.
+
+No package draws these graphs as well without a system binary. The layout of igraph gives every box the
+same width, so the frame of a recursion makes a drawing eight times as wide; grandalf, which knows widths,
+still makes it half as wide again, and leads feedback edges through boxes; Graphviz is a binary.
 """
 
 from __future__ import annotations

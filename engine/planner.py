@@ -1,9 +1,9 @@
 """Join orders: which term to look up next, and when to run each row step.
 
-A plan starts from the rows of one term (or from the empty valuation) and is greedy: steps as soon as
-their inputs are bound; tests (negated terms, terms whose columns are all bound) before look-ups;
-then the look-up with the smallest expected fan-out. Steps with an effect come last. It is chosen at run
-time, from statistics.
+A plan starts from the rows of one term, or from the empty valuation, and is greedy. A step runs as soon as
+its inputs are bound; a test (a negated term, or a term whose columns are all bound) comes before every
+look-up; then follows the look-up with the smallest expected fan-out. Inspect steps come last. A plan is
+chosen at run time, from statistics.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from .operators.steps import binds, inputs
 
 @dataclass(frozen=True, slots=True)
 class RunStep:
-    """Runs a row step. `check`: the name it binds is bound already, so it tests for equality.
+    """Runs a row step. `check`: the variable that it binds is bound already, so the step tests for equality.
     `keep` names the variables that are read later."""
 
     step: Step
@@ -64,8 +64,8 @@ def plan(
 ) -> tuple[PlanStep, ...]:
     """The order of look-ups and steps from term `start`'s rows (None: from one empty valuation).
 
-    Steps whose numbers are in `late` run when all else is done: a step that faulted on rows that the
-    rest of the body would have excluded.
+    The steps whose numbers are in `late` run after all others: they faulted, perhaps on rows that the
+    rest of the body excludes.
     """
     bound: set[str] = set() if start is None else {v for v in terms[start].columns if v is not None}
     waiting = [k for k in range(len(terms)) if k != start]
@@ -94,7 +94,8 @@ def _run_ready(
     late: Collection[int],
     waiting: Sequence[int],
 ) -> None:
-    """Runs what can be run; an Inspect when no term is `waiting` and all else is done."""
+    """Runs each step whose inputs are bound; an Inspect only when no term is `waiting` and no other step is
+    left."""
     progress = True
     while progress:
         progress = False

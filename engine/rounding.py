@@ -2,29 +2,36 @@
 
 from __future__ import annotations
 
+import math
+from ctypes import c_float
 from fractions import Fraction
-
-import numpy as np
 
 
 def rounded(above: int, below: int) -> float:
-    """The double nearest to a fraction; infinite beyond the greatest."""
+    """The double nearest to above / below; infinite beyond the greatest."""
     try:
         return above / below
     except OverflowError:
-        return float("inf") if above > 0 else float("-inf")
+        return math.inf if above > 0 else -math.inf
 
 
 def rounded_single(above: int, below: int) -> float:
-    """The single nearest to a fraction: rounding to a double on the way must not decide a tie."""
+    """The single nearest to above / below; infinite beyond the greatest."""
     double = rounded(above, below)
-    with np.errstate(over="ignore"):
-        single = np.float32(double)
-    error = above - Fraction(double) * below if np.isfinite(double) else 0
-    if error and np.isfinite(single):
-        other = np.nextafter(single, np.float32(np.inf if double > float(single) else -np.inf))
-        if np.isfinite(other) and abs(Fraction(double) - Fraction(float(other))) == abs(
-            Fraction(double) - Fraction(float(single))
-        ):
-            return float(max(single, other) if error > 0 else min(single, other))
-    return float(single)
+    if math.isinf(double):
+        return double
+    error = above - Fraction(double) * below
+    return single_beside(double, (error > 0) - (error < 0))
+
+
+def single_beside(double: float, side: int) -> float:
+    """The single nearest to a value of which `double` is the nearest double.
+
+    The value is greater than `double` if side is 1, less if it is -1. A double with an odd last bit
+    is never half way between two singles, so it stands for what lies beside it.
+    """
+    if side and not math.isinf(double):
+        mantissa, _ = math.frexp(double)
+        if int(mantissa * (1 << 53)) % 2 == 0:
+            double = math.nextafter(double, side * math.inf)
+    return c_float(double).value + 0.0  # no negative zero

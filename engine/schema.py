@@ -49,7 +49,7 @@ in the equality of expressions; their faults carry it."""
 
 
 class Encoder(Protocol):
-    """Turns values of a domain to int64 and back; what array code needs from a runtime."""
+    """Turns values of a domain into int64 and back; array code gets one from its runtime."""
 
     def encode(self, kind: Kind, domain: str, value: Any) -> int:
         """The int64 of one value."""
@@ -97,7 +97,7 @@ class Deferred:
 
 
 def ready(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, made now if that was deferred: for many calls."""
+    """The function, without the detour of a Deferred: for many calls."""
     return function.function() if isinstance(function, Deferred) else function
 
 

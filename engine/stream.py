@@ -20,7 +20,7 @@ C = TypeVar("C")
 
 
 @dataclass(frozen=True, slots=True)
-class Group(Generic[A]):
+class AbelianGroup(Generic[A]):
     """An abelian group: a zero, an addition, a negation."""
 
     zero: A
@@ -32,14 +32,14 @@ class Group(Generic[A]):
         return self.add(left, self.negate(right))
 
 
-INTEGERS: Group[int] = Group(0, lambda a, b: a + b, lambda a: -a)
-ZSETS: Group[Zset] = Group({}, zset.add, zset.negate)
+INTEGERS: AbelianGroup[int] = AbelianGroup(0, lambda a, b: a + b, lambda a: -a)
+ZSETS: AbelianGroup[Zset] = AbelianGroup({}, zset.add, zset.negate)
 
 
 class Stream(Generic[A]):
     """A function from times 0, 1, 2, ... to a group (Definition 3.1)."""
 
-    def __init__(self, group: Group[A], at: Callable[[int], A]) -> None:
+    def __init__(self, group: AbelianGroup[A], at: Callable[[int], A]) -> None:
         self.group = group
         self._at = at
         self._known: dict[int, A] = {}
@@ -54,27 +54,29 @@ class Stream(Generic[A]):
         return [self[t] for t in range(times)]
 
 
-def of_values(group: Group[A], values: Iterable[A]) -> Stream[A]:
+def of_values(group: AbelianGroup[A], values: Iterable[A]) -> Stream[A]:
     """The stream of the values, and zero after them."""
     known = list(values)
     return Stream(group, lambda t: known[t] if t < len(known) else group.zero)
 
 
-def streams(group: Group[A]) -> Group[Stream[A]]:
+def streams(group: AbelianGroup[A]) -> AbelianGroup[Stream[A]]:
     """The group of streams over a group, time by time (Proposition 3.19)."""
-    return Group(
+    return AbelianGroup(
         Stream(group, lambda _: group.zero),
         lambda a, b: Stream(group, lambda t: group.add(a[t], b[t])),
         lambda a: Stream(group, lambda t: group.negate(a[t])),
     )
 
 
-def lift(function: Callable[[A], B], group: Group[B]) -> Callable[[Stream[A]], Stream[B]]:
+def lift(function: Callable[[A], B], group: AbelianGroup[B]) -> Callable[[Stream[A]], Stream[B]]:
     """↑f: the function applied at every time; `group` is that of its results."""
     return lambda s: Stream(group, lambda t: function(s[t]))
 
 
-def lift2(function: Callable[[A, B], C], group: Group[C]) -> Callable[[Stream[A], Stream[B]], Stream[C]]:
+def lift2(
+    function: Callable[[A, B], C], group: AbelianGroup[C]
+) -> Callable[[Stream[A], Stream[B]], Stream[C]]:
     """↑f of a function of two arguments."""
     return lambda a, b: Stream(group, lambda t: function(a[t], b[t]))
 
@@ -84,7 +86,7 @@ def delay(s: Stream[A]) -> Stream[A]:
     return Stream(s.group, lambda t: s[t - 1] if t else s.group.zero)
 
 
-def fix(group: Group[A], operator: Callable[[Stream[A]], Stream[A]]) -> Stream[A]:
+def fix(group: AbelianGroup[A], operator: Callable[[Stream[A]], Stream[A]]) -> Stream[A]:
     """The unique α = operator(α) of a strict operator (Proposition 3.14)."""
     solution = Stream(group, lambda t: body[t])
     body = operator(solution)
@@ -113,7 +115,7 @@ def incremental2(
     return lambda a, b: differentiate(operator(integrate(a), integrate(b)))
 
 
-def delta_zero(value: A, group: Group[A]) -> Stream[A]:
+def delta_zero(value: A, group: AbelianGroup[A]) -> Stream[A]:
     """δ₀: the value, then zero for ever (Definition 5.1)."""
     return Stream(group, lambda t: group.zero if t else value)
 
@@ -128,6 +130,6 @@ def integral(s: Stream[A]) -> A:
     raise AssertionError("unreachable")
 
 
-def stream_of(group: Group[Any], rows: Iterable[Iterable[Any]]) -> Stream[Stream[Any]]:
+def stream_of(group: AbelianGroup[Any], rows: Iterable[Iterable[Any]]) -> Stream[Stream[Any]]:
     """A stream of streams from the values of each, zero after them."""
     return of_values(streams(group), [of_values(group, row) for row in rows])

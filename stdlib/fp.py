@@ -12,9 +12,9 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 
+from ..engine.rounding import rounded, rounded_single, single_beside
 from ..values import NAN, Struct, canonical_float, single
 from .options import NONE, err, ok, some
-from .rounding import nearest_double, nearest_single, single_beside
 
 Real = Callable[..., float]
 
@@ -152,20 +152,20 @@ def log_f(f: float, base: float) -> float:
 
 def mul_add_d(a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
-    return _mul_add(a, b, c, nearest_double)
+    return _mul_add(a, b, c, rounded)
 
 
 def mul_add_f(a: float, b: float, c: float) -> float:
     """`a * b + c`, rounded once."""
-    return _mul_add(a, b, c, nearest_single)
+    return _mul_add(a, b, c, rounded_single)
 
 
-def _mul_add(a: float, b: float, c: float, nearest: Callable[[Fraction], float]) -> float:
+def _mul_add(a: float, b: float, c: float, nearest: Callable[[int, int], float]) -> float:
     if not math.isfinite(a) or not math.isfinite(b):
         return canonical_float(a * b + c)
     if not math.isfinite(c):
         return c
-    return nearest(Fraction(a) * Fraction(b) + Fraction(c))
+    return nearest(*(Fraction(a) * Fraction(b) + Fraction(c)).as_integer_ratio())
 
 
 def is_nan_d(f: float) -> bool:
@@ -210,8 +210,8 @@ def parse_f(s: str) -> Struct:
     double = float(s)
     if double == 0 or not math.isfinite(double):
         return ok(canonical_float(double))
-    exact, rounded = Decimal(s), Decimal(double)
-    return ok(single_beside(double, (exact > rounded) - (exact < rounded)))
+    exact, near = Decimal(s), Decimal(double)
+    return ok(single_beside(double, (exact > near) - (exact < near)))
 
 
 def _no_float(s: str) -> Struct:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from ..engine.rounding import rounded, rounded_single
 from ..types import Float, Opaque, Tuple, Type
 from ..values import NAN, Fault, Group, wrap
-from .rounding import nearest_double, nearest_single
 from .typed import Signature, demand_number, typed
 
 
@@ -76,11 +76,11 @@ def float_sum(values: Iterable[float], width: int = 64) -> float:
     if special:
         return special[0] if all(value == special[0] for value in special) else NAN
     if width == 32:
-        return nearest_single(_exact(map(Fraction, kept)))
+        return rounded_single(*_exact(map(Fraction, kept)).as_integer_ratio())
     try:
         return math.fsum(kept) + 0.0
     except OverflowError:
-        return nearest_double(_exact(map(Fraction, kept)))
+        return rounded(*_exact(map(Fraction, kept)).as_integer_ratio())
 
 
 def mean(values: Sequence[Any]) -> float:
@@ -89,7 +89,8 @@ def mean(values: Sequence[Any]) -> float:
         raise Fault("there is no average of nothing")
     if any(isinstance(value, float) and (value is NAN or math.isinf(value)) for value in values):
         return float_sum(values)
-    return nearest_double(_exact(map(Fraction, values)) / len(values))
+    above, below = _exact(map(Fraction, values)).as_integer_ratio()
+    return rounded(above, below * len(values))
 
 
 def _exact(values: Iterable[Any]) -> Any:

@@ -96,7 +96,7 @@ UP = {
 }
 # The rooms that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = {"codegen", "lowering", "sessions", "spark", "console"}
-UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values"}
+UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding"}
 
 
 def part(module: str) -> str:

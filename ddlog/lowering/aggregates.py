@@ -1,7 +1,7 @@
-"""What a rule does with a group: which of its aggregates the engine can keep up from accumulators.
+"""Aggregates: the uses of a group that the engine computes from accumulators.
 
-A call such as `g.sum()` of a library function on nothing but the group becomes a column of the Group
-node; a group whose every use is such a call is never built.
+A call of a library function whose only argument is the group, such as `g.sum()`, becomes a column of the
+Group node. A group that is used only by such calls is never built.
 """
 
 from __future__ import annotations
@@ -41,9 +41,10 @@ Compile = Callable[[Expr, str], RowExpr]
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping:
-    """A group_by taken apart: the columns to group by and over, the result columns after the keys as
-    (variable, type, aggregate), and the rest of the rule with its uses of the group replaced."""
+class GroupPlan:
+    """The plan of a group_by: the key columns, the expressions of the members, the result columns after the
+    keys as (variable, type, aggregate), and the rest of the rule, which reads result columns in place of the
+    calls."""
 
     keys: tuple[str, ...]
     items: tuple[Expr, ...]
@@ -59,8 +60,8 @@ def plan_grouping(
     types: dict[str, Type],
     program: CheckedProgram,
     compile_expr: Compile,
-) -> Grouping:
-    """Finds the aggregates that the rest of the rule takes of the group."""
+) -> GroupPlan:
+    """The plan of a group_by, by the uses of the group in the rest of the rule and in its heads."""
     split = isinstance(clause.value, MakeTuple) and len(clause.value.items) > 1
     items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
     columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
@@ -92,7 +93,7 @@ def plan_grouping(
         make = _group_maker(len(clause.keys), split)
         aggregate = Aggregate("group", columns, make=make, key=("group", len(clause.keys), split))
         results[clause.name] = (clause.name, types[clause.name], aggregate)
-    return Grouping(clause.keys, items, tuple(results.values()), new_rest, new_heads)
+    return GroupPlan(clause.keys, items, tuple(results.values()), new_rest, new_heads)
 
 
 def _aggregate(
@@ -125,7 +126,7 @@ def _aggregate(
 
 
 def _float(function: str, column: int, second: bool, call: Call, compile_expr: Compile) -> Aggregate:
-    """A sum or mean of floats, exact and rounded once: what the library function says of the group."""
+    """A sum or mean of floats, exact and rounded once: the library function, applied to the group."""
     compiled = compile_expr(call, "")
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
@@ -170,7 +171,7 @@ def _expressions(clause: Clause) -> tuple[Expr, ...]:
 
 
 def _binds(clause: Clause, name: str) -> bool:
-    """Whether the clause uses the variable other than in an expression."""
+    """Whether the clause uses the variable outside of expressions."""
     return (isinstance(clause, GroupBy) and name in clause.keys) or getattr(clause, "name", None) == name
 
 

@@ -1,4 +1,4 @@
-"""A circuit in the making, and inside it, while a recursive stratum is lowered, the body of a fixpoint."""
+"""A circuit in the making, with the body of a fixpoint while a recursive stratum is lowered."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from ..types import Type
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """A node: of the circuit, or of the body of the fixpoint being built."""
+class NodeRef:
+    """A node of the circuit, or (`inside`) of the body of the fixpoint being built."""
 
     node: NodeId
     inside: bool = False
@@ -23,24 +23,25 @@ class Place:
 
 @dataclass
 class Builder:
-    """The nodes so far, and the value of each relation that is known."""
+    """The nodes so far, and the node of each relation that is lowered already."""
 
     program: core.CheckedProgram
     functions: Functions
     nodes: list[Node] = field(default_factory=list)
     body: list[Node] = field(default_factory=list)
-    known: dict[str, Place] = field(default_factory=dict)
+    known: dict[str, NodeRef] = field(default_factory=dict)
     imports: dict[NodeId, NodeId] = field(default_factory=dict)
 
-    def add(self, node: Node, reads: Sequence[Place], inside: bool = False) -> Place:
-        """Adds a node whose sources are `local` already; inside the body when a source is."""
+    def add(self, node: Node, reads: Sequence[NodeRef], inside: bool = False) -> NodeRef:
+        """Adds a node, to the body when it reads a node of the body; its sources are `local` ids."""
         inside = inside or any(place.inside for place in reads)
         nodes = self.body if inside else self.nodes
         nodes.append(node)
-        return Place(len(nodes) - 1, inside)
+        return NodeRef(len(nodes) - 1, inside)
 
-    def local(self, place: Place, inside: bool) -> NodeId:
-        """The node seen from the circuit or from the body; there through an Import."""
+    def local(self, place: NodeRef, inside: bool) -> NodeId:
+        """The id of a node for a reader in the circuit or in the body; the body reads the circuit by an
+        Import."""
         if place.inside or not inside:
             return place.node
         if place.node not in self.imports:
@@ -57,7 +58,7 @@ class Builder:
         """relation, multiset or stream."""
         return self.program.relations[name].kind
 
-    def node(self, place: Place) -> Node:
+    def node(self, place: NodeRef) -> Node:
         """The node at a place."""
         return (self.body if place.inside else self.nodes)[place.node]
 

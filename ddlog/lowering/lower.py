@@ -1,8 +1,8 @@
 """From a checked program to its circuit (ddlog-in-dbsp: the translation of rules).
 
-Each rule body is one Join, each relation the Distinct of the Sum of its rules, each recursive
-stratum a Fixpoint. What a recursive stratum computes from other relations alone is computed
-outside its body, and imported.
+Each rule body is one Join, each relation the Distinct of the Sum of its rules, each recursive stratum a
+Fixpoint. A rule body of a recursive stratum that reads only other relations is computed outside the
+Fixpoint, and imported.
 """
 
 from __future__ import annotations
@@ -17,18 +17,19 @@ from ..codegen.scalar import row_expr
 from ..engine.circuit import Circuit, Constant, Distinct, Fixpoint, Input, Output, Result, Sum, Variable
 from ..engine.wellformed import check_circuit
 from ..errors.source import Span
-from .building import Builder, Place
-from .rulebody import Body
+from .building import Builder, NodeRef
+from .rulebody import BodyCircuit
 
 Row = tuple[Any, ...]
-_Shared = tuple[Body, Place, tuple[str, ...]]  # a body, its valuations, the variables that these are of
+_Shared = tuple[BodyCircuit, NodeRef, tuple[str, ...]]
+"""A rule body, its valuations, and the variables that the valuations are of."""
 
 
 def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) -> Circuit:
-    """The circuit of a program: it computes the relations `outputs` (by default the output
-    relations), whatever they need, and the input relations; `Circuit.relations` lists them all.
-    Output nodes are made for the output relations among them, and for those that are read delayed:
-    what these give is for later epochs, in which it comes back by inputs."""
+    """The circuit of a program. It computes the relations `outputs` (by default the output relations), the
+    relations that these depend on, and the input relations; `Circuit.relations` lists them all. Output nodes
+    are made for the output relations among them, and for relations that are read delayed, whose changes come
+    back as inputs in later epochs."""
     roles = {name: relation.role for name, relation in program.relations.items()}
     wanted = [name for name, role in roles.items() if role == "output"] if outputs is None else list(outputs)
     needed = _needed(program, wanted) | {name for name, role in roles.items() if role == "input"}
@@ -47,13 +48,13 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
 
 
 def lower_query(program: core.CheckedProgram, rule: core.Rule, variables: Sequence[str]) -> Circuit:
-    """The circuit of a query, a rule without head: its Inputs are relations of the program, its
-    Output `query` the set of valuations of the variables."""
+    """The circuit of a query, a rule without head. Its Inputs are relations of the program, its Output
+    `query` is the set of valuations of the variables."""
     lowering = _Strata(program, compile_function_table(program))
     for name in dict.fromkeys(clause.relation for clause in rule.body if isinstance(clause, core.Atom)):
         lowering.input(program.relations[name])
     answer = tuple(core.Var(each, rule.variables[each], rule.span) for each in variables)
-    body = Body(lowering, replace(rule, heads=(core.Head("query", answer, rule.span),)))
+    body = BodyCircuit(lowering, replace(rule, heads=(core.Head("query", answer, rule.span),)))
     columns = body.schema(variables)
     joined = body.join(body.columns(body.heads[0].args, columns), columns)
     schema = lowering.nodes[joined.node].schema
@@ -97,15 +98,15 @@ class _Strata(Builder):
     wholes: dict[tuple[int, Span], core.Rule] = field(init=False)
 
     def __post_init__(self) -> None:
-        # A stratum has the part of a rule whose heads are in it, with the rule's own body and span.
+        # A stratum has a rule with only the heads in it, but with the body and span of the whole rule.
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
-    def input(self, relation: core.Relation) -> Place:
+    def input(self, relation: core.Relation) -> NodeRef:
         """The Input node of a relation, made its value."""
         stream = relation.kind == "stream"
         multiset = stream or relation.kind == "multiset"
         self.nodes.append(Input(relation.name, self.schema(relation), multiset, relation.name, stream))
-        self.known[relation.name] = place = Place(len(self.nodes) - 1)
+        self.known[relation.name] = place = NodeRef(len(self.nodes) - 1)
         return place
 
     def output(self, relation: core.Relation) -> None:
@@ -117,11 +118,12 @@ class _Strata(Builder):
     def relation(self, relation: core.Relation, rules: Sequence[core.Rule]) -> None:
         """Adds the value of a relation that is not recursive."""
         if relation.role not in ("input", "delayed"):
-            self.known[relation.name] = self.union(relation, self.parts(relation, rules), False)
+            self.known[relation.name] = self.union(relation, self.summands(relation, rules), False)
             return
         contents = self.input(relation)
         if rules:
-            self.known[relation.name] = self.union(relation, [contents, *self.parts(relation, rules)], False)
+            summands = [contents, *self.summands(relation, rules)]
+            self.known[relation.name] = self.union(relation, summands, False)
 
     def recursive(self, stratum: core.Stratum) -> None:
         """Adds the values of mutually recursive relations: a Fixpoint, and a Result for each."""
@@ -129,49 +131,50 @@ class _Strata(Builder):
         self.begin_body()
         for relation in relations:
             self.body.append(Variable(relation.name, self.schema(relation), relation.name))
-            self.known[relation.name] = Place(len(self.body) - 1, True)
+            self.known[relation.name] = NodeRef(len(self.body) - 1, True)
         results = []
         for relation in relations:
-            parts = self.parts(relation, stratum.rules)
-            results.append((relation.name, self.union(relation, parts, True).node))
+            summands = self.summands(relation, stratum.rules)
+            results.append((relation.name, self.union(relation, summands, True).node))
         text = "recursive " + ", ".join(stratum.relations)
         self.nodes.append(Fixpoint(Circuit(tuple(self.body)), tuple(results), text=text))
         fixpoint = len(self.nodes) - 1
         for relation in relations:
             self.nodes.append(Result(fixpoint, relation.name, self.schema(relation), relation.name))
-            self.known[relation.name] = Place(len(self.nodes) - 1)
+            self.known[relation.name] = NodeRef(len(self.nodes) - 1)
         self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
-    def union(self, relation: core.Relation, parts: Sequence[Place], inside: bool) -> Place:
-        """The Sum of a relation's parts, made distinct unless it is a multiset or a stream."""
+    def union(self, relation: core.Relation, summands: Sequence[NodeRef], inside: bool) -> NodeRef:
+        """The Sum of the summands, made distinct unless the relation is a multiset or a stream."""
         schema = self.schema(relation)
-        total = parts[0]
-        if len(parts) != 1:
-            sources = tuple(self.local(part, inside) for part in parts)
-            total = self.add(Sum(sources, schema, relation.name), parts, inside)
+        total = summands[0]
+        if len(summands) != 1:
+            sources = tuple(self.local(each, inside) for each in summands)
+            total = self.add(Sum(sources, schema, relation.name), summands, inside)
         if relation.kind != "relation" and not inside:
             return total
         return self.add(Distinct(self.local(total, inside), schema, relation.name), (total,), inside)
 
-    def parts(self, relation: core.Relation, rules: Sequence[core.Rule]) -> list[Place]:
+    def summands(self, relation: core.Relation, rules: Sequence[core.Rule]) -> list[NodeRef]:
         """The values of the rules for a relation, and of its facts in one Constant."""
-        parts, rows, texts = [], list[Row](), list[str]()
+        summands, rows, texts = [], list[Row](), list[str]()
         for rule in rules:
             for head in rule.heads:
                 if head.relation == relation.name:
                     row = None if rule.body else self.fact(head)
                     if row is None:
-                        parts.append(self.rule(rule, head))
+                        summands.append(self.rule(rule, head))
                     else:
                         rows.append(row)
                         texts.append(rule.text)
-        if rows or not parts:
+        if rows or not summands:
             text = texts[0] if len(texts) == 1 else f"{len(texts)} facts of {relation.name}"
-            parts.append(self.add(Constant(tuple(rows), self.schema(relation), text), ()))
-        return parts
+            summands.append(self.add(Constant(tuple(rows), self.schema(relation), text), ()))
+        return summands
 
     def fact(self, head: core.Head) -> Row | None:
-        """The row of a fact, or None when evaluating it fails, which then the rule does on a commit."""
+        """The row of a fact. None when its evaluation fails: then the fact is a rule, which fails on a
+        commit."""
         try:
             return tuple(
                 arg.value if isinstance(arg, core.Const) else row_expr(arg, self.functions, "").scalar()
@@ -180,24 +183,24 @@ class _Strata(Builder):
         except Exception:
             return None
 
-    def rule(self, rule: core.Rule, head: core.Head) -> Place:
-        """The projection of a rule's body on one head; several heads share the valuations."""
+    def rule(self, rule: core.Rule, head: core.Head) -> NodeRef:
+        """The projection of a rule's body on one head; the heads of a rule share its valuations."""
         schema = self.schema(self.program.relations[head.relation])
         whole = self.wholes.get((id(rule.body), rule.span), rule)
         if len(whole.heads) == 1:
-            body = Body(self, rule)
+            body = BodyCircuit(self, rule)
             return body.join(body.columns(body.heads[0].args, schema), schema)
         body, shared, used = self.shared_body(whole)
         own = body.heads[whole.heads.index(head)]
-        apply = Body(self, replace(rule, body=(), heads=(own,)), body.types)
+        apply = BodyCircuit(self, replace(rule, body=(), heads=(own,)), body.types)
         apply.aliases = body.aliases
         apply.terms.append((shared, used, False))
         return apply.join(apply.columns(own.args, schema), schema)
 
     def shared_body(self, rule: core.Rule) -> _Shared:
-        """The body of a rule of several heads, whichever strata these are in."""
+        """The body of a rule of several heads, which may be in different strata."""
         if id(rule) not in self.bodies:
-            body = Body(self, rule)
+            body = BodyCircuit(self, rule)
             args = [arg for head in body.heads for arg in head.args]
             used = tuple(dict.fromkeys(name for arg in args for name in body.compile(arg, "").inputs))
             self.bodies[id(rule)] = body, body.join(used, body.schema(used)), used

@@ -1,4 +1,4 @@
-"""Rule bodies: from clauses to one Join, or to several where a group_by ends one and begins the next."""
+"""Rule bodies: the clauses of a rule become one Join, and another one after each group_by."""
 
 from __future__ import annotations
 
@@ -27,17 +27,18 @@ from ..engine.operators.steps import rename_step, variables
 from ..engine.schema import RowExpr, Schema
 from ..types import Type, User
 from .aggregates import is_group, plan_grouping
-from .building import Builder, Place, column
+from .building import Builder, NodeRef, column
 
 
-class Body:
-    """A rule body in the making: the terms and steps of its last Join, after those that a group_by ended."""
+class BodyCircuit:
+    """A rule body in the making: the terms and steps of its last Join, the one after the last group_by so
+    far."""
 
     def __init__(self, builder: Builder, rule: core.Rule, types: dict[str, Type] | None = None) -> None:
         self.builder = builder
         self.text = rule.text
         self.types: dict[str, Type] = dict(rule.variables if types is None else types)
-        self.terms: list[tuple[Place, tuple[str | None, ...], bool]] = []
+        self.terms: list[tuple[NodeRef, tuple[str | None, ...], bool]] = []
         self.steps: list[Step] = []
         self.heads = rule.heads
         self.aliases: dict[str, core.Var] = {}
@@ -74,7 +75,7 @@ class Body:
                 self.steps.append(Unnest(name, self.elements(name, value)))
 
     def in_circumstances(self, value: core.Expr) -> core.Expr:
-        """The expression of an Inspect over what the engine knows of a row and of the moment."""
+        """The expression of an Inspect, over the weight of the row, the epoch and the iteration."""
 
         def change(part: core.Expr) -> core.Expr | None:
             match part:
@@ -92,8 +93,8 @@ class Body:
         return transform(value, change)
 
     def condition(self, condition: core.Expr) -> None:
-        """Adds a condition; one that equates columns of terms makes them one variable, and one that
-        equates a column with an expression defines it, so that both become lookups."""
+        """Adds a condition. Where it equates two columns of terms, they become one variable; where it equates
+        a column with an expression, it becomes a definition. Both then serve look-ups."""
         columns = {name for _, names, negated in self.terms if not negated for name in names}
         match condition:
             case core.Op("==", (core.Var(a), core.Var(b) as other)) if a != b and {a, b} <= columns:
@@ -106,7 +107,7 @@ class Body:
                 self.steps.append(Guard(self.compile(condition, "")))
 
     def unify(self, name: str, other: core.Var) -> None:
-        """Makes one variable of two, in what there is already and in what will come."""
+        """Makes one variable of two, in the terms and steps so far and in later clauses."""
 
         def new(each: str) -> str:
             return other.name if each == name else each
@@ -116,8 +117,9 @@ class Body:
         self.aliases = {key: other if v.name == name else v for key, v in self.aliases.items()}
         self.aliases[name] = other
 
-    def presence(self, place: Place, columns: tuple[str | None, ...]) -> tuple[Place, tuple[str, ...]]:
-        """The set of the values that a relation has in the columns that are not None."""
+    def presence(self, place: NodeRef, columns: tuple[str | None, ...]) -> tuple[NodeRef, tuple[str, ...]]:
+        """The relation projected on the columns that are not None, as a set, and the variables of these
+        columns."""
         source = self.builder.node(place)
         used = [i for i, name in enumerate(columns) if name is not None]
         schema = tuple(source.schema[i] for i in used)
@@ -129,7 +131,8 @@ class Body:
         return distinct, tuple(name for name in columns if name is not None)
 
     def group(self, clause: core.GroupBy, rest: Sequence[core.Clause]) -> tuple[core.Clause, ...]:
-        """Ends the Join with the grouping, begins the next with its result; the clauses still to do."""
+        """Ends the Join with a Group, and begins the next Join with its result. Returns the clauses after
+        it."""
         builder = self.builder
         plan = plan_grouping(clause, rest, self.heads, self.types, builder.program, self.compile)
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
@@ -145,7 +148,7 @@ class Body:
         return plan.rest
 
     def columns(self, args: Sequence[core.Expr], schema: Schema) -> tuple[str, ...]:
-        """The variables that are a head's arguments."""
+        """A variable for each argument of a head."""
         return tuple(self.bind(arg, f"head.{c.name}") for arg, c in zip(args, schema, strict=True))
 
     def bind(self, expr: core.Expr, name: str) -> str:
@@ -156,7 +159,7 @@ class Body:
         self.steps.append(Let(name, self.compile(expr, name)))
         return name
 
-    def join(self, output: tuple[str, ...], schema: Schema) -> Place:
+    def join(self, output: tuple[str, ...], schema: Schema) -> NodeRef:
         """Ends the body: its valuations projected on `output`."""
         if not any(not negated for _, _, negated in self.terms):
             unit = self.builder.add(Constant(((),), (), "one row without columns"), ())
@@ -171,7 +174,7 @@ class Body:
         return self.builder.add(Join(terms, tuple(self.steps), output, schema, self.text), places, inside)
 
     def read(self, output: tuple[str, ...]) -> set[str]:
-        """The variables of terms that are used: read by a step, by the output, or in two places."""
+        """The variables of terms that are used: read by a step or by the output, or in two columns."""
         counts: dict[str, int] = dict.fromkeys(output, 2)
         for _, columns, _ in self.terms:
             for name in columns:
@@ -190,7 +193,7 @@ class Body:
         return tuple(column(name, self.types[name]) for name in names)
 
     def compile(self, expr: core.Expr, name: str) -> RowExpr:
-        """The row expression of an expression; the names of its variables are no part of its key."""
+        """The row expression of an expression. Its key does not depend on the names of variables."""
         resolved = self.resolved(expr)
         places = {variable: str(place) for place, variable in enumerate(free_variables(resolved))}
 
@@ -211,7 +214,7 @@ class Body:
         return transform(expr, change) if self.aliases else expr
 
     def elements(self, name: str, value: core.Expr) -> RowExpr:
-        """The row expression of a collection, for its elements; those of a group are (value, 1)."""
+        """The row expression of the elements of a collection; the elements of a group are (value, 1)."""
         compiled = replace(self.compile(value, name), column=column(name, self.types[name]), arrays=None)
         if not is_group(value.type):
             return compiled
@@ -220,7 +223,7 @@ class Body:
 
 
 def conjuncts(condition: core.Expr) -> list[core.Expr]:
-    """The conditions that all hold when the condition does, in order."""
+    """The conditions whose conjunction the condition is, in order."""
     match condition:
         case core.Op("and", (left, right)):
             return [*conjuncts(left), *conjuncts(right)]
@@ -229,7 +232,7 @@ def conjuncts(condition: core.Expr) -> list[core.Expr]:
 
 
 def _bound_twice(body: Sequence[core.Clause]) -> set[str]:
-    """The variables of atoms, and those with two definitions: for them a definition is a test."""
+    """The variables of atoms and the variables with two definitions: for them a definition is a test."""
     atoms = [name for clause in body if isinstance(clause, core.Atom) for name in clause.columns if name]
     others = [clause.name for clause in body if isinstance(clause, core.Let | core.Unnest | core.GroupBy)]
     return {*atoms, *(name for name in others if others.count(name) > 1)}

@@ -37,10 +37,10 @@ def stratify(
     number = {name: i for i, component in enumerate(components) for name in component}
     inner = [edge for edge in edges if number[edge.source] == number[edge.target]]
     recursive = {number[edge.source] for edge in inner}
-    parts = _rules_by_component(rules, number, len(components))
+    by_component = _rules_by_component(rules, number, len(components))
     order = {name: i for i, name in enumerate(successors)}
     strata = tuple(
-        core.Stratum(tuple(sorted(component, key=order.__getitem__)), i in recursive, tuple(parts[i]))
+        core.Stratum(tuple(sorted(component, key=order.__getitem__)), i in recursive, tuple(by_component[i]))
         for i, component in enumerate(components)
     )
     return strata, [_error(edge, inner) for edge in _offending(inner)]
@@ -72,13 +72,13 @@ def strongly_connected(successors: Mapping[str, Iterable[str]]) -> list[set[str]
 def _rules_by_component(
     rules: Sequence[core.Rule], number: Mapping[str, int], count: int
 ) -> list[list[core.Rule]]:
-    parts: list[list[core.Rule]] = [[] for _ in range(count)]
+    found: list[list[core.Rule]] = [[] for _ in range(count)]
     for rule in rules:
         homes = sorted({number[head.relation] for head in rule.heads})
         for home in homes:
             heads = tuple(head for head in rule.heads if number[head.relation] == home)
-            parts[home].append(rule if len(homes) == 1 else replace(rule, heads=heads))
-    return parts
+            found[home].append(rule if len(homes) == 1 else replace(rule, heads=heads))
+    return found
 
 
 def _offending(inner: Sequence[Edge]) -> list[Edge]:

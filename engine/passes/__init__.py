@@ -1,11 +1,12 @@
-"""Rewritings of relational circuits that keep their meaning, one a file, and the order they run in."""
+"""Passes: rewritings of relational circuits that keep their meaning, one a file, and the order they run
+in."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from ..circuit import Circuit
-from .common import share_common_nodes
+from .common_nodes import share_common_nodes
 from .dead_code import remove_dead_code
 from .distinct import consolidate_distinct, eliminate_distinct
 from .fold import fold_constants

@@ -17,8 +17,8 @@ def shape(schema: Schema) -> Hashable:
 
 
 def node_key(node: Node) -> Hashable:
-    """Equal for nodes of equal sources that compute the same; names of columns and variables are no
-    part of it."""
+    """A key that nodes share if they compute the same from the same sources. It does not depend on the names
+    of columns and variables."""
     if not isinstance(node, Join):
         nameless: Any = node
         return replace(nameless, schema=()), shape(node.schema)

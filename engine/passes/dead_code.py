@@ -1,4 +1,4 @@
-"""Dead code: a node that no output, and no relation kept for queries, depends on is dropped."""
+"""Dead code: a node is removed when no output and no relation kept for queries depends on it."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from ..circuit import Circuit, Fixpoint, Import, Node, NodeId, Output, Result
 
 
 def remove_dead_code(circuit: Circuit) -> Circuit:
-    """The circuit without the nodes that neither an Output nor a relation needs.
+    """The circuit without the nodes on which no Output and no relation depends.
 
-    Of a fixpoint the whole body stays that its live results need; results that nothing reads go.
+    A fixpoint keeps the results that are read and the nodes of its body that these depend on.
     """
     kept = tuple(node for _, node in circuit.relations)
     roots = {i for i, node in enumerate(circuit.nodes) if isinstance(node, Output)} | set(kept)
@@ -29,7 +29,7 @@ def remove_dead_code(circuit: Circuit) -> Circuit:
 
 
 def keep_nodes(circuit: Circuit, live: set[NodeId]) -> Circuit:
-    """The circuit with the nodes of `live` only, renumbered; they read each other alone."""
+    """The circuit with only the nodes of `live`, renumbered; these read no other nodes."""
     order = [i for i in range(len(circuit.nodes)) if i in live]
     new = {old: position for position, old in enumerate(order)}
     nodes: tuple[Node, ...] = tuple(circuit.nodes[i].reading(new.__getitem__) for i in order)
@@ -37,7 +37,7 @@ def keep_nodes(circuit: Circuit, live: set[NodeId]) -> Circuit:
 
 
 def _live_fixpoint(fixpoint: Fixpoint, read: set[str]) -> Fixpoint:
-    """The fixpoint with the results that are read, and those that these depend on in the body."""
+    """The fixpoint with the results that are read, and the results that these depend on."""
     nodes, by_name = fixpoint.body.nodes, dict(fixpoint.results)
     pending, live = [by_name[relation] for relation in sorted(read)], set[NodeId]()
     while pending:

@@ -1,10 +1,10 @@
-"""Distinct elimination: fewer Distinct nodes, whose histories are most of the memory.
+"""Distinct elimination: fewer Distinct nodes. Their histories take most of the memory.
 
     distinct(i) = i                            where i is a set          (Proposition 6.4, generalised)
     distinct(Q(distinct(i))) = distinct(Q(i))  for i positive            (Propositions 6.10, 6.11)
 
-with Q a chain of sums and linear joins that nothing else reads. The results of a fixpoint stay
-distinct: the recursion ends by them.
+where Q is a chain of sums and linear joins that nothing else reads. The results of a fixpoint stay
+distinct: without that, the recursion would not end.
 """
 
 from __future__ import annotations
@@ -17,14 +17,15 @@ from .sets import provable_sets
 
 
 def eliminate_distinct(circuit: Circuit) -> Circuit:
-    """The circuit without the Distinct nodes that change nothing, in the bodies of fixpoints too."""
+    """The circuit without the Distinct nodes whose source is a set, also in the bodies of fixpoints."""
     outside = provable_sets(circuit)
     nodes = tuple(_in_body(node, outside) if isinstance(node, Fixpoint) else node for node in circuit.nodes)
     return _drop(Circuit(nodes, circuit.relations), outside, frozenset())
 
 
 def consolidate_distinct(circuit: Circuit) -> Circuit:
-    """The circuit without a Distinct whose only way on leads, by sums and linear joins, to another."""
+    """The circuit without the Distinct nodes that are read only through sums and linear joins by another
+    Distinct."""
     return everywhere(circuit, _consolidate)
 
 

@@ -1,5 +1,5 @@
-"""Folding: conditions without variables are decided; sums of one or of nothing, and joins that only
-copy, disappear."""
+"""Folding: conditions without variables are decided; sums of at most one source and joins that only copy
+their source are removed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,8 @@ def _decided(join: Join) -> Join | Constant:
 
 
 def _decision(step: Step) -> bool | None:
-    """What a guard always is, if that is known; one that fails is left to fail at run time."""
+    """The value of a guard without variables; None for other steps, and for a guard that fails, which then
+    fails at run time."""
     if not isinstance(step, Guard) or step.condition.inputs or step.condition.effect:
         return None
     try:

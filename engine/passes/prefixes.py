@@ -1,8 +1,8 @@
 """Shared prefixes: rules with the same terms and conditions are joined once.
 
-What the rules do differently afterwards (expressions, flatmaps, projections) is linear, so each is
-applied to the shared valuations as they pass by. A prefix that one of the rules would go on to
-join is left alone: its valuations would have to be stored.
+The steps in which the rules differ (expressions, flatmaps, projections) are linear, so each rule applies its
+own to the shared valuations without storing them. A prefix that one of the rules joins with further terms is
+not shared: that join would store the valuations of the prefix.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from .scopes import everywhere
 
 
 def share_prefixes(circuit: Circuit) -> Circuit:
-    """The circuit where joins of two terms and more that differ only after their last condition read
-    one join of those terms and conditions."""
+    """The circuit in which joins of two or more terms that differ only after their last condition read one
+    join of these terms and conditions."""
     return everywhere(circuit, _share)
 
 
@@ -58,7 +58,7 @@ def _columns(join: Join) -> set[str | None]:
 
 
 def _derived(join: Join) -> set[str]:
-    """The variables that come out of a flatmap, and those computed from them."""
+    """The variables that a flatmap binds, and the variables computed from these."""
     derived: set[str] = set()
     for step in join.steps:
         name = binds(step)
@@ -76,7 +76,7 @@ def _filled(join: Join) -> tuple[Term, ...]:
 
 
 def _split(join: Join) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
-    """The steps that restrict the valuations, with the definitions they need, and the others."""
+    """The steps that restrict the valuations, with the definitions that they need; and the other steps."""
     derived = _derived(join)
     needed = _columns(join)
     inside: set[int] = set()

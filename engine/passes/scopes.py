@@ -11,7 +11,7 @@ Rewrite = Callable[[Circuit], Circuit]
 
 
 def in_bodies(circuit: Circuit, rewrite: Rewrite) -> Circuit:
-    """The circuit with each fixpoint's body rewritten; there `relations` are the results, which stay."""
+    """The circuit with the body of each fixpoint rewritten, as a circuit whose relations are the results."""
 
     def inner(node: Node) -> Node:
         if not isinstance(node, Fixpoint):
@@ -23,12 +23,13 @@ def in_bodies(circuit: Circuit, rewrite: Rewrite) -> Circuit:
 
 
 def everywhere(circuit: Circuit, rewrite: Rewrite) -> Circuit:
-    """The rewriting done on the bodies, then on the circuit itself."""
+    """The circuit rewritten: first the bodies of its fixpoints, then the circuit itself."""
     return rewrite(in_bodies(circuit, rewrite))
 
 
 def replaced(circuit: Circuit, instead: dict[NodeId, NodeId], nodes: Iterable[Node] | None = None) -> Circuit:
-    """The circuit with readers of a node reading another one, earlier, instead; no node is removed."""
+    """The circuit in which the readers of each node i of `instead` read the earlier node `instead[i]`. No
+    node is removed."""
 
     def new(node: NodeId) -> NodeId:
         while node in instead:

@@ -23,7 +23,8 @@ from ..circuit import (
 
 
 def provable_sets(circuit: Circuit, outside: Sequence[bool] = ()) -> tuple[bool, ...]:
-    """For each node whether all its weights are 1; `outside` says so of the nodes that a body imports."""
+    """For each node, whether all its weights are 1. `outside` is the answer for the nodes that a body
+    imports."""
     sets: list[bool] = []
     for node in circuit.nodes:
         sets.append(_is_set(node, circuit.nodes, sets, outside))
@@ -51,8 +52,9 @@ def _is_set(node: Node, nodes: Sequence[Node], sets: Sequence[bool], outside: Se
 
 
 def keeps_valuations(join: Join, nodes: Sequence[Node]) -> bool:
-    """Whether the output tells valuations of the positive terms apart: no column of theirs is
-    ignored, of a Group no key, and each variable there is in the output or a function of it."""
+    """Whether different valuations of the positive terms give different rows: every column of these terms (of
+    a Group, every key) has a variable, and every such variable is in the output or is a function of the
+    output."""
     if any(isinstance(step, Unnest) for step in join.steps):
         return False
     needed: set[str | None] = set()
