@@ -68,9 +68,10 @@ MUTUAL = {
 ENGINE = (
     "interrupt layers rounding schema zset",
     "circuit stream",
-    "derivations incremental integrals labels operators passes planner wellformed",
-    "drawing reference runtime",
-    "schedule text",
+    "births incremental integrals labels operators passes planner versions wellformed",
+    "drawing reference rules runtime",
+    "fixpoint schedule text",
+    "epoch",
     "inprocess",
     "spark",  # it runs on the in-process engine what is small
 )

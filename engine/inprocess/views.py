@@ -164,10 +164,13 @@ class BeforeView:
 
 
 def before(store: Readable, weighted: bool, change: Batch) -> View:
-    """A store as it was before a change that is in it. Sets that were empty are told by their size."""
-    if not weighted and change.length == store.present and change.positive():
-        return EmptyView()
-    return BeforeView(store, weighted, change)
+    """A store as it was before a change that is in it."""
+    return EmptyView() if was_empty(store, weighted, change) else BeforeView(store, weighted, change)
+
+
+def was_empty(store: Readable, weighted: bool, change: Batch) -> bool:
+    """Whether a set was certainly empty before a change that is in it: the sizes tell."""
+    return not weighted and change.length == store.present and change.positive()
 
 
 class EmptyView:
