@@ -24,8 +24,8 @@ G = TypeVar("G")
 
 @dataclass(frozen=True)
 class Epoch(Generic[G]):
-    """What an epoch is given: the signed batches of the inputs that change, in order; how many epochs were committed
-    before it; and the arguments of `Runtime.commit`."""
+    """What an epoch is given: the signed batches of the inputs that change, in order; how many epochs were
+    committed before it; and the arguments of `Runtime.commit`."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]
     number: int = 0
@@ -43,8 +43,8 @@ class Running(Operators[B], Protocol[B]):
     """The operators of one epoch, with the state that they change."""
 
     def finish(self, outputs: Mapping[str, B]) -> dict[str, Delta]:
-        """The change of every output, given the changes of the outputs that were visited. Computes all that `commit`
-        needs, so that `commit` cannot fail."""
+        """The change of every output, given the changes of the outputs that were visited. Computes all that
+        `commit` needs, so that `commit` cannot fail."""
 
     def commit(self) -> None:
         """The changes of the state stay."""

@@ -1,23 +1,23 @@
 """Fixpoints: iteration over the rules of mutually recursive relations, whatever the runtime.
 
-An epoch begins with the changes from outside, which enter at iteration 0. Each iteration then takes the changes
-of the relations that are pending at it, the *deltas*, and runs the rules from them. A row derived from rows of
-iteration i at the latest reaches its head at iteration i + 1:
+An epoch begins with the changes from outside, which enter at iteration 0. Each iteration then takes the
+changes of the relations that are pending at it, the *deltas*, and runs the rules from them. A row derived
+from rows of iteration i at the latest reaches its head at iteration i + 1:
 
-    imports ──► seed ──► pending(0) ──► iterate(0) ──► pending(1) ──► iterate(1) ──► …   until nothing is pending
-                            │                │            ▲
-                            └── deltas at 0 ─┴─ rules ────┘        (the z⁻¹ of the feedback)
+    imports ──► seed ──► pending at 0 ──► iterate ──► pending at 1 ──► iterate ──► …  until nothing is
+                               │             │             ▲
+                               └── delta 0 ──┴── rules ────┘        (the z⁻¹ of the feedback)
 
 The loop is the same for both memories of a recursion, which differ in what a delta is:
 
-- **Growing sets**, while rows only come: the delta is what the last iteration derived for the first time. The loop
-  is semi-naive evaluation.
-- **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all epochs,
-  and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at later iterations
-  than the next one; iterations with nothing pending are skipped.
+- **Growing sets**, while rows only come: the delta is what the last iteration derived for the first time.
+  The loop is semi-naive evaluation.
+- **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all
+  epochs, and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at
+  later iterations than the next one; iterations with nothing pending are skipped.
 
-A history is made of growing sets by `seed`, too: with every row of every relation as a change at the row's birth, the
-rules give each derivation once, at its iteration.
+A history is made of growing sets by `seed`, too: with every row of every relation as a change at the row's
+birth, the rules give each derivation once, at its iteration.
 """
 
 from __future__ import annotations
@@ -32,22 +32,26 @@ from .versions import Seen, versions
 J = TypeVar("J")
 
 
-class Memory(Protocol[J]):
-    """The relations of a recursion and its imports during one epoch, as a runtime holds them."""
+class Deriving(Protocol[J]):
+    """What a runtime gives to `seed`: the changes to begin with, and a place for derived rows."""
 
     def changed(self, source: Source) -> int:
-        """The number of rows in the change of a source with which the epoch begins."""
+        """The number of rows in the change of a source with which an epoch begins."""
 
     def assert_facts(self, head: str, facts: Constant) -> None:
         """Derives facts, at iteration 0."""
 
     def derive(self, rule: FixpointRule[J], start: int | None, seen: Seen) -> None:
-        """Derives the rows of a rule's heads: the join of the change of term `start` with the other terms, each seen
-        with its change or without. Before the first iteration the change is the one that the epoch began with, and
-        after it the delta. `start` None: of all terms, which are negated."""
+        """Derives the rows of a rule's heads: the join of the change of term `start` with the other terms,
+        each seen with its change or without. Before the first iteration the change is the one that the
+        epoch began with, and after it the delta. `start` None: of all terms, which are negated."""
 
     def merge(self) -> None:
         """Takes in the rows derived since the last call: they become pending."""
+
+
+class Memory(Deriving[J], Protocol[J]):
+    """The relations of a recursion and its imports during one epoch, as a runtime holds them."""
 
     def next_iteration(self) -> int | None:
         """The least iteration at which changes are pending; None if there are none."""
@@ -57,9 +61,9 @@ class Memory(Protocol[J]):
 
 
 def seed(
-    rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Memory[J], first: bool
+    rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Deriving[J], first: bool
 ) -> None:
-    """Derives the rows that follow from the changes with which an epoch begins. `first`: everything is new."""
+    """Derives what follows from the changes with which an epoch begins. `first`: everything is new."""
     if first:
         for head, constant in facts:
             memory.assert_facts(head, constant)

@@ -26,13 +26,15 @@ from .versions import Seen, inner_versions
 J = TypeVar("J")  # a runtime's compiled join
 
 Source: TypeAlias = int | str
-"""Where a term's rows come from: an import, as the node outside, or a variable, as the name of its relation."""
+"""Where a term's rows come from: an import, as the node outside, or a variable, as the name of its
+relation."""
 
 
 @dataclass(frozen=True, slots=True)
 class FixpointRule(Generic[J]):
-    """A join inside a recursion. `sources[k]` is term k's source, `starts` are the variables among them with the
-    versions that their delta joins see. The join's valuations go to one head or several, each by way of linear joins.
+    """A join inside a recursion. `sources[k]` is term k's source, `starts` are the variables among them
+    with the versions that their delta joins see. The join's valuations go to one head or several, each by
+    way of linear joins.
     """
 
     node: Join | DeltaJoin
@@ -45,8 +47,8 @@ class FixpointRule(Generic[J]):
 def rules_of(
     fixpoint: Fixpoint, compiled: Callable[[Join | DeltaJoin, Sequence[Schema]], J]
 ) -> tuple[list[FixpointRule[J]], list[tuple[str, Constant]]]:
-    """The rules of a fixpoint and its facts, by head. Heads that share a join make one rule. `compiled` makes a
-    runtime's join of a node and the columns of its terms."""
+    """The rules of a fixpoint and its facts, by head. Heads that share a join make one rule. `compiled`
+    makes a runtime's join of a node and the columns of its terms."""
     body = fixpoint.body
     heads: dict[NodeId, list[tuple[str, tuple[J, ...]]]] = {}
     facts: list[tuple[str, Constant]] = []
@@ -75,8 +77,8 @@ def _rule(
 
 
 def _linear(body: Circuit, leaf: NodeId) -> tuple[NodeId, list[tuple[Join, Schema]]]:
-    """The join that a leaf's rows come from, and the linear joins from there to the leaf, each with the columns that it
-    reads."""
+    """The join that a leaf's rows come from, and the linear joins from there to the leaf, each with the
+    columns that it reads."""
     linear: list[tuple[Join, Schema]] = []
     node = body.nodes[leaf]
     while isinstance(node, Join) and isinstance(body.nodes[node.terms[0].source], Join | DeltaJoin):

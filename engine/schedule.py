@@ -1,7 +1,7 @@
 """The walk of an incremental circuit in one epoch, whatever the runtime: which operator runs when.
 
-The walk visits each node once, and iterates each fixpoint. It never looks into a batch: operators take and give
-whole batches of changes. Only a recursion is asked, once an iteration, whether changes are pending.
+The walk visits each node once, and iterates each fixpoint. It never looks into a batch: operators take and
+give whole batches of changes. Only a recursion is asked, once an iteration, whether changes are pending.
 """
 
 from __future__ import annotations
@@ -114,9 +114,11 @@ def walk(
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, B]:
-    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. Returns the changes of the
-    outputs among them. Raises IterationLimit, and what operators raise."""
-    return _Walk(circuit, operators, limit, progress).run(range(len(circuit.nodes)) if nodes is None else nodes)
+    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. Returns the
+    changes of the outputs among them. Raises IterationLimit, and what operators raise."""
+    return _Walk(circuit, operators, limit, progress).run(
+        range(len(circuit.nodes)) if nodes is None else nodes
+    )
 
 
 class _Walk(Generic[B]):

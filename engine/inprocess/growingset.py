@@ -1,8 +1,8 @@
 """A relation of a recursion as a growing set: its rows in order of arrival, for semi-naive evaluation.
 
-      0          low         high        table.size
-      ├───────────┼───────────┼───────────────┤
-      │  stable   │   delta   │  just derived │
+0          low         high        table.size
+├───────────┼───────────┼───────────────┤
+│  stable   │   delta   │  just derived │
 """
 
 from __future__ import annotations
@@ -21,10 +21,9 @@ from .views import Groups, Part, expected
 class GrowingSet:
     """Rows that only come. To readers outside the recursion it is a store of weights 1."""
 
-    weights: Array | None = None
-
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
+        self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[int, ...], Index] = {}  # of the rows below `high`
         self.start = self.low = self.high = 0

@@ -1,10 +1,10 @@
 """A relation of a recursion with the history of its derivations.
 
-Each row has a chain of (iteration, weight) entries, the number of its derivations at each iteration summed over all
-epochs, and a birth (see `engine.births`). The changes that an epoch makes are entries (row, iteration, change) of an
-*overlay* beside the births, chained by key into the same indexes. A reader sees the rows of before the epoch at their
-births, and the overlay's entries below a mark. At the end of the epoch the births are brought up to date and the
-overlay is emptied.
+Each row has a chain of (iteration, weight) entries, the number of its derivations at each iteration summed
+over all epochs, and a birth (see `engine.births`). The changes that an epoch makes are entries (row,
+iteration, change) of an *overlay* beside the births, chained by key into the same indexes. A reader sees
+the rows of before the epoch at their births, and the overlay's entries below a mark. At the end of the
+epoch the births are brought up to date and the overlay is emptied.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ class RowChange(NamedTuple):
 
 
 class History:
-    """Rows with births. To readers outside the recursion it is a store: `weights` is not 0 for the rows present."""
+    """Rows with births. To readers outside the recursion it is a store: `weights` is not 0 for the rows
+    present."""
 
     def __init__(self, grown_set: GrowingSet, births: Array) -> None:
-        """The rows of a growing set with these births, and no derivations yet. Takes over its table and indexes."""
+        """The rows of a growing set with these births, and no derivations yet. Takes over its table and
+        indexes."""
         self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
         size = self.table.size
         self.weights: Array = births + 1  # 1 + birth, 0 for absent rows
@@ -90,7 +92,8 @@ class History:
     # ------------------------------------------------------------- derivations
 
     def derive(self, batch: Batch) -> None:
-        """Adds derivations: a row derived from rows of iteration t at the latest belongs to iteration t + 1."""
+        """Adds derivations: a row derived from rows of iteration t at the latest belongs to iteration t +
+        1."""
         rows, times = self._record(batch)
         self._touched.append(rows)
         self._schedule(rows, times)
@@ -141,8 +144,8 @@ class History:
     # ------------------------------------------------------------- one epoch
 
     def step(self, time: int, epoch: int) -> bool:
-        """Makes the change of the relation at an iteration the delta, puts it in the overlay, and says whether there is
-        one. `epoch` is a number that no other epoch has."""
+        """Makes the change of the relation at an iteration the delta, puts it in the overlay, and says
+        whether there is one. `epoch` is a number that no other epoch has."""
         self.mark, self.delta = self.overlay, None
         waiting = self.pending.pop(time, None)
         if waiting is None:

@@ -92,7 +92,11 @@ class Histories:
     """Histories during one epoch, in nested time. `run` is a number that no other epoch has."""
 
     def __init__(
-        self, relations: Mapping[str, History], imports: Mapping[int, Imported], evaluator: Evaluator, run: int
+        self,
+        relations: Mapping[str, History],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+        run: int,
     ) -> None:
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._run, self._time = run, 0
@@ -140,7 +144,8 @@ class Histories:
 
 
 class Counting:
-    """Histories in the making: every row of the growing sets is a change, at its birth. See `fixpoint.Deriving`."""
+    """Histories in the making: every row of the growing sets is a change, at its birth. See
+    `fixpoint.Deriving`."""
 
     def __init__(
         self,

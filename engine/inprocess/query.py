@@ -10,15 +10,15 @@ from ..integrals import weighted
 from ..schedule import walk
 from .batch import Batch, Gathering, consolidate, no_rows
 from .index import Index
-from .operators import RunningEpoch
 from .rows import Rows
+from .running import RunningEpoch
 from .state import State
 from .views import Readable, StoreView, View
 
 
 def answer(state: State, epoch: int) -> Rows:
-    """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number that the
-    query's expressions are told."""
+    """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number
+    that the query's expressions are told."""
     (name,) = state.outputs
     operators = _Query(state, Epoch({}, static=True))
     state.evaluator.epoch = epoch
@@ -34,8 +34,8 @@ class _Query(RunningEpoch):
         return self.state.stores[at].batch()
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
-        """The join of the terms' contents: from the constants where an arrangement serves them, else from all rows of
-        the term that would be looked up first."""
+        """The join of the terms' contents: from the constants where an arrangement serves them, else from
+        all rows of the term that would be looked up first."""
         stores = self.state.stores
         if any(term.source not in stores for term in node.terms):
             return super().join(at, node, changes)

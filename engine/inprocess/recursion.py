@@ -1,12 +1,12 @@
 """A recursion in process: one Fixpoint node's relations, and its epochs.
 
-As long as nothing can shrink, the relations are growing sets. Before the first epoch in which something may shrink,
-they become histories, and stay that.
+As long as nothing can shrink, the relations are growing sets. Before the first epoch in which something may
+shrink, they become histories, and stay that.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..circuit import DeltaJoin, Fixpoint, Join
 from ..fixpoint import Memory, iterate, seed
@@ -24,7 +24,7 @@ class Recursion:
     """The state of one Fixpoint node."""
 
     def __init__(self, fixpoint: Fixpoint, evaluator: Evaluator) -> None:
-        def compiled(node: Join | DeltaJoin, schemas: tuple[Schema, ...]) -> Joiner:
+        def compiled(node: Join | DeltaJoin, schemas: Sequence[Schema]) -> Joiner:
             return Joiner(node, schemas, evaluator)
 
         self.fixpoint = fixpoint
@@ -58,8 +58,8 @@ class Recursion:
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
 
     def build_histories(self, imports: Mapping[int, Imported]) -> None:
-        """Makes histories of the growing sets. `imports` are the imports before the epoch, without changes. Whatever
-        this raises leaves the sets as they were."""
+        """Makes histories of the growing sets. `imports` are the imports before the epoch, without changes.
+        Whatever this raises leaves the sets as they were."""
         self.evaluator.silent = True
         try:
             sets = self.sets if self._born_in_order else self._run_again(imports)

@@ -16,10 +16,10 @@ from ..runtime import Delta, Progress
 from ..schema import Schema
 from .batch import Batch
 from .interner import Values, encode_rows
-from .operators import RunningEpoch
 from .polarity import shrinking_inputs
 from .query import answer
 from .rows import Change, Rows
+from .running import RunningEpoch
 from .state import State
 from .views import Readable, StoreView
 

@@ -94,7 +94,8 @@ class State:
         return self.stores[shown(self.circuit, self.outputs[relation])]
 
     def build_histories(self, at: NodeId) -> None:
-        """Makes histories of the growing sets of a fixpoint, before an epoch in which something may shrink."""
+        """Makes histories of the growing sets of a fixpoint, before an epoch in which something may
+        shrink."""
         recursion = self.recursions[at]
         recursion.build_histories(
             {

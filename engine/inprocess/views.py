@@ -65,10 +65,21 @@ def expected(
 class Readable(Protocol):
     """What look-ups need of a relation's contents."""
 
-    schema: Schema
-    table: RowTable
-    weights: Array | None
-    indexes: dict[tuple[int, ...], Index]
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def table(self) -> RowTable:
+        """The rows that were ever there."""
+
+    @property
+    def weights(self) -> Array | None:
+        """The weight of each row of the table, 0 for one that is absent; None: all 1."""
+
+    @property
+    def indexes(self) -> dict[tuple[int, ...], Index]:
+        """The arrangements that there are."""
 
     @property
     def present(self) -> int:

@@ -8,11 +8,11 @@ otherwise both sides are partitioned by the key, as arrangements are already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Term, Unnest
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Unnest
 from ..planner import Exclude, LookUp, PlanStep, RunStep, binds, inputs, plan
 from ..schema import Schema
 from .expressions import Compiled, Expressions
@@ -77,26 +77,6 @@ class Start:
     sql: str
     rows: int
     timed: bool = False
-
-
-def versions(
-    terms: Sequence[Term], changes: Sequence[int | None], first: bool
-) -> Iterator[tuple[int | None, list[bool]]]:
-    """The terms to start a delta join from, each with the versions of the others: true where the term is
-    seen with its change. `changes` are the sizes of the terms' changes, None where there is none.
-
-    Negated terms come first in the order, then small changes before large ones, so that the largest
-    meets the others' changes. A body without positive terms holds once, from the first epoch on: it
-    starts from nothing (None).
-    """
-    if first and all(term.negated for term in terms):
-        yield None, [True] * len(terms)
-        return
-    changed = [(not terms[k].negated, size, k) for k, size in enumerate(changes) if size]
-    order = [k for _, _, k in sorted(changed)]
-    for position, start in enumerate(order):
-        later = set(order[position + 1 :])
-        yield start, [k not in later for k in range(len(terms))]
 
 
 class JoinText:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.schema import Schema
-from ddlog.engine.spark.births import BEFORE, Births
+from ddlog.engine.spark.driverbirths import BEFORE, DriverBirths
 from ddlog.engine.spark.tables import TIME, WEIGHT
 from ddlog.spark.types.codec import SparkCodec
 
@@ -68,7 +68,7 @@ def test_steps_lead_from_the_births_of_before_to_those_of_now(
         for time, (before, _) in enumerate(rows[row])
         if before
     ]
-    births = Births(columns_of_r(), SparkCodec({}), [table(few).select(["c0", "c1", "w", "t"])])
+    births = DriverBirths(columns_of_r(), SparkCodec({}), [table(few).select(["c0", "c1", "w", "t"])])
 
     def learn(time: int) -> None:
         found = []
@@ -105,7 +105,7 @@ def test_steps_lead_from_the_births_of_before_to_those_of_now(
 
 
 def test_a_row_that_waits_is_due_when_it_was_born() -> None:
-    births = Births(columns_of_r(), SparkCodec({}), [])
+    births = DriverBirths(columns_of_r(), SparkCodec({}), [])
     births.learn(table([(7, 1, 0, 1, 3)]))
     assert births.step(0).column("w").to_pylist() == [1], "born at 0 now"
     (due,) = births.appointments().items()
@@ -115,7 +115,7 @@ def test_a_row_that_waits_is_due_when_it_was_born() -> None:
 
 
 def test_a_relation_without_columns_is_born() -> None:
-    births = Births((), SparkCodec({}), [])
+    births = DriverBirths((), SparkCodec({}), [])
     derived = pa.Table.from_arrays(
         [
             pa.array(a, f.type)

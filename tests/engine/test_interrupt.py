@@ -26,7 +26,7 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.operators import RunningEpoch
+from ddlog.engine.inprocess.running import RunningEpoch
 from ddlog.engine.inprocess.store import Store
 from ddlog.engine.runtime import IterationLimit, create_runtime
 from ddlog.engine.schema import RowExpr

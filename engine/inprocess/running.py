@@ -4,7 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from ..circuit import Constant, DeltaDistinct, DeltaGroup, DeltaJoin, Fixpoint, Input, Join, Negate, Output, Sum
+from ..circuit import (
+    Constant,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Input,
+    Join,
+    Negate,
+    Output,
+    Sum,
+)
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
@@ -74,9 +85,15 @@ class RunningEpoch:
             if k == start:
                 views.append(None)
                 continue
-            store, counted, change = self.state.stores[term.source], weighted(self.circuit, term.source), changes[k]
-            now = seen[k] or change is None
-            views.append(StoreView(store, counted) if now else before(store, counted, change))
+            store, counted, change = (
+                self.state.stores[term.source],
+                weighted(self.circuit, term.source),
+                changes[k],
+            )
+            if seen[k] or change is None:
+                views.append(StoreView(store, counted))
+            else:
+                views.append(before(store, counted, change))
         return views
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
