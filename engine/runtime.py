@@ -7,10 +7,13 @@ business; `schedule` drives the operators of any runtime in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
 from .schema import Schema
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
 
 Batch: TypeAlias = Any  # a runtime's own columnar rows
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -106,6 +109,25 @@ class Runtime(Protocol):
     def query(self, circuit: Circuit) -> RowSet:
         """Evaluates a circuit without recursion whose inputs are relations of this runtime, on their
         contents; gives its one output."""
+
+
+class FrameRuntime(Runtime, Protocol):
+    """A runtime on a Spark session, which takes and gives DataFrames, too."""
+
+    @property
+    def spark(self) -> SparkSession:
+        """The Spark session that the state lies on."""
+
+    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Batch:
+        """The rows of a frame, its columns in the order of the relation's, as a batch for `commit`. They
+        are computed now. `once`: if the relation is a set, each row once will do."""
+
+    def frame(self, relation: str) -> DataFrame:
+        """The contents of a relation as a DataFrame with the relation's column names; of a multiset also
+        `weight`. It stays what it is when the relation changes."""
+
+    def close(self) -> None:
+        """Releases the state. The Spark session goes on."""
 
 
 def create_runtime(circuit: Circuit, name: str = "inprocess", *, nan: float = float("nan")) -> Runtime:

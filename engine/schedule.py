@@ -1,8 +1,7 @@
-"""One epoch of an incremental circuit, whatever the runtime: which operator runs when.
+"""The walk of an incremental circuit in one epoch, whatever the runtime: which operator runs when.
 
-The schedule walks the circuit once, and iterates the body of each fixpoint. It never looks into a
-batch: operators take and give whole batches of changes, and only a recursion is asked, once an
-iteration, whether something is pending.
+The walk visits each node once, and iterates each fixpoint. It never looks into a batch: operators take and
+give whole batches of changes. Only a recursion is asked, once an iteration, whether changes are pending.
 """
 
 from __future__ import annotations
@@ -107,26 +106,33 @@ class Operators(Protocol[B]):
         """The change of a node is known: state that holds the node's integral takes it in."""
 
 
-class Epoch(Generic[B]):
-    """The changes of all nodes in one epoch, or of those that may change: `nodes`, in order."""
+def walk(
+    circuit: Circuit,
+    operators: Operators[B],
+    nodes: Iterable[NodeId] | None = None,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> dict[str, B]:
+    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. Returns the
+    changes of the outputs among them. Raises IterationLimit, and what operators raise."""
+    return _Walk(circuit, operators, limit, progress).run(
+        range(len(circuit.nodes)) if nodes is None else nodes
+    )
+
+
+class _Walk(Generic[B]):
+    """The changes of the nodes visited so far."""
 
     def __init__(
-        self,
-        circuit: Circuit,
-        operators: Operators[B],
-        limit: int | None,
-        progress: Progress | None,
-        nodes: Iterable[NodeId] | None = None,
+        self, circuit: Circuit, operators: Operators[B], limit: int | None, progress: Progress | None
     ) -> None:
-        self.nodes = range(len(circuit.nodes)) if nodes is None else nodes
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
         self.changes: dict[int, B] = {}
         self._results: dict[int, Mapping[str, B]] = {}
 
-    def run(self) -> dict[str, B]:
-        """The changes of the outputs among the nodes. Raises IterationLimit, and what operators raise."""
+    def run(self, nodes: Iterable[NodeId]) -> dict[str, B]:
         outputs: dict[str, B] = {}
-        for at in self.nodes:
+        for at in nodes:
             node = self.circuit.nodes[at]
             interrupt.check()
             if self.progress is not None and node.text:

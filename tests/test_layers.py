@@ -69,10 +69,11 @@ ENGINE = (
     "interrupt layers rounding schema zset",
     "node stream",
     "operators",
-    "circuit",
-    "derivations incremental integrals labels passes planner wellformed",
-    "drawing reference runtime",
-    "schedule text",
+    "births circuit",
+    "incremental integrals labels passes planner versions wellformed",
+    "drawing reference rules runtime",
+    "fixpoint schedule text",
+    "epoch",
     "inprocess",
     "spark",  # it runs on the in-process engine what is small
 )

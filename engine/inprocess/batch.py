@@ -8,7 +8,7 @@ from typing import overload
 
 import numpy as np
 
-from ..schema import Array
+from ..schema import Array, Schema
 from .table import RowTable
 
 
@@ -79,6 +79,11 @@ class TableColumns(Sequence[Array]):
         if position not in self._read:
             self._read[position] = self._table.column(position, self._start, self._stop)
         return self._read[position]
+
+
+def no_rows(schema: Schema) -> Batch:
+    """A batch without rows."""
+    return Batch(tuple(np.empty(0, np.int64) for _ in schema), 0)
 
 
 def concat(batches: Sequence[Batch], arity: int) -> Batch:

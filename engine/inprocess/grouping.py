@@ -234,6 +234,11 @@ class Grouping:
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
 
+    def read_from(self, store: Readable) -> None:
+        """Reads members from another store with the same contents from now on."""
+        if self._members is not None:
+            self._members.store = store
+
     def change(self, delta: Batch) -> Batch:
         """The change of the result for a change of the source (already applied to its store)."""
         weights = delta.weight_array()

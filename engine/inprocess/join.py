@@ -2,51 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from .. import interrupt
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Term, Unnest
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
 from .batch import Batch
 from .steps import Evaluator, Variables
-from .views import EmptyView, View
+from .views import View
 
 CHUNK = 1 << 18  # rows that one pass of a plan starts from
 FALLIBLE_CHUNK = 1 << 16  # the same for a plan with steps, whose results wait until none has faulted
 MOST = 1 << 22  # rows that one look-up may give before its left side is halved
-
-
-def versions(
-    terms: Sequence[Term],
-    changes: Sequence[Batch | None],
-    now: Callable[[int], View],
-    before: Callable[[int], View],
-    first: bool,
-) -> Iterator[tuple[int | None, list[View | None]]]:
-    """The terms to start a delta join from, those that changed, each with what it sees of the others:
-    the terms before it in the order with their changes, those after it without.
-
-    Negated terms come first in the order, then small changes before large ones, so that the largest
-    meets the others' changes. A body without positive terms holds once, from the first epoch on:
-    it starts from nothing (None). A start that has nothing to join with is left out.
-    """
-    if first and all(term.negated for term in terms):
-        yield None, [now(k) for k in range(len(terms))]
-        return
-    lengths = [0 if change is None else change.length for change in changes]
-    changed = [k for k, length in enumerate(lengths) if length]
-    changed.sort(key=lambda k: (not terms[k].negated, lengths[k]))
-    for order, start in enumerate(changed):
-        later = changed[order + 1 :]
-        views: list[View | None] = [
-            None if k == start else before(k) if k in later else now(k) for k in range(len(terms))
-        ]
-        if not any(isinstance(v, EmptyView) and not t.negated for v, t in zip(views, terms, strict=True)):
-            yield start, views
 
 
 @dataclass(slots=True)

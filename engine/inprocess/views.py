@@ -65,10 +65,21 @@ def expected(
 class Readable(Protocol):
     """What look-ups need of a relation's contents."""
 
-    schema: Schema
-    table: RowTable
-    weights: Array | None
-    indexes: dict[tuple[int, ...], Index]
+    @property
+    def schema(self) -> Schema:
+        """The columns."""
+
+    @property
+    def table(self) -> RowTable:
+        """The rows that were ever there."""
+
+    @property
+    def weights(self) -> Array | None:
+        """The weight of each row of the table, 0 for one that is absent; None: all 1."""
+
+    @property
+    def indexes(self) -> dict[tuple[int, ...], Index]:
+        """The arrangements that there are."""
 
     @property
     def present(self) -> int:
@@ -164,10 +175,13 @@ class BeforeView:
 
 
 def before(store: Readable, weighted: bool, change: Batch) -> View:
-    """A store as it was before a change that is in it. Sets that were empty are told by their size."""
-    if not weighted and change.length == store.present and change.positive():
-        return EmptyView()
-    return BeforeView(store, weighted, change)
+    """A store as it was before a change that is in it."""
+    return EmptyView() if was_empty(store, weighted, change) else BeforeView(store, weighted, change)
+
+
+def was_empty(store: Readable, weighted: bool, change: Batch) -> bool:
+    """Whether a set was certainly empty before a change that is in it: the sizes tell."""
+    return not weighted and change.length == store.present and change.positive()
 
 
 class EmptyView:

@@ -6,9 +6,9 @@ arrangements are already.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
-from ..circuit import DeltaJoin, Join, Term
+from ..circuit import DeltaJoin, Join
 from ..operators.steps import binds, inputs
 from ..planner import plan
 from ..schema import Schema
@@ -18,27 +18,7 @@ from .sqltext import As, Select, UnionAll, names, union
 from .valuations import Valuations, compiled
 from .views import SpineView, Start, View
 
-__all__ = ["JoinText", "SpineView", "Start", "View", "versions"]
-
-
-def versions(
-    terms: Sequence[Term], changes: Sequence[int | None], first: bool
-) -> Iterator[tuple[int | None, list[bool]]]:
-    """The terms to start a delta join from, each with the versions of the others: true where the term is
-    seen with its change. `changes` are the sizes of the terms' changes, None where there is none.
-
-    Negated terms come first in the order, then small changes before large ones, so that the largest
-    meets the others' changes. A body without positive terms holds once, from the first epoch on: it
-    starts from nothing (None).
-    """
-    if first and all(term.negated for term in terms):
-        yield None, [True] * len(terms)
-        return
-    changed = [(not terms[k].negated, size, k) for k, size in enumerate(changes) if size]
-    order = [k for _, _, k in sorted(changed)]
-    for position, start in enumerate(order):
-        later = set(order[position + 1 :])
-        yield start, [k not in later for k in range(len(terms))]
+__all__ = ["JoinText", "SpineView", "Start", "View"]
 
 
 class JoinText:

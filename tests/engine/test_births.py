@@ -1,22 +1,28 @@
-"""The births that the Spark runtime's driver follows, against their definition. No Spark is needed."""
+"""Distinct in a recursion: the kernels and Spark's driver against the definition. No Spark is needed."""
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
 import pyarrow as pa
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.engine.births import Timeline, birth
+from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.growingset import GrowingSet
+from ddlog.engine.inprocess.history import History
 from ddlog.engine.schema import Schema
-from ddlog.engine.spark.births import BEFORE, Births
+from ddlog.engine.spark.driverbirths import BEFORE, DriverBirths
 from ddlog.engine.spark.tables import TIME, WEIGHT
 from ddlog.spark.types.codec import SparkCodec
 
-PROGRAM = ddlog.compile("input relation R(a: s32, b: string)\n")
-TIMES = 5
+from .random_circuits import schema
+from .timelines import Derived, Plain, check, epochs
 
-# The derivations of a row by iteration: how many there were, and how many there are now.
-Derivations = list[tuple[int, int]]
+PROGRAM = ddlog.compile("input relation R(a: s32, b: string)\n")
 
 
 def columns_of_r() -> Schema:
@@ -27,7 +33,7 @@ def columns_of_r() -> Schema:
 
 def table(rows: list[tuple[int, int, int, int | None, int | None]]) -> pa.Table:
     """Rows by number, with their weight and iteration, beside a derivation of before."""
-    schema = pa.schema(
+    fields = pa.schema(
         [
             pa.field("c0", pa.int32(), nullable=False),
             pa.field("c1", pa.string(), nullable=False),
@@ -40,72 +46,89 @@ def table(rows: list[tuple[int, int, int, int | None, int | None]]) -> pa.Table:
     numbers = columns[0]
     arrays = [list(numbers), [f"r{n}" for n in numbers], *map(list, columns[1:])]
     return pa.Table.from_arrays(
-        [pa.array(a, f.type) for a, f in zip(arrays, schema, strict=True)], schema=schema
+        [pa.array(a, f.type) for a, f in zip(arrays, fields, strict=True)], schema=fields
     )
 
 
-def birth(derivations: Derivations, which: int) -> int | None:
-    """The first iteration with a derivation."""
-    return next((t for t, pair in enumerate(derivations) if pair[which]), None)
+class InProcess:
+    """The in-process runtime's, by kernels."""
+
+    def __init__(self, before: Sequence[Timeline]) -> None:
+        present = [row for row, timeline in enumerate(before) if timeline]
+        known = GrowingSet(schema(1))
+        known.grow(batch([(row, 1, 0) for row in present]))
+        self._history = History(known, np.array([birth(before[row]) for row in present], np.int64))
+        self._history.count(batch([(row, w, t) for row, each in enumerate(before) for t, w in each.items()]))
+
+    @property
+    def times(self) -> Collection[int]:
+        return self._history.pending.keys()
+
+    def derive(self, derived: Derived) -> None:
+        self._history.derive(batch(derived))
+
+    def step(self, time: int) -> Mapping[int, int]:
+        if not self._history.step(time, 1):
+            return {}
+        assert self._history.delta is not None
+        rows, weights = self._history.delta
+        return dict(zip(self._history.table.columns_at(rows)[0].tolist(), weights.tolist(), strict=True))
+
+    def net(self) -> Mapping[int, int]:
+        net = self._history.finish()
+        return dict(zip(net.columns[0].tolist(), net.weight_array().tolist(), strict=True))
+
+
+def batch(derived: Derived) -> Batch:
+    """Derivations, from rows of the iteration before."""
+    rows, weights, times = (np.array([each[k] for each in derived], np.int64) for k in range(3))
+    return Batch((rows,), len(rows), weights, times - 1)
+
+
+class OnDriver:
+    """The one of Spark's driver. `here`: the rows whose history is there at the beginning."""
+
+    def __init__(self, before: Sequence[Timeline], here: set[int]) -> None:
+        self._before, self._here = before, here
+        known = [row for row in here if row < len(before)]
+        few = [(row, w, t, None, None) for row in known for t, w in before[row].items()]
+        columns = ["c0", "c1", "w", "t"]
+        self._births = DriverBirths(columns_of_r(), SparkCodec({}), [table(few).select(columns)])
+
+    @property
+    def times(self) -> Collection[int]:
+        return list(self._births.times)
+
+    def derive(self, derived: Derived) -> None:
+        found = []
+        for row, weight, time in derived:
+            history = [] if row in self._here else [(w, t) for t, w in self._before[row].items()]
+            found += [(row, weight, time, w, t) for w, t in history or [(None, None)]]
+        assert len(self._births.learn(table(found))) == len(derived)
+
+    def step(self, time: int) -> Mapping[int, int]:
+        step = self._births.step(time)
+        assert set(step.column("t").to_pylist()) <= {time}
+        return weights(step)
+
+    def net(self) -> Mapping[int, int]:
+        return weights(self._births.net())
+
+
+def weights(rows: pa.Table) -> dict[int, int]:
+    """The weight of each row."""
+    return dict(zip(rows.column("c0").to_pylist(), rows.column("w").to_pylist(), strict=True))
 
 
 @settings(deadline=None)
-@given(
-    st.lists(
-        st.lists(st.tuples(st.integers(0, 2), st.integers(0, 2)), min_size=TIMES, max_size=TIMES), max_size=6
-    ),
-    st.sets(st.integers(0, 5)),
-    st.integers(0, 2),
-)
-def test_steps_lead_from_the_births_of_before_to_those_of_now(
-    rows: list[Derivations], here: set[int], ahead: int
-) -> None:
-    """`here`: the rows whose history is on the driver; `ahead`: by how many iterations derivations are known
-    before they count."""
-    few = [
-        (row, before, time, None, None)
-        for row in here & set(range(len(rows)))
-        for time, (before, _) in enumerate(rows[row])
-        if before
-    ]
-    births = Births(columns_of_r(), SparkCodec({}), [table(few).select(["c0", "c1", "w", "t"])])
-
-    def learn(time: int) -> None:
-        found = []
-        for row, derivations in enumerate(rows):
-            before, now = derivations[time]
-            history = [] if row in here else [(w, t) for t, (w, _) in enumerate(derivations) if w]
-            if before != now:
-                found += [(row, now - before, time, w, t) for w, t in history or [(None, None)]]
-        once = births.learn(table(found))
-        assert len(once) == sum(pairs[time][0] != pairs[time][1] for pairs in rows)
-
-    changes: dict[tuple[int, int], int] = {}
-    for time in range(-ahead, TIMES):
-        if time + ahead < TIMES:
-            learn(time + ahead)
-        if time in births.times:
-            step = births.step(time)
-            for row, weight, at in zip(*(step.column(c).to_pylist() for c in ("c0", "w", "t")), strict=True):
-                assert at == time
-                changes[row, at] = changes.get((row, at), 0) + weight
-    wanted: dict[tuple[int, int], int] = {}
-    for row, derivations in enumerate(rows):
-        for which, weight in ((0, -1), (1, 1)):
-            born = birth(derivations, which)
-            if born is not None:
-                wanted[row, born] = wanted.get((row, born), 0) + weight
-    assert {key: w for key, w in changes.items() if w} == {key: w for key, w in wanted.items() if w}
-    net = births.net()
-    gone_or_come = {row: (birth(d, 1) is not None) - (birth(d, 0) is not None) for row, d in enumerate(rows)}
-    assert dict(zip(*(net.column(name).to_pylist() for name in ("c0", "w")), strict=True)) == {
-        row: weight for row, weight in gone_or_come.items() if weight
-    }
-    assert not list(births.times)
+@given(epochs(), st.sets(st.integers(0, 5)), st.integers(0, 2))
+def test_distinct_in_a_recursion(rows: list[list[tuple[int, int]]], here: set[int], ahead: int) -> None:
+    for begin in (Plain, InProcess, lambda before: OnDriver(before, here)):
+        check(rows, begin, ahead)
 
 
 def test_a_row_that_waits_is_due_when_it_was_born() -> None:
-    births = Births(columns_of_r(), SparkCodec({}), [])
+    births = DriverBirths(columns_of_r(), SparkCodec({}), [])
     births.learn(table([(7, 1, 0, 1, 3)]))
     assert births.step(0).column("w").to_pylist() == [1], "born at 0 now"
     (due,) = births.appointments().items()
@@ -115,7 +138,7 @@ def test_a_row_that_waits_is_due_when_it_was_born() -> None:
 
 
 def test_a_relation_without_columns_is_born() -> None:
-    births = Births((), SparkCodec({}), [])
+    births = DriverBirths((), SparkCodec({}), [])
     derived = pa.Table.from_arrays(
         [
             pa.array(a, f.type)

@@ -90,7 +90,7 @@ def test_keys_that_come_and_go_are_forgotten_in_the_end(kind: Kind, domain: str)
         rows = [(key, 0, number(key)) for key in range(start, start + 3_000)]
         runtime.commit({"Row": [(runtime.batch("Row", rows), 1)]})
         runtime.commit({"Row": [(runtime.batch("Row", rows), -1)]})
-    (group,) = runtime._groups.values()
+    (group,) = runtime._state.groups.values()
     assert group.alive == 2
     assert group.keys.size < 10_000
     runtime.commit({"Row": [(runtime.batch("Row", [(-2, 1, number(6)), (7, 7, number(7))]), 1)]})

@@ -26,7 +26,7 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.running import RunningEpoch
 from ddlog.engine.inprocess.store import Store
 from ddlog.engine.runtime import IterationLimit, create_runtime
 from ddlog.engine.schema import RowExpr
@@ -148,7 +148,7 @@ def test_ctrl_c_in_the_last_operator_rolls_the_epoch_back(monkeypatch: pytest.Mo
     with ddlog.compile(KEYED).session() as session:
         session.insert("Price", ("pen", 50))
         with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
-            press_after(patch, InProcess, "keep")
+            press_after(patch, RunningEpoch, "keep")
             session.commit()
         assert not session["Price"] and not session["Cheap"]
         session.insert("Price", ("pen", 20))

@@ -14,7 +14,7 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import grouping, recursive, store
+from ddlog.engine.inprocess import grouping, history, store
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime, create_runtime
@@ -139,7 +139,7 @@ def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: lis
 @given(circuits(), streams())
 def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: list[Changes]) -> None:
     with ExitStack() as patched:
-        for module in (grouping, recursive, store):
+        for module in (grouping, history, store):
             patched.enter_context(mock.patch.object(module, "_FEW_GHOSTS", 0))
         follow(
             circuit, create_runtime(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs]

@@ -25,7 +25,7 @@ MOST_ROWS = 200_000
 Weights = dict[int, int]  # of a row's derivations, by iteration
 
 
-class Births:
+class DriverBirths:
     """The rows that an epoch has derived, by number. `few` holds the part of the history that is on the
     driver already (columns c0, c1, …, w, t); the rest comes with the rows."""
 

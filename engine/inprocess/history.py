@@ -1,9 +1,10 @@
-"""A relation inside a recursion: its rows, their births, and their histories of derivations.
+"""A relation of a recursion with the history of its derivations.
 
-While only insertions have come there is no history: the relation is a growing set, in order of
-arrival (semi-naive). With a history, each row has a chain of (time, weight) entries, the number of
-its derivations at each iteration summed over all epochs, and a birth: the first iteration at which
-the sum is positive.
+Each row has a chain of (iteration, weight) entries, the number of its derivations at each iteration summed
+over all epochs, and a birth (see `engine.births`). The changes that an epoch makes are entries (row,
+iteration, change) of an *overlay* beside the births, chained by key into the same indexes. A reader sees
+the rows of before the epoch at their births, and the overlay's entries below a mark. At the end of the
+epoch the births are brought up to date and the overlay is emptied.
 """
 
 from __future__ import annotations
@@ -13,9 +14,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..schema import Array, Schema
+from ..schema import Array
 from . import kernels
 from .batch import Batch
+from .growingset import GrowingSet
 from .index import Index
 from .table import RowTable, grown
 from .views import Groups, Part, expected
@@ -23,140 +25,90 @@ from .views import Groups, Part, expected
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 
 
-class Change(NamedTuple):
-    """Emitted changes of a relation at one iteration: row ids and weights."""
+class RowChange(NamedTuple):
+    """The change of a relation: row ids and weights."""
 
     rows: Array
     weights: Array
 
 
-class RecursiveRelation:
-    """Rows with births. To readers outside it is a store: `weights` is not 0 for the rows present."""
+class History:
+    """Rows with births. To readers outside the recursion it is a store: `weights` is not 0 for the rows
+    present."""
 
-    def __init__(self, schema: Schema) -> None:
-        self.schema = schema
-        self.table = RowTable(len(schema))
-        self.weights: Array | None = None  # 1 + birth, 0 for absent rows; None: all present, no history
-        self.indexes: dict[tuple[int, ...], Index] = {}
-        self.arranged = 0  # without history: the rows below this are in the indexes
+    def __init__(self, grown_set: GrowingSet, births: Array) -> None:
+        """The rows of a growing set with these births, and no derivations yet. Takes over its table and
+        indexes."""
+        self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
+        size = self.table.size
+        self.weights: Array = births + 1  # 1 + birth, 0 for absent rows
+        self.present = size
         self.overlay_rows: Array = np.empty(0, np.int64)
         self.overlay_times: Array = np.empty(0, np.int64)
         self.overlay_weights: Array = np.empty(0, np.int64)
         self.overlay = 0
-        self._head: Array = np.empty(0, np.int64)
+        self.mark = 0  # the overlay's size before the running iteration
+        self.delta: RowChange | None = None  # of the running iteration
+        self.pending: dict[int, list[Array]] = {}
+        self._head: Array = np.full(size, -1, np.int64)
         self._following: Array = np.empty(0, np.int64)
         self._when: Array = np.empty(0, np.int64)
         self._weight: Array = np.empty(0, np.int64)
-        self._stamp: Array = np.empty(0, np.int64)
+        self._stamp: Array = np.zeros(size, np.int64)
         self._used = 0
         self._compacted = 0
-        self._present = 0
         self._touched: list[Array] = []
         self._log: list[tuple[Array, Array]] = []
-        self._settled: tuple[Array, Array, Change] | None = None  # rows, what `weights` had, net change
-        self.pending: dict[int, list[Array]] = {}
+        self._settled: tuple[Array, Array, RowChange] | None = None  # rows, former `weights`, net change
 
     # ------------------------------------------------------------- reading
 
-    @property
-    def present(self) -> int:
-        """The number of rows present."""
-        return self.table.size if self.weights is None else self._present
-
     def rows(self) -> Array:
         """The ids of the rows present."""
-        if self.weights is None:
-            return np.arange(self.table.size, dtype=np.int64)
         return np.flatnonzero(self.weights[: self.table.size])
 
     def batch(self) -> Batch:
         """The rows present."""
-        if self.weights is None:
-            return Batch(self.table.columns(), self.table.size)
         rows = self.rows()
         return Batch(self.table.columns_at(rows), len(rows))
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
         """1 for each row that is there, else 0."""
         rows = self.table.find(columns, length)
-        if self.weights is None or not self.table.size:
-            return (rows >= 0).astype(np.int64)
+        if not self.table.size:
+            return np.zeros(length, np.int64)
         there: Array = ((rows >= 0) & (self.weights[rows] != 0)).astype(np.int64)
         return there
 
     def index(self, positions: tuple[int, ...]) -> Index:
-        """The arrangement by these columns, built when first asked for; with a history it also
-        chains the running epoch's overlay."""
+        """The arrangement by these columns, built when first asked for, with the overlay's chains."""
         found = self.indexes.get(positions)
         if found is None:
-            rows = self.rows() if self.weights is not None else np.arange(self.arranged, dtype=np.int64)
-            found = self.indexes[positions] = Index(self.table, positions, rows)
+            found = self.indexes[positions] = Index(self.table, positions, self.rows())
             if self.overlay:
                 found.chain(self.overlay_rows[: self.overlay], 0)
         return found
 
-    # ------------------------------------------------------------- sets without history
-
-    def arrange(self, stop: int) -> None:
-        """Puts the rows below `stop` in the indexes."""
-        fresh = np.arange(self.arranged, stop, dtype=np.int64)
-        for index in self.indexes.values():
-            index.insert(fresh)
-        self.arranged = stop
-
-    def truncate(self, size: int) -> None:
-        """Forgets the rows from `size` on."""
-        self.table.truncate(size)
-        self.indexes.clear()
-        self.arranged = size
-
-    # ------------------------------------------------------------- history
-
-    def start_history(self, births: Array) -> None:
-        """Begins to keep a history, of rows with these births."""
-        self.weights = births + 1
-        self._present = self.table.size
-        self._head = np.full(self.table.size, -1, np.int64)
-        self._stamp = np.zeros(self.table.size, np.int64)
-
-    def forget_history(self) -> None:
-        """Back to a growing set: for a history that was not finished."""
-        self.weights = None
-        self._present = 0
-        self._head = self._following = self._when = self._weight = self._stamp = np.empty(0, np.int64)
-        self._used = 0
-        self._log.clear()
-
-    def become(self, other: RecursiveRelation) -> None:
-        """Takes over another relation's rows and state, which must hold the same set."""
-        self.__dict__.update(other.__dict__)
+    # ------------------------------------------------------------- derivations
 
     def derive(self, batch: Batch) -> None:
-        """Adds derivations: a row derived from rows of time t at the latest belongs to time t + 1."""
+        """Adds derivations: a row derived from rows of iteration t at the latest belongs to iteration t +
+        1."""
+        rows, times = self._record(batch)
+        self._touched.append(rows)
+        self._schedule(rows, times)
+
+    def count(self, batch: Batch) -> None:
+        """Adds derivations of rows whose births are known: the rows need not be looked at."""
+        self._record(batch)
+        self._log.clear()
+
+    def _record(self, batch: Batch) -> tuple[Array, Array]:
+        """Enters derivations into the rows' chains. Returns their rows and iterations."""
         rows = self.table.insert(batch.columns, batch.length)
         self._grow()
         times = np.zeros(batch.length, np.int64) if batch.times is None else batch.times + 1
         weights = batch.weight_array()
-        self._record(rows, times, weights)
-        self._touched.append(rows)
-        self.schedule(rows, times)
-
-    def count(self, batch: Batch) -> None:
-        """Adds derivations of rows whose births are known: nothing is scheduled."""
-        rows = self.table.insert(batch.columns, batch.length)
-        times = np.zeros(batch.length, np.int64) if batch.times is None else batch.times + 1
-        self._record(rows, times, batch.weight_array())
-        self._log.clear()
-
-    def _grow(self) -> None:
-        size = self.table.size
-        assert self.weights is not None
-        if size > len(self._head):
-            self.weights = grown(self.weights, size, 0)
-            self._head = grown(self._head, size, -1)
-            self._stamp = grown(self._stamp, size, 0)
-
-    def _record(self, rows: Array, times: Array, weights: Array) -> None:
         room = self._used + len(rows)
         self._following = grown(self._following, room)
         self._when = grown(self._when, room)
@@ -166,8 +118,16 @@ class RecursiveRelation:
             self._head, self._following, self._when, self._weight, self._used, rows, times, weights, entries
         )
         self._log.append((entries, weights))
+        return rows, times
 
-    def schedule(self, rows: Array, times: Array) -> None:
+    def _grow(self) -> None:
+        size = self.table.size
+        if size > len(self._head):
+            self.weights = grown(self.weights, size, 0)
+            self._head = grown(self._head, size, -1)
+            self._stamp = grown(self._stamp, size, 0)
+
+    def _schedule(self, rows: Array, times: Array) -> None:
         """Notes that rows are to be looked at when their times come."""
         if not len(rows):
             return
@@ -181,13 +141,16 @@ class RecursiveRelation:
         for piece in np.split(order, cuts):
             self.pending.setdefault(int(times[piece[0]]), []).append(rows[piece])
 
-    def step(self, time: int, epoch: int) -> Change | None:
-        """The change of the relation at this time; puts it in the overlay. None: no change."""
+    # ------------------------------------------------------------- one epoch
+
+    def step(self, time: int, epoch: int) -> bool:
+        """Makes the change of the relation at an iteration the delta, puts it in the overlay, and says
+        whether there is one. `epoch` is a number that no other epoch has."""
+        self.mark, self.delta = self.overlay, None
         waiting = self.pending.pop(time, None)
         if waiting is None:
-            return None
+            return False
         rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
-        assert self.weights is not None
         out, change, later, later_times = kernels.step_births(
             rows,
             time,
@@ -199,9 +162,9 @@ class RecursiveRelation:
             self._stamp,
             epoch,
         )
-        self.schedule(later, later_times)
+        self._schedule(later, later_times)
         if not len(out):
-            return None
+            return False
         start, end = self.overlay, self.overlay + len(out)
         self.overlay_rows = grown(self.overlay_rows, end)
         self.overlay_times = grown(self.overlay_times, end)
@@ -212,14 +175,19 @@ class RecursiveRelation:
         for index in self.indexes.values():
             index.chain(out, start)
         self.overlay = end
-        return Change(out, change)
+        self.delta = RowChange(out, change)
+        return True
 
-    def settle(self) -> Change:
-        """Ends the iterations: new births, and the net change of the set of rows present."""
+    def finish(self) -> Batch:
+        """Ends the iterations: brings the births up to date. Returns the net change of the rows present."""
+        change = self._settle()
+        self.mark, self.delta = 0, None
+        return Batch(self.table.columns_at(change.rows), len(change.rows), change.weights)
+
+    def _settle(self) -> RowChange:
         if not self._touched:
-            return Change(np.empty(0, np.int64), np.empty(0, np.int64))
+            return RowChange(np.empty(0, np.int64), np.empty(0, np.int64))
         rows = np.unique(np.concatenate(self._touched))
-        assert self.weights is not None
         before = np.empty(len(rows), np.int64)
         kernels.settle_births(
             rows, self._head, self._following, self._when, self._weight, self.weights, before
@@ -230,7 +198,7 @@ class RecursiveRelation:
         self._clear_overlay()
         self._exchange(gone, come)
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
-        change = Change(np.concatenate([come, gone]), signs)
+        change = RowChange(np.concatenate([come, gone]), signs)
         self._settled = rows, before, change
         self._touched.clear()
         return change
@@ -242,15 +210,13 @@ class RecursiveRelation:
                 index.remove(gone)
             if len(come):
                 index.insert(come)
-        self._present += len(come) - len(gone)
+        self.present += len(come) - len(gone)
 
     def commit(self) -> None:
         """Ends the epoch: its changes stay."""
         self._log.clear()
         self._settled = None
-        if self.weights is None:
-            return
-        if self.table.size > _FEW_GHOSTS + 2 * self._present:
+        if self.table.size > _FEW_GHOSTS + 2 * self.present:
             self._forget_ghosts()
         elif self._used > 4096 + 2 * self._compacted:
             self._compact_history()
@@ -263,7 +229,6 @@ class RecursiveRelation:
 
     def _forget_ghosts(self) -> None:
         """Forgets the rows that are absent. Between epochs these have no derivations at any time."""
-        assert self.weights is not None
         self._compact_history()
         kept = self.rows()
         columns = self.table.columns_at(kept)
@@ -280,9 +245,9 @@ class RecursiveRelation:
         self._touched.clear()
         self.pending.clear()
         self._clear_overlay()
+        self.mark, self.delta = 0, None
         if self._settled is not None:
             rows, before, change = self._settled
-            assert self.weights is not None
             self.weights[rows] = before
             self._exchange(change.rows[change.weights > 0], change.rows[change.weights < 0])
             self._settled = None
@@ -294,48 +259,11 @@ class RecursiveRelation:
             self.overlay = 0
 
 
-class SetView:
-    """A relation without history: the rows with ids below `limit`."""
-
-    def __init__(self, relation: RecursiveRelation, limit: int, births: Array | None = None) -> None:
-        self.relation, self.limit, self.births = relation, limit, births
-
-    @property
-    def size(self) -> int:
-        return self.limit
-
-    def fanout(self, positions: tuple[int, ...]) -> float:
-        relation = self.relation
-        return expected(self.limit, relation.indexes, positions, len(relation.schema))
-
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
-        if len(positions) == len(self.relation.schema) and positions:
-            rows = self.relation.table.find(keys, length)
-            return (np.where(rows < self.limit, rows, -1),), length
-        index = self.relation.index(positions)
-        groups = index.groups(keys, length)
-        return (groups,), index.matches(groups)
-
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
-        if len(positions) == len(self.relation.schema) and positions:
-            left = np.flatnonzero(groups[0] >= 0)
-            rows = groups[0][left]
-        else:
-            index = self.relation.index(positions)
-            below = None if self.limit >= index.size else self.limit
-            left, rows = index.expand(groups[0], total, below)
-        times = None if self.births is None else self.births[rows]
-        return [Part(left, rows, self.relation.table, None, times)]
-
-    def presence(self, keys: Sequence[Array], length: int) -> Array:
-        raise ValueError("negation inside its own recursion")
-
-
 class HistoryView:
     """A relation with history: the rows of before this epoch at their births, and the overlay's
     entries below `mark`."""
 
-    def __init__(self, relation: RecursiveRelation, mark: int) -> None:
+    def __init__(self, relation: History, mark: int) -> None:
         self.relation, self.mark = relation, mark
 
     @property
@@ -357,7 +285,6 @@ class HistoryView:
         relation = self.relation
         index = relation.index(positions)
         left, rows = index.expand(groups[0], int(groups[1][0]))
-        assert relation.weights is not None
         parts = [Part(left, rows, relation.table, None, relation.weights[rows] - 1)]
         if self.mark:
             left, entries = index.overlay_matches(groups[0], self.mark, int(groups[1][1]))
@@ -373,4 +300,4 @@ class HistoryView:
         return parts
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
-        raise ValueError("negation inside its own recursion")
+        raise ValueError("a relation cannot be negated inside its own recursion")

@@ -1,0 +1,63 @@
+"""*Distinct* in a recursion: which changes a row makes, at which iterations, in one epoch.
+
+The derivations of a row are a timeline: a weight for each iteration, summed over all epochs so far. The row
+is present from its birth on, the first iteration at which the sum of its weights is positive. An epoch
+changes the timeline, and must tell the readers of the relation at each iteration i how presence changed, in
+both directions of time:
+
+    iteration            0    1    2    3    4
+    derivations before   .    .   +1    .   +1          born at 2
+    presence before      0    0    1    1    1
+    this epoch           .    .   -1   +1    .
+    derivations now      .    .    0   +1   +1          born at 3
+    presence now         0    0    0    1    1
+    change               .    .   -1   +1    .          = (now(i) - now(i-1)) - (before(i) - before(i-1))
+
+The change is `distinct`, incrementalized twice: by epoch and by iteration. It is nonzero only at the two
+births, where the sums never fall from one iteration to the next: as rules inside a recursion are monotone,
+that holds before the epoch and after it. The epoch's derivations come in order of iteration, each before
+its iteration is looked at. So it is enough to look at a row
+
+- at each iteration at which the epoch derives it or takes a derivation back; and then
+- at the least later iteration at which the row was born before, or has a derivation, if presence may change
+  there.
+
+Three implementations must agree with the functions here: the kernels of the in-process runtime
+(`inprocess/kernels.py`), the Spark driver's (`spark/driverbirths.py`) and the cluster's (`spark/history.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TypeAlias
+
+Timeline: TypeAlias = Mapping[int, int]
+"""The weight of a row's derivations by iteration."""
+
+
+def present(timeline: Timeline, time: int) -> bool:
+    """Whether the row is present at an iteration."""
+    return sum(weight for t, weight in timeline.items() if t <= time) > 0
+
+
+def birth(timeline: Timeline) -> int | None:
+    """The first iteration at which the row is present; None if it is at none."""
+    return min((t for t in timeline if present(timeline, t)), default=None)
+
+
+def change(before: Timeline, now: Timeline, time: int) -> int:
+    """The change of the row at an iteration, when its timeline becomes another."""
+    return _step(now, time) - _step(before, time)
+
+
+def _step(timeline: Timeline, time: int) -> int:
+    return present(timeline, time) - present(timeline, time - 1)
+
+
+def look_again(before: Timeline, now: Timeline, time: int) -> int | None:
+    """The next iteration at which the row must be looked at, given what is derived up to `time`; None if
+    the row need not be looked at before another derivation."""
+    born = birth(before)
+    so_far = {t: weight for t, weight in now.items() if t <= time}
+    later = [t for t in before if t > time and before[t] > 0 and not present(so_far, time)]
+    return min([*later, *([born] if born is not None and born > time else [])], default=None)

@@ -1,0 +1,117 @@
+"""Epochs: what one is given, and how one begins and ends, whatever the runtime.
+
+    changes of inputs  ->  begin  ->  walk the circuit  ->  finish  ->  commit
+                                            |                  |
+                                            +---- rollback ----+
+
+An epoch changes the state wholly or not at all. After `finish` nothing can fail.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Generic, Protocol, TypeVar
+
+from . import interrupt
+from .circuit import Circuit, Input, NodeId
+from .runtime import Delta, Progress
+from .schedule import Operators, downstream, readers, walk
+
+B = TypeVar("B")
+G = TypeVar("G")
+
+
+@dataclass(frozen=True)
+class Epoch(Generic[G]):
+    """What an epoch is given: the signed batches of the inputs that change, in order; how many epochs were
+    committed before it; and the arguments of `Runtime.commit`."""
+
+    changes: Mapping[str, Sequence[tuple[G, int]]]
+    number: int = 0
+    static: bool = False
+    limit: int | None = None
+    progress: Progress | None = None
+
+    @property
+    def first(self) -> bool:
+        """Whether all state was empty before this epoch."""
+        return self.number == 0
+
+
+class Running(Operators[B], Protocol[B]):
+    """The operators of one epoch, with the state that they change."""
+
+    def finish(self, outputs: Mapping[str, B]) -> dict[str, Delta]:
+        """The change of every output, given the changes of the outputs that were visited. Computes all that
+        `commit` needs, so that `commit` cannot fail."""
+
+    def commit(self) -> None:
+        """The changes of the state stay."""
+
+    def rollback(self) -> None:
+        """Takes the changes of the state back, wherever the epoch is."""
+
+
+class Epochs(Generic[G, B]):
+    """Runs the epochs of one circuit, one after another."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        begin: Callable[[Epoch[G]], Running[B]],
+        held: Callable[[NodeId], G | None],
+        length: Callable[[G], int],
+    ) -> None:
+        """`held` gives the contents of an input, None where it has none; `length` the rows of a batch."""
+        self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
+        inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
+        self._inputs = {node.relation: at for at, node in inputs}
+        self._streams = [(node.relation, at) for at, node in inputs if node.stream]
+        self._readers = readers(circuit)
+        self._downstream: dict[str, set[NodeId]] = {}  # of an input, found when it first changes
+        self._committed = 0
+
+    def run(
+        self,
+        changes: Mapping[str, Sequence[tuple[G, int]]],
+        static: bool,
+        limit: int | None,
+        progress: Progress | None,
+    ) -> dict[str, Delta]:
+        """Runs one epoch; see `Runtime.commit`."""
+        epoch = Epoch(self._with_ends(changes), self._committed, static, limit, progress)
+        running = self._begin(epoch)
+        try:
+            outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
+            deltas = running.finish(outputs)
+            interrupt.check()
+        except BaseException:
+            running.rollback()
+            raise
+        running.commit()
+        self._committed += 1
+        return deltas
+
+    def _with_ends(
+        self, changes: Mapping[str, Sequence[tuple[G, int]]]
+    ) -> Mapping[str, Sequence[tuple[G, int]]]:
+        """The changes, with the ends of the streams: what a stream holds goes before anything comes."""
+        ended = dict(changes)
+        for name, at in self._streams:
+            held = self._held(at)
+            if held is not None:
+                ended[name] = [(held, -1), *changes.get(name, ())]
+        return ended
+
+    def _active(self, epoch: Epoch[G]) -> Sequence[NodeId]:
+        """The nodes that may change, in order: in the first epoch all of them."""
+        if epoch.first:
+            return range(len(self._circuit.nodes))
+        active: set[NodeId] = set()
+        for name, parts in epoch.changes.items():
+            if any(self._length(batch) for batch, _ in parts):
+                if name not in self._downstream:
+                    self._downstream[name] = downstream(self._readers, self._inputs[name])
+                active |= self._downstream[name]
+        return sorted(active)

@@ -1,0 +1,84 @@
+"""Fixpoints: iteration over the rules of mutually recursive relations, whatever the runtime.
+
+An epoch begins with the changes from outside, which enter at iteration 0. Each iteration then takes the
+changes of the relations that are pending at it, the *deltas*, and runs the rules from them. A row derived
+from rows of iteration i at the latest reaches its head at iteration i + 1:
+
+    imports ──► seed ──► pending at 0 ──► iterate ──► pending at 1 ──► iterate ──► …  until nothing is
+                               │             │             ▲
+                               └── delta 0 ──┴── rules ────┘        (the z⁻¹ of the feedback)
+
+The loop is the same for both memories of a recursion, which differ in what a delta is:
+
+- **Growing sets**, while rows only come: the delta is what the last iteration derived for the first time.
+  The loop is semi-naive evaluation.
+- **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all
+  epochs, and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at
+  later iterations than the next one; iterations with nothing pending are skipped.
+
+A history is made of growing sets by `seed`, too: with every row of every relation as a change at the row's
+birth, the rules give each derivation once, at its iteration.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Container, Sequence
+from typing import Protocol, TypeVar
+
+from .circuit import Constant
+from .rules import FixpointRule, Source
+from .versions import Seen, versions
+
+J = TypeVar("J")
+
+
+class Deriving(Protocol[J]):
+    """What a runtime gives to `seed`: the changes to begin with, and a place for derived rows."""
+
+    def changed(self, source: Source) -> int:
+        """The number of rows in the change of a source with which an epoch begins."""
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        """Derives facts, at iteration 0."""
+
+    def derive(self, rule: FixpointRule[J], start: int | None, seen: Seen) -> None:
+        """Derives the rows of a rule's heads: the join of the change of term `start` with the other terms,
+        each seen with its change or without. Before the first iteration the change is the one that the
+        epoch began with, and after it the delta. `start` None: of all terms, which are negated."""
+
+    def merge(self) -> None:
+        """Takes in the rows derived since the last call: they become pending."""
+
+
+class Memory(Deriving[J], Protocol[J]):
+    """The relations of a recursion and its imports during one epoch, as a runtime holds them."""
+
+    def next_iteration(self) -> int | None:
+        """The least iteration at which changes are pending; None if there are none."""
+
+    def advance(self, time: int) -> Container[str]:
+        """Makes the changes pending at an iteration the deltas. Returns the relations that have one."""
+
+
+def seed(
+    rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Deriving[J], first: bool
+) -> None:
+    """Derives what follows from the changes with which an epoch begins. `first`: everything is new."""
+    if first:
+        for head, constant in facts:
+            memory.assert_facts(head, constant)
+    for rule in rules:
+        sizes = [memory.changed(source) for source in rule.sources]
+        for start, seen in versions(rule.node.terms, sizes, first):
+            memory.derive(rule, start, seen)
+    memory.merge()
+
+
+def iterate(rules: Sequence[FixpointRule[J]], memory: Memory[J], time: int) -> None:
+    """One iteration: derives the rows that follow from the changes of the relations at `time`."""
+    changed = memory.advance(time)
+    for rule in rules:
+        for start, relation, seen in rule.starts:
+            if relation in changed:
+                memory.derive(rule, start, seen)
+    memory.merge()

@@ -1,0 +1,138 @@
+"""A relation of a recursion as a growing set: its rows in order of arrival, for semi-naive evaluation.
+
+0          low         high        table.size
+├───────────┼───────────┼───────────────┤
+│  stable   │   delta   │  just derived │
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..schema import Array, Schema
+from .batch import Batch, TableColumns
+from .index import Index
+from .table import RowTable
+from .views import Groups, Part, expected
+
+
+class GrowingSet:
+    """Rows that only come. To readers outside the recursion it is a store of weights 1."""
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.weights: Array | None = None
+        self.table = RowTable(len(schema))
+        self.indexes: dict[tuple[int, ...], Index] = {}  # of the rows below `high`
+        self.start = self.low = self.high = 0
+        self.steps: list[int] = []  # the size at each iteration of the epoch that began with no rows
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def present(self) -> int:
+        """The number of rows."""
+        return self.table.size
+
+    def rows(self) -> Array:
+        """The ids of the rows."""
+        return np.arange(self.table.size, dtype=np.int64)
+
+    def batch(self) -> Batch:
+        """The rows."""
+        return Batch(self.table.columns(), self.table.size)
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """1 for each row that is there, else 0."""
+        there: Array = (self.table.find(columns, length) >= 0).astype(np.int64)
+        return there
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement by these columns of the rows below `high`, built when first asked for."""
+        found = self.indexes.get(positions)
+        if found is None:
+            rows = np.arange(self.high, dtype=np.int64)
+            found = self.indexes[positions] = Index(self.table, positions, rows)
+        return found
+
+    # ------------------------------------------------------------- one epoch
+
+    def begin(self) -> None:
+        """Begins an epoch: nothing is new."""
+        self.start = self.low = self.high = self.table.size
+        self.steps = self.steps if self.start else []
+
+    def grow(self, batch: Batch) -> None:
+        """Adds the rows of a batch that are new."""
+        self.table.insert_new(batch.columns, batch.length)
+
+    def advance(self) -> bool:
+        """Makes the rows that came since the last call the delta, and says whether there are any."""
+        self.low, self.high = self.high, self.table.size
+        if not self.start:
+            self.steps.append(self.high)
+        if self.high == self.low:
+            return False
+        if self.indexes:
+            fresh = np.arange(self.low, self.high, dtype=np.int64)
+            for index in self.indexes.values():
+                index.insert(fresh)
+        return True
+
+    def finish(self) -> Batch:
+        """Ends the iterations; gives the rows that the epoch added."""
+        stop = self.table.size
+        return Batch(TableColumns(self.table, self.start, stop), stop - self.start)
+
+    def rollback(self) -> None:
+        """Forgets the rows of this epoch."""
+        self.table.truncate(self.start)
+        self.indexes.clear()
+        self.low = self.high = self.start
+
+    def commit(self) -> None:
+        """Rows stay by themselves."""
+
+    def births(self) -> Array:
+        """The iteration at which each row came, of a set that one epoch has filled."""
+        steps = np.array(self.steps, np.int64)
+        return np.searchsorted(steps, np.arange(self.table.size), side="right").astype(np.int64)
+
+
+class GrowingSetView:
+    """The rows of a growing set with ids below `limit`; with their births, if these are given."""
+
+    def __init__(self, relation: GrowingSet, limit: int, births: Array | None = None) -> None:
+        self.relation, self.limit, self.births = relation, limit, births
+
+    @property
+    def size(self) -> int:
+        return self.limit
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        relation = self.relation
+        return expected(self.limit, relation.indexes, positions, len(relation.schema))
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        if len(positions) == len(self.relation.schema) and positions:
+            rows = self.relation.table.find(keys, length)
+            return (np.where(rows < self.limit, rows, -1),), length
+        index = self.relation.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        if len(positions) == len(self.relation.schema) and positions:
+            left = np.flatnonzero(groups[0] >= 0)
+            rows = groups[0][left]
+        else:
+            index = self.relation.index(positions)
+            below = None if self.limit >= index.size else self.limit
+            left, rows = index.expand(groups[0], total, below)
+        times = None if self.births is None else self.births[rows]
+        return [Part(left, rows, self.relation.table, None, times)]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("a relation cannot be negated inside its own recursion")

@@ -1,0 +1,237 @@
+"""The memories of a recursion in process: growing sets, histories, and histories in the making.
+
+See `engine.fixpoint` for the algorithms that use them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ..circuit import Constant, Term
+from ..rules import FixpointRule, Source
+from ..schema import Array
+from ..versions import Seen
+from .batch import Batch
+from .growingset import GrowingSet, GrowingSetView
+from .history import History, HistoryView
+from .interner import encode_rows
+from .join import Joiner
+from .steps import Evaluator
+from .views import EmptyView, Readable, StoreView, View, before, was_empty
+
+CHUNK = 1 << 20  # rows of a delta that a rule is run from at once
+
+
+class Imported(NamedTuple):
+    """A relation from outside: its store, whether its weights count, and its change in this epoch."""
+
+    store: Readable
+    weighted: bool
+    change: Batch | None
+
+
+class GrowingSets:
+    """Growing sets during one epoch: semi-naive evaluation."""
+
+    def __init__(
+        self, relations: Mapping[str, GrowingSet], imports: Mapping[int, Imported], evaluator: Evaluator
+    ) -> None:
+        self._relations, self._imports, self._evaluator = relations, imports, evaluator
+        self._rounds = 0
+        for relation in relations.values():
+            relation.begin()
+
+    def changed(self, source: Source) -> int:
+        return _changed(self._imports, source)
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        self._relations[head].grow(_encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        views: list[View | None] = [
+            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
+        ]
+        if _meets_nothing(rule.node.terms, views):
+            return
+        for batch in self._delta(None if start is None else rule.sources[start]):
+            for head, derived in _run(rule, start, batch, views):
+                self._relations[head].grow(derived)
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, str):
+            relation = self._relations[source]
+            limit = relation.high if now else relation.low
+            return GrowingSetView(relation, limit) if limit else EmptyView()
+        store, weighted, change = self._imports[source]
+        if not now and change is not None and was_empty(store, weighted, change):
+            return EmptyView()
+        return StoreView(store, weighted)  # deriving a row twice does no harm to a set
+
+    def _delta(self, source: Source | None) -> Iterable[Batch | None]:
+        if not isinstance(source, str):
+            return (None if source is None else self._imports[source].change,)
+        relation = self._relations[source]
+        return _chunks(relation, relation.low, relation.high)
+
+    def merge(self) -> None:
+        """Rows are taken in as they are derived."""
+
+    def next_iteration(self) -> int | None:
+        pending = any(relation.high != relation.table.size for relation in self._relations.values())
+        return self._rounds if pending else None
+
+    def advance(self, time: int) -> Collection[str]:
+        self._rounds += 1
+        return [name for name, relation in self._relations.items() if relation.advance()]
+
+
+class Histories:
+    """Histories during one epoch, in nested time. `run` is a number that no other epoch has."""
+
+    def __init__(
+        self,
+        relations: Mapping[str, History],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+        run: int,
+    ) -> None:
+        self._relations, self._imports, self._evaluator = relations, imports, evaluator
+        self._run, self._time = run, 0
+
+    def changed(self, source: Source) -> int:
+        return _changed(self._imports, source)
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        self._relations[head].derive(_encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        views: list[View | None] = [
+            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
+        ]
+        if _meets_nothing(rule.node.terms, views):
+            return
+        batch = None if start is None else self._delta(rule.sources[start])
+        for head, derived in _run(rule, start, batch, views):
+            self._relations[head].derive(derived)
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, str):
+            relation = self._relations[source]
+            return HistoryView(relation, relation.overlay if now else relation.mark)
+        return _outside(self._imports[source], now)
+
+    def _delta(self, source: Source) -> Batch | None:
+        if isinstance(source, int):
+            return self._imports[source].change
+        relation = self._relations[source]
+        assert relation.delta is not None
+        rows, weights = relation.delta
+        times = np.full(len(rows), self._time, np.int64)
+        return Batch(relation.table.columns_at(rows), len(rows), weights, times)
+
+    def merge(self) -> None:
+        """Derivations are taken in as they are found."""
+
+    def next_iteration(self) -> int | None:
+        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+
+    def advance(self, time: int) -> Collection[str]:
+        self._time = time
+        return [name for name, relation in self._relations.items() if relation.step(time, self._run)]
+
+
+class Counting:
+    """Histories in the making: every row of the growing sets is a change, at its birth. See
+    `fixpoint.Deriving`."""
+
+    def __init__(
+        self,
+        histories: Mapping[str, History],
+        sets: Mapping[str, GrowingSet],
+        births: Mapping[str, Array],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+    ) -> None:
+        self._histories, self._sets, self._births = histories, sets, births
+        self._imports, self._evaluator = imports, evaluator
+
+    def changed(self, source: Source) -> int:
+        if isinstance(source, str):
+            return self._sets[source].present
+        return self._imports[source].store.present
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        self._histories[head].count(_encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        views: list[View | None] = [
+            None if k == start else self._view(source) for k, source in enumerate(rule.sources)
+        ]
+        for batch in self._whole(None if start is None else rule.sources[start]):
+            for head, derived in _run(rule, start, batch, views):
+                self._histories[head].count(derived)
+
+    def _view(self, source: Source) -> View:
+        if isinstance(source, str):
+            relation = self._sets[source]
+            return GrowingSetView(relation, relation.table.size, self._births[source])
+        return _outside(self._imports[source], True)
+
+    def _whole(self, source: Source | None) -> Iterable[Batch | None]:
+        if not isinstance(source, str):
+            return (None if source is None else self._imports[source].store.batch(),)
+        relation = self._sets[source]
+        return _chunks(relation, 0, relation.table.size, self._births[source])
+
+    def merge(self) -> None:
+        """Derivations are taken in as they are found."""
+
+
+def _changed(imports: Mapping[int, Imported], source: Source) -> int:
+    change = imports[source].change if isinstance(source, int) else None
+    return 0 if change is None else change.length
+
+
+def _encoded(facts: Constant, evaluator: Evaluator) -> Batch:
+    return Batch(encode_rows(evaluator.values, facts.schema, facts.rows), len(facts.rows))
+
+
+def _outside(imported: Imported, now: bool) -> View:
+    """An import with its change or without."""
+    if now or imported.change is None:
+        return StoreView(imported.store, imported.weighted)
+    return before(imported.store, imported.weighted, imported.change)
+
+
+def _meets_nothing(terms: Sequence[Term], views: Sequence[View | None]) -> bool:
+    return any(isinstance(v, EmptyView) and not t.negated for v, t in zip(views, terms, strict=True))
+
+
+def _chunks(relation: GrowingSet, start: int, stop: int, births: Array | None = None) -> Iterator[Batch]:
+    for at in range(start, stop, CHUNK):
+        end = min(at + CHUNK, stop)
+        times = None if births is None else births[at:end]
+        yield Batch(relation.table.columns(at, end), end - at, None, times)
+
+
+def _run(
+    rule: FixpointRule[Joiner], start: int | None, batch: Batch | None, views: Sequence[View | None]
+) -> Iterator[tuple[str, Batch]]:
+    """The rows of the heads that the join gives; see `Joiner.run`."""
+    for found in rule.join.run(start, batch, views):
+        for head, linear in rule.heads:
+            if not linear:
+                yield head, found
+            else:
+                yield from ((head, out) for out in _through(linear, found))
+
+
+def _through(linear: Sequence[Joiner], batch: Batch) -> Iterator[Batch]:
+    if not linear:
+        yield batch
+        return
+    for out in linear[0].run(0, batch, (None,)):
+        yield from _through(linear[1:], out)

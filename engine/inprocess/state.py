@@ -1,0 +1,118 @@
+"""The state of a circuit in process: the stores, accumulators and recursions of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..circuit import (
+    Circuit,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Import,
+    Input,
+    Join,
+    NodeId,
+    Output,
+    Result,
+    Trace,
+)
+from ..integrals import shown, weighted
+from .batch import no_rows
+from .grouping import Grouping, reads_members
+from .interner import Values
+from .join import Joiner
+from .memories import Imported
+from .recursion import Recursion
+from .rows import Change
+from .steps import Evaluator
+from .store import Store
+from .views import Readable
+
+
+class State:
+    """The state of one circuit. `stores` holds the integrals of the nodes that something reads, by node."""
+
+    def __init__(self, circuit: Circuit, values: Values, given: Mapping[str, Readable] | None = None) -> None:
+        """`given`: the stores of the inputs, if another runtime holds them."""
+        self.circuit, self.values = circuit, values
+        self.evaluator = Evaluator(values)
+        nodes = circuit.nodes
+        self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
+        self.recursions = {
+            at: Recursion(node, self.evaluator) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
+        }
+        self.unchanged = {
+            name: Change(values, nodes[at].schema, no_rows(nodes[at].schema), True)
+            for name, at in self.outputs.items()
+        }
+        self.stores: dict[NodeId, Readable] = {}
+        for at in sorted(self._kept()):
+            node = nodes[at]
+            if isinstance(node, Result):
+                self.stores[at] = self.recursions[node.fixpoint].relations[node.relation]
+            elif isinstance(node, Input) and given:
+                self.stores[at] = given[node.relation]
+            elif not isinstance(node, Fixpoint | Output | Trace):
+                self.stores[at] = Store(node.schema, not weighted(circuit, at))
+        self.joiners: dict[NodeId, Joiner] = {}
+        self.groups: dict[NodeId, Grouping] = {}
+        for at, node in enumerate(nodes):
+            if isinstance(node, Join | DeltaJoin):
+                schemas = [nodes[term.source].schema for term in node.terms]
+                self.joiners[at] = Joiner(node, schemas, self.evaluator)
+            elif isinstance(node, DeltaGroup):
+                store = self.stores[node.source] if reads_members(node) else None
+                self.groups[at] = Grouping(node, nodes[node.source].schema, store, values)
+
+    def _kept(self) -> set[NodeId]:
+        """The nodes whose integrals an operator or a reader needs."""
+        kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
+        for at, node in enumerate(self.circuit.nodes):
+            match node:
+                case Input() | DeltaDistinct():
+                    kept.add(at)
+                case DeltaJoin():
+                    kept.update(term.source for term in node.terms)
+                case DeltaGroup() if reads_members(node):
+                    kept.add(node.source)
+                case Fixpoint():
+                    kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
+                case Output():
+                    kept.add(shown(self.circuit, node.source))
+        return kept
+
+    def own_store(self, at: NodeId) -> Store:
+        """The store of a node outside recursions."""
+        store = self.stores[at]
+        assert isinstance(store, Store)
+        return store
+
+    def output(self, relation: str) -> Readable:
+        """The store that an output shows."""
+        return self.stores[shown(self.circuit, self.outputs[relation])]
+
+    def build_histories(self, at: NodeId) -> None:
+        """Makes histories of the growing sets of a fixpoint, before an epoch in which something may
+        shrink."""
+        recursion = self.recursions[at]
+        recursion.build_histories(
+            {
+                n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)
+                for n in recursion.fixpoint.body.nodes
+                if isinstance(n, Import)
+            }
+        )
+        results = {
+            k: node.relation
+            for k, node in enumerate(self.circuit.nodes)
+            if isinstance(node, Result) and node.fixpoint == at and k in self.stores
+        }
+        for k, relation in results.items():
+            self.stores[k] = recursion.relations[relation]
+        for k, group in self.groups.items():
+            node = self.circuit.nodes[k]
+            assert isinstance(node, DeltaGroup)
+            if node.source in results:
+                group.read_from(self.stores[node.source])

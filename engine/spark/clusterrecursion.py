@@ -1,0 +1,115 @@
+"""A recursion on the cluster: one Fixpoint node's relations in tables, each iteration a few jobs.
+
+The first epoch with anything in it fills growing sets, by semi-naive evaluation; each row is kept with the
+iteration of its birth. The first change after that counts the derivations of every row from the births, and
+from then on the relations have histories, in nested time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..circuit import DeltaJoin, Fixpoint, Join
+from ..fixpoint import iterate, seed
+from ..rules import rules_of, schemas_of
+from ..schema import Schema
+from .expressions import Expressions
+from .growingset import GrowingSet
+from .history import History
+from .joins import JoinText
+from .memories import Counting, GrowingSets, Histories, Imported
+from .spine import Spine
+from .tables import Table, Tables
+
+
+class ClusterRecursion:
+    """The state of one Fixpoint node: the rows by birth, and their derivations by iteration."""
+
+    def __init__(self, fixpoint: Fixpoint, tables: Tables, expressions: Expressions) -> None:
+        def compiled(node: Join | DeltaJoin, schemas: Sequence[Schema]) -> JoinText:
+            return JoinText(node, schemas, expressions, tables.most_sent)
+
+        self.tables = tables
+        self.rules, self.facts = rules_of(fixpoint, compiled)
+        self.schemas = schemas_of(fixpoint)
+        self.events = {head: Spine(tables, schema, True) for head, schema in self.schemas.items()}
+        self.histories = {head: Spine(tables, schema, True) for head, schema in self.schemas.items()}
+        self.filled = False  # whether an epoch with anything in it was committed
+        self._counted = False  # whether the histories hold the derivations
+
+    def begin(self, imports: Mapping[int, Imported]) -> RunningClusterRecursion:
+        """An epoch, given the imports with their changes."""
+        if self.filled and not self._counted:
+            self._count(imports)
+        return RunningClusterRecursion(self, imports)
+
+    def _count(self, imports: Mapping[int, Imported]) -> None:
+        """Counts all derivations of every row at their iterations."""
+        counting = Counting(self.events, self.histories, imports, self.tables)
+        seed(self.rules, self.facts, counting, True)
+        self._counted = True
+
+    def held(self) -> list[Table]:
+        """The tables that the state needs."""
+        spines = (*self.events.values(), *self.histories.values())
+        return [table for spine in spines for table in spine.held()]
+
+
+class RunningClusterRecursion:
+    """One epoch of a recursion on the cluster. See `schedule.Nested`."""
+
+    def __init__(self, recursion: ClusterRecursion, imports: Mapping[int, Imported]) -> None:
+        self._recursion = recursion
+        self._relations: dict[str, GrowingSet] | dict[str, History]
+        self._memory: GrowingSets | Histories
+        if recursion.filled:
+            histories = {
+                head: History(schema, recursion.events[head], recursion.histories[head])
+                for head, schema in recursion.schemas.items()
+            }
+            self._relations, self._memory = histories, Histories(histories, imports)
+        else:
+            sets = {h: GrowingSet(schema, recursion.events[h]) for h, schema in recursion.schemas.items()}
+            self._relations, self._memory = sets, GrowingSets(sets, imports, recursion.tables)
+
+    def seed(self) -> None:
+        """Derives the rows that follow from the changes outside."""
+        seed(self._recursion.rules, self._recursion.facts, self._memory, not self._recursion.filled)
+
+    def next_iteration(self) -> int | None:
+        return self._memory.next_iteration()
+
+    def iterate(self, time: int) -> None:
+        iterate(self._recursion.rules, self._memory, time)
+
+    def rows(self) -> int:
+        return sum(events.total() for events in self._recursion.events.values())
+
+    def finish(self) -> dict[str, Table]:
+        return {head: relation.net() for head, relation in self._relations.items()}
+
+    def prepare(self) -> None:
+        """Computes the state that `commit` will make the recursion's: after it, nothing can fail."""
+        for head, relation in self._relations.items():
+            if isinstance(relation, History):
+                for table in relation.derived:
+                    self._recursion.histories[head].add(table)
+        for spine in self._spines():
+            spine.prepare()
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        for spine in self._spines():
+            spine.commit()
+        if isinstance(self._memory, GrowingSets):
+            imported = any(spine.rows() for spine in self._memory.imports.values())
+            derived = any(events.parts for events in self._recursion.events.values())
+            self._recursion.filled = imported or derived or bool(self._recursion.facts)
+
+    def rollback(self) -> None:
+        """Takes the epoch back, finished or not."""
+        for spine in self._spines():
+            spine.rollback()
+
+    def _spines(self) -> list[Spine]:
+        return [*self._recursion.events.values(), *self._recursion.histories.values()]

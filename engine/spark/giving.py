@@ -1,0 +1,72 @@
+"""Rows given to a commit on Spark, as tables."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..circuit import Input
+from .faults import raising
+from .reading import size_of
+from .rows import FrameDelta
+from .sqltext import grouping, listed, names, quoted
+from .state import State
+from .tables import Table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def rows_given(state: State, relation: str, rows: Sequence[tuple[Any, ...]]) -> Table:
+    """Rows for a relation."""
+    return state.tables.of_rows(state.schema(relation), rows)
+
+
+def frame_given(state: State, relation: str, frame: DataFrame, once: bool) -> Table:
+    """The rows of a frame for a relation, computed now. `once`: of a set, each row once will do."""
+    schema, tables = state.schema(relation), state.tables
+    with raising(state.expressions), tables.configured():
+        columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
+        renamed = tables.named(frame.selectExpr(*columns, "1L AS w"))
+        try:
+            return _taken(state, relation, f"SELECT * FROM {renamed}", once)
+        finally:
+            tables.forget(renamed)
+
+
+def _taken(state: State, relation: str, query: str, once: bool) -> Table:
+    """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
+    not too much, and stays off the cluster if nothing else reads it."""
+    at, schema, tables = state.at(relation), state.schema(relation), state.tables
+    most, readers = state.driver_rows, state.read_by[at]
+    driven = [k for k in readers if k in state.recursions and state.recursions[k].on_driver]
+    if driven == readers and driven and not size_of(state, relation):
+        rows = tables.few(query, schema, most)
+        if rows is not None:
+            return tables.local(rows)
+    node = state.circuit.nodes[at]
+    if once and isinstance(node, Input) and not node.multiset:
+        columns = names(schema)
+        # Facts seldom come twice: each is moved at once, not first looked for in its partition.
+        moved = f"(SELECT {tables.moving(columns)}* FROM ({query}))"
+        distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM {moved} {grouping(columns)}"
+        table = tables.stored(distinct, lies=columns)
+        table.once = True
+    else:
+        table = tables.stored(query)
+    return tables.gathered(table, schema) if driven and table.rows <= most else table
+
+
+def delta_given(state: State, relation: str, delta: FrameDelta) -> list[tuple[Table, int]]:
+    """The signed rows that change an input relation as a delta of the same runtime: a small one from here,
+    a large one where it lies."""
+    columns = names(state.schema(relation))
+    if len(delta) <= state.tables.most_small or not columns:
+        counted = list(zip(delta.rows, delta.weights, strict=True))
+        few = ((sign, [row for row, w in counted for _ in range(w * sign)]) for sign in (-1, 1))
+        return [(rows_given(state, relation, rows), sign) for sign, rows in few if rows]
+    frame = delta.frame().toDF(*columns, "w")
+    repeated = f"inline(array_repeat(struct({listed(columns)}), CAST(abs(w) AS INT)))"
+    many = ((sign, frame.where(f"{sign} * w > 0").selectExpr(repeated)) for sign in (-1, 1))
+    made = [(frame_given(state, relation, part, False), sign) for sign, part in many]
+    return [(table, sign) for table, sign in made if table.rows]

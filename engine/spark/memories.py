@@ -1,0 +1,233 @@
+"""The memories of a recursion on the cluster: growing sets, histories, and histories in the making.
+
+See `engine.fixpoint` for the algorithms that use them. Rules are gathered as SQL, and a merge is one job a
+relation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from ..circuit import Constant
+from ..rules import FixpointRule, Source
+from ..versions import Seen
+from .growingset import GrowingSet
+from .history import History, summed
+from .joins import JoinText, SpineView, Start, View
+from .spine import Spine
+from .sqltext import union
+from .tables import Table, Tables
+from .tablesview import TablesView
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A relation from outside: its integral with this epoch's change, and the change."""
+
+    spine: Spine
+    change: Table | None
+
+
+class GrowingSets:
+    """Growing sets in the epoch that fills them: semi-naive evaluation, from all that the imports hold."""
+
+    def __init__(
+        self, relations: Mapping[str, GrowingSet], imports: Mapping[int, Imported], tables: Tables
+    ) -> None:
+        self._relations, self._tables = relations, tables
+        self.imports = {at: _once(each.spine, tables) for at, each in imports.items()}
+        self._derived: dict[str, list[str]] = {head: [] for head in relations}
+        self._seeded, self._small, self._time = True, False, 0
+
+    def changed(self, source: Source) -> int:
+        return self.imports[source].rows() if isinstance(source, int) else 0
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        if facts.rows:
+            table = self._tables.of_rows(facts.schema, facts.rows)
+            self._derived[head].append(f"SELECT * FROM {table.view}")
+
+    def derive(self, rule: FixpointRule[JoinText], start: int | None, seen: Seen) -> None:
+        views = [self._view(source, seen[k]) for k, source in enumerate(rule.sources)]
+        if _meets_nothing(rule, start, views):
+            return
+        for head, linear in rule.heads:
+            self._derived[head].append(
+                _select(rule.join, linear, start, self._start(rule, start, views), views)
+            )
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, int):
+            return SpineView(self.imports[source], True)
+        return self._relations[source].view(now)
+
+    def _start(self, rule: FixpointRule[JoinText], start: int | None, views: Sequence[View]) -> Start | None:
+        if start is None:
+            return None
+        source = rule.sources[start]
+        if isinstance(source, int):
+            return Start(views[start].contents(), views[start].rows, views[start].timed)
+        delta = self._relations[source].delta
+        return Start(delta.view, delta.rows, True)
+
+    def merge(self) -> None:
+        new = {
+            head: relation.grown(self._derived[head], self._seeded, self._small)
+            for head, relation in self._relations.items()
+        }
+        for head, table in new.items():
+            self._relations[head].grow(table)
+            self._derived[head].clear()
+
+    def next_iteration(self) -> int | None:
+        return self._time if any(relation.delta.rows for relation in self._relations.values()) else None
+
+    def advance(self, time: int) -> Collection[str]:
+        self._time, self._seeded = time + 1, False
+        self._small = all(relation.delta.small for relation in self._relations.values())
+        return [head for head, relation in self._relations.items() if relation.delta.rows]
+
+
+def _once(spine: Spine, tables: Tables) -> Spine:
+    """An import with each row once, as sets are grown from the rows that are there: a row that was inserted
+    and deleted is not."""
+    if spine.once():
+        return spine
+    net = Spine(tables, spine.schema)
+    query = f"SELECT * FROM {spine.net()}"
+    net.replace([tables.settled(query, net.schema, small=False, lies=net.columns)])
+    return net
+
+
+class Histories:
+    """Histories during one epoch, in nested time."""
+
+    def __init__(self, relations: Mapping[str, History], imports: Mapping[int, Imported]) -> None:
+        self._relations, self._imports = relations, imports
+        self._derived: dict[str, list[str]] = {head: [] for head in relations}
+        self._small = all(i.change is None or i.change.small for i in imports.values())
+
+    def changed(self, source: Source) -> int:
+        change = self._imports[source].change if isinstance(source, int) else None
+        return 0 if change is None else change.rows
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        raise ValueError("facts belong to the first epoch")
+
+    def derive(self, rule: FixpointRule[JoinText], start: int | None, seen: Seen) -> None:
+        views = [self._view(source, seen[k]) for k, source in enumerate(rule.sources)]
+        if start is None or _meets_nothing(rule, start, views):
+            return
+        source = rule.sources[start]
+        delta = self._imports[source].change if isinstance(source, int) else self._relations[source].delta
+        assert delta is not None
+        rows = Start(delta.view, delta.rows, isinstance(source, str))
+        timed = any(isinstance(s, str) for s in rule.sources)
+        for head, linear in rule.heads:
+            query = _select(rule.join, linear, start, rows, views, raising=not timed)
+            self._derived[head].append(_dated(query, timed))
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, int):
+            return SpineView(self._imports[source].spine, now)
+        return self._relations[source].view(now)
+
+    def merge(self) -> None:
+        for head, queries in self._derived.items():
+            self._relations[head].derive(queries, self._small)
+            queries.clear()
+
+    def next_iteration(self) -> int | None:
+        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+
+    def advance(self, time: int) -> Collection[str]:
+        deltas = {head: relation.step(time) for head, relation in self._relations.items()}
+        for head, delta in deltas.items():
+            self._relations[head].take(delta)
+        self._small = all(delta.small for delta in deltas.values())
+        return [head for head, delta in deltas.items() if delta.rows]
+
+
+class Counting:
+    """Histories in the making: every row is a change at its birth, with the outside as it was before the
+    epoch. See `fixpoint.Deriving`."""
+
+    def __init__(
+        self,
+        events: Mapping[str, Spine],
+        histories: Mapping[str, Spine],
+        imports: Mapping[int, Imported],
+        tables: Tables,
+    ) -> None:
+        self._events, self._histories, self._imports, self._tables = events, histories, imports, tables
+        self._derived: dict[str, list[str]] = {head: [] for head in events}
+
+    def changed(self, source: Source) -> int:
+        return self._view(source).rows
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        if facts.rows:
+            table = self._tables.of_rows(facts.schema, facts.rows)
+            self._derived[head].append(_dated(f"SELECT * FROM {table.view}", False))
+
+    def derive(self, rule: FixpointRule[JoinText], start: int | None, seen: Seen) -> None:
+        views = [self._view(source) for source in rule.sources]
+        if _meets_nothing(rule, start, views):
+            return
+        timed = any(isinstance(source, str) for source in rule.sources)
+        rows = None
+        if start is not None:
+            rows = Start(views[start].contents(), views[start].rows, views[start].timed)
+        for head, linear in rule.heads:
+            self._derived[head].append(_dated(_select(rule.join, linear, start, rows, views), timed))
+
+    def _view(self, source: Source) -> View:
+        if isinstance(source, int):
+            return SpineView(self._imports[source].spine, False)
+        return TablesView(self._events[source], tuple(self._events[source].parts))
+
+    def merge(self) -> None:
+        made = {
+            head: self._tables.stored(
+                summed(self._events[head].columns, f"({union(queries)})"), self._events[head].columns
+            )
+            for head, queries in self._derived.items()
+            if queries
+        }
+        for head, table in made.items():
+            self._histories[head].replace([table] if table.rows else [])
+
+
+def _meets_nothing(rule: FixpointRule[JoinText], start: int | None, views: Sequence[View]) -> bool:
+    """Whether a positive term beside the start shows no row."""
+    return any(
+        k != start and not term.negated and not view.rows
+        for k, (view, term) in enumerate(zip(views, rule.node.terms, strict=True))
+    )
+
+
+def _select(
+    join: JoinText,
+    linear: Sequence[JoinText],
+    start: int | None,
+    rows: Start | None,
+    views: Sequence[View],
+    raising: bool = True,
+) -> str:
+    """A SELECT of a head's rows, through the linear joins; see `JoinText.query`."""
+    others = [None if k == start else view for k, view in enumerate(views)]
+    text = join.query(start, rows, others, raising)
+    if not raising:
+        text = join.summed([text], True)
+    timed = (rows is not None and rows.timed) or any(v is not None and v.timed for v in others)
+    for each in linear:
+        text = each.query(0, Start(f"({text})", 0, timed), (None,))
+    return text
+
+
+def _dated(query: str, timed: bool) -> str:
+    """The rows that a rule derives, at the iterations at which they reach the head."""
+    if not timed:
+        return f"SELECT *, CAST(0 AS INT) AS t FROM ({query})"
+    return f"SELECT q.* EXCEPT (t), CAST(t + 1 AS INT) AS t FROM ({query}) q"

@@ -1,0 +1,56 @@
+"""Queries on Spark: one epoch over the spines of a runtime, which change nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..circuit import Circuit, DeltaGroup, Input, NodeId
+from ..epoch import Epoch
+from ..incremental import incrementalize
+from ..schedule import walk
+from .change import Change
+from .faults import raising
+from .rows import FrameRows
+from .running import RunningEpoch
+from .state import State
+
+
+def answer(of: State, circuit: Circuit) -> FrameRows:
+    """The rows of the one output of a circuit whose inputs are relations of a state."""
+    inputs = [node.relation for node in circuit.nodes if isinstance(node, Input)]
+    given = {name: of.spine(name) for name in inputs}
+    state = State(incrementalize(circuit), of.tables, of.expressions, of.nan, of.driver_rows, given)
+    counted = {name: of.weighted(name) for name in inputs}
+    (at,) = state.outputs.values()
+    schema = state.circuit.nodes[at].schema
+    with raising(of.expressions), of.tables.configured():
+        (change,) = walk(state.circuit, _Query(state, counted)).values()
+        rows = of.tables.nothing(schema) if change is None else change.table
+        local = rows.local or of.tables.fetch(f"SELECT * FROM {rows.view}", schema)
+    of.sweep()
+    return FrameRows(schema, of.tables.codec, lambda: local.num_rows, lambda: local)
+
+
+class _Query(RunningEpoch):
+    """A static epoch in which the inputs' contents are the changes and the state at once."""
+
+    def __init__(self, state: State, counted: Mapping[str, bool]) -> None:
+        """`counted`: for each input, whether its rows have weights."""
+        super().__init__(state, Epoch({}, static=True))
+        self._counted = counted
+
+    def input(self, at: NodeId, node: Input) -> Change | None:
+        spine = self.state.spines[at]
+        if not spine.rows():
+            return None
+        net = self._counted[node.relation] or not spine.once()
+        return self._change(at, f"SELECT * FROM {spine.net() if net else spine.contents()}", False)
+
+    def group(self, at: NodeId, node: DeltaGroup, change: Change | None) -> Change | None:
+        return None if change is None else self._change(at, self.state.groups[at].first(change), change.small)
+
+    def keep(self, at: NodeId, change: Change | None) -> None:
+        if not isinstance(self.circuit.nodes[at], Input):
+            super().keep(at, change)
+        elif change is not None and len(self.state.read_by[at]) > 1:
+            change.settle()

@@ -1,0 +1,207 @@
+"""The incremental operators on Spark, during one epoch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from ..circuit import (
+    Constant,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Input,
+    Join,
+    Negate,
+    NodeId,
+    Output,
+    Sum,
+)
+from ..epoch import Epoch
+from ..integrals import shown, weighted
+from ..runtime import Delta
+from ..versions import versions
+from .change import Change, of_table
+from .exchange import distinct_rows
+from .joins import SpineView, Start, View
+from .memories import Imported
+from .operators import distinct, multiset_input, set_input
+from .placement import RunningRecursion
+from .reading import shown_delta
+from .rows import FrameDelta
+from .sqltext import consolidated, listed, names, union
+from .state import State
+from .tables import Table
+
+
+class RunningEpoch:
+    """One epoch over a state. See `engine.epoch.Running`."""
+
+    def __init__(self, state: State, epoch: Epoch[Table]) -> None:
+        self.state, self.epoch = state, epoch
+        self.circuit, self.tables = state.circuit, state.tables
+        self._begun: list[RunningRecursion] = []
+
+    def _change(self, at: NodeId, query: str, small: bool, by_row: bool = False) -> Change:
+        """A change by a query; `by_row`: it ends in a grouping by the whole row."""
+        schema = self.circuit.nodes[at].schema
+        return Change(self.tables, schema, query, small, lies=names(schema) if by_row else ())
+
+    # ------------------------------------------------------------- operators
+
+    def nothing(self) -> None:
+        """No change."""
+
+    def input(self, at: NodeId, node: Input) -> Change | None:
+        spine = self.state.spines[at]
+        given = [(table, sign) for table, sign in self.epoch.changes.get(node.relation, ()) if table.rows]
+        if not given:
+            return None
+        first = not spine.rows() and not node.multiset and len(given) == 1 and given[0][1] > 0
+        if first and given[0][0].once:
+            return of_table(self.tables, node.schema, given[0][0])
+        if first and given[0][0].local is not None:
+            once = distinct_rows(given[0][0].local)
+            if once is not None:
+                return of_table(self.tables, node.schema, self.tables.local(once))
+        parts = [(table.view, sign, table.rows) for table, sign in given]
+        query = multiset_input(spine.columns, parts) if node.multiset else set_input(spine, parts)
+        return self._change(at, query, all(table.small for table, _ in given), by_row=True)
+
+    def constant(self, at: NodeId, node: Constant) -> Change | None:
+        if not self.epoch.first or not node.rows:
+            return None
+        return of_table(self.tables, node.schema, self.tables.of_rows(node.schema, node.rows))
+
+    def sum(self, at: NodeId, node: Sum, changes: Sequence[Change | None]) -> Change | None:
+        some = [change for change in changes if change is not None]
+        if not some:
+            return None
+        return self._change(
+            at, union([change.query for change in some]), all(change.small for change in some)
+        )
+
+    def negate(self, at: NodeId, node: Negate, change: Change | None) -> Change | None:
+        if change is None:
+            return None
+        return self._change(
+            at, f"SELECT {listed(names(node.schema), '-w AS w')} FROM {change.sql}", change.small
+        )
+
+    def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Change | None]) -> Change | None:
+        text, spines = self.state.joins[at], self.state.spines
+        if isinstance(node, Join) and len(node.terms) == 1:
+            (change,) = changes
+            if change is None:
+                return None
+            size = change.rows or (1000 if change.small else 1_000_000)
+            return self._change(at, text.query(0, Start(change.sql, size), (None,)), change.small)
+        sizes = [0 if change is None else change.table.rows for change in changes]
+        positive = all(change is None or change.table.least >= 0 for change in changes) and all(
+            spines[term.source].once() for term in node.terms
+        )
+        queries = []
+        for start, seen in versions(node.terms, sizes, self.epoch.first):
+            views: list[View | None] = [
+                None if k == start else SpineView(spines[term.source], seen[k])
+                for k, term in enumerate(node.terms)
+            ]
+            if any(
+                v is not None and not t.negated and not v.rows for v, t in zip(views, node.terms, strict=True)
+            ):
+                continue
+            rows = None
+            if start is not None:
+                change = changes[start]
+                assert change is not None
+                rows = Start(change.sql, change.table.rows)
+            queries.append(text.query(start, rows, views, raising=positive))
+        if not queries:
+            return None
+        query = union(queries) if positive else text.summed(queries, False)
+        return self._change(at, query, all(c is None or c.small for c in changes))
+
+    def distinct(self, at: NodeId, node: DeltaDistinct, change: Change | None) -> Change | None:
+        """The change of presence; for groups, of the counts."""
+        kept = not self.epoch.static
+        if change is None or (kept and not change.table.rows):
+            return None
+        counts, found = self.state.counts[at], change
+        if at not in self.state.ungrouped:
+            found = self._change(at, distinct(counts, change), change.small, by_row=True)
+        if kept:
+            counts.add(change.table)
+        return found
+
+    def group(self, at: NodeId, node: DeltaGroup, change: Change | None) -> Change | None:
+        if change is None:
+            return None
+        state = self.state
+        members = state.counts[node.source] if node.source in state.ungrouped else state.spines[node.source]
+        text, groups = state.groups[at], state.spines[at]
+        if not (groups.rows(False) or members.rows(False)):
+            return self._change(at, text.first(change), change.small)
+        if not change.table.rows:
+            return None
+        return self._change(at, text.again(members, groups, change), change.small, by_row=True)
+
+    def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
+        imports = {
+            source: Imported(self.state.spines[source], None if change is None else change.table)
+            for source, change in changes.items()
+        }
+        running = self.state.recursions[at].begin(imports, self.epoch)
+        self._begun.append(running)
+        running.seed()
+        return running
+
+    def keep(self, at: NodeId, change: Change | None) -> None:
+        """Takes a change into the node's integral. A change that several nodes read is computed once."""
+        if change is None:
+            return
+        kept = self.state.kept_static if self.epoch.static else self.state.spines
+        if at in kept:
+            self.state.spines[at].add(change.table)
+        elif len(self.state.read_by[at]) > 1:
+            change.settle()
+
+    # ------------------------------------------------------------- the end
+
+    def finish(self, outputs: Mapping[str, Change | None]) -> dict[str, Delta]:
+        deltas: dict[str, Delta] = {
+            name: self._delta(at, outputs.get(name)) for name, at in self.state.outputs.items()
+        }
+        for spine in self.state.integrals():
+            spine.prepare()
+        for recursion in self._begun:
+            recursion.prepare()
+        return deltas
+
+    def _delta(self, at: NodeId, change: Change | None) -> FrameDelta:
+        node, tables = self.circuit.nodes[at], self.tables
+        schema, source = node.schema, shown(self.circuit, at)
+        if isinstance(node, Output) and node.stream:
+            spine = self.state.spines[source]
+            small = all(table.small for table in spine.seen())
+            net = consolidated(spine.columns, spine.contents())
+            return shown_delta(tables, schema, tables.settled(net, schema, small=small))
+        if change is None or not change.table.rows:
+            return shown_delta(tables, schema, tables.nothing(schema))
+        table = change.table
+        if weighted(self.circuit, source):
+            table = tables.settled(consolidated(names(schema), table.view), schema, small=table.small)
+        return shown_delta(tables, schema, table)
+
+    def commit(self) -> None:
+        for spine in self.state.integrals():
+            spine.commit()
+        for recursion in self._begun:
+            recursion.commit()
+        self.state.sweep()
+
+    def rollback(self) -> None:
+        for spine in self.state.integrals():
+            spine.rollback()
+        for recursion in self._begun:
+            recursion.rollback()
+        self.state.sweep()

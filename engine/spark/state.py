@@ -1,0 +1,158 @@
+"""The state of a circuit on a Spark session: the spines, texts and recursions of its nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from ..circuit import (
+    Circuit,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Import,
+    Input,
+    Join,
+    NodeId,
+    Output,
+    Trace,
+)
+from ..integrals import shown, weighted
+from ..schedule import readers
+from ..schema import Schema
+from .expressions import Expressions
+from .grouping import GroupText
+from .joins import JoinText
+from .placement import Recursion
+from .spine import Spine
+from .tables import Table, Tables
+
+
+class State:
+    """The state of one circuit. `spines` holds the integrals of nodes, `counts` those of the sources of
+    distinct nodes, both by node."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        tables: Tables,
+        expressions: Expressions,
+        nan: float,
+        driver_rows: int,
+        given: Mapping[str, Spine] | None = None,
+    ) -> None:
+        """`given`: the spines of the inputs, if another runtime holds them."""
+        self.circuit, self.tables, self.expressions = circuit, tables, expressions
+        self.nan, self.driver_rows = nan, driver_rows
+        nodes = circuit.nodes
+        self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
+        self.relations = self.outputs | dict(circuit.relations)
+        self.inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
+        self.read_by = readers(circuit)
+        self.ungrouped = self._read_by_groups()
+        self.kept_static = self._kept(static=True)
+        self.spines: dict[NodeId, Spine] = {}
+        for at in self._kept():
+            node = nodes[at]
+            if given is not None and isinstance(node, Input):
+                self.spines[at] = given[node.relation]
+            elif not isinstance(node, Fixpoint | Output):
+                self.spines[at] = Spine(tables, node.schema)
+        self.counts: dict[NodeId, Spine] = {}
+        self.joins: dict[NodeId, JoinText] = {}
+        self.groups: dict[NodeId, GroupText] = {}
+        self.recursions: dict[NodeId, Recursion] = {}
+        for at, node in enumerate(nodes):
+            match node:
+                case Join() | DeltaJoin():
+                    schemas = [nodes[term.source].schema for term in node.terms]
+                    self.joins[at] = JoinText(node, schemas, expressions, tables.most_sent)
+                case DeltaDistinct():
+                    self.counts[at] = Spine(tables, node.schema)
+                case DeltaGroup():
+                    self.groups[at] = GroupText(node, nodes[node.source].schema, expressions)
+                case Fixpoint():
+                    self.recursions[at] = self._recursion(node)
+
+    def _recursion(self, node: Fixpoint) -> Recursion:
+        imports = {n.node: n.schema for n in node.body.nodes if isinstance(n, Import)}
+        counted = {n for n in imports if weighted(self.circuit, n)}
+        return Recursion(node, imports, counted, self.tables, self.expressions, self.nan, self.driver_rows)
+
+    def _kept(self, static: bool = False) -> set[NodeId]:
+        """The nodes whose integrals an operator or a reader needs; `static`: in an epoch that is the only
+        one."""
+        kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
+        for at, node in enumerate(self.circuit.nodes):
+            match node:
+                case Input():
+                    kept.add(at)
+                case DeltaJoin():
+                    kept.update(term.source for term in node.terms)
+                case DeltaGroup() if not static:
+                    kept.update({node.source, at} - self.ungrouped)
+                case Fixpoint():
+                    kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
+                case Output():
+                    kept.add(shown(self.circuit, node.source))
+        return kept
+
+    def _read_by_groups(self) -> set[NodeId]:
+        """The distinct nodes that only groups read. A group looks up the members of its keys and sees by
+        their counts which are present, so that looking up the rows of the change first would be for
+        nothing: these nodes pass the counts on."""
+        nodes = self.circuit.nodes
+        found = {at for at, node in enumerate(nodes) if isinstance(node, DeltaDistinct)}
+        found -= {shown(self.circuit, node) for _, node in self.circuit.relations}
+        return {
+            at
+            for at in found
+            if all(
+                isinstance(nodes[k], DeltaGroup) for k in self.read_by[at] if not isinstance(nodes[k], Trace)
+            )
+        }
+
+    def at(self, relation: str) -> NodeId:
+        """The node of a relation; of an input relation, the input."""
+        return self.inputs[relation] if relation in self.inputs else self.relations[relation]
+
+    def schema(self, relation: str) -> Schema:
+        """The columns of a relation."""
+        return self.circuit.nodes[self.at(relation)].schema
+
+    def stored_at(self, relation: str) -> NodeId:
+        """The node whose integral a relation is."""
+        return shown(self.circuit, self.relations[relation])
+
+    def spine(self, relation: str) -> Spine:
+        """The integral of a relation."""
+        return self.spines[self.stored_at(relation)]
+
+    def weighted(self, relation: str) -> bool:
+        """Whether rows of a relation may have weights other than 1."""
+        return weighted(self.circuit, self.stored_at(relation))
+
+    def integrals(self) -> Iterator[Spine]:
+        """All spines."""
+        yield from self.spines.values()
+        yield from self.counts.values()
+
+    def sweep(self) -> None:
+        """Forgets the tables that no state needs."""
+        held = [table for spine in self.integrals() for table in spine.held()]
+        held += [table for recursion in self.recursions.values() for table in recursion.held()]
+        self.tables.release_but(held)
+
+    def forget(self) -> None:
+        """Drops the state."""
+        self.spines.clear()
+        self.counts.clear()
+        self.recursions.clear()
+        self.tables.close()
+
+    def whole(self, spine: Spine) -> Table:
+        """The contents of a spine as one table, a row perhaps more than once."""
+        seen = spine.seen()
+        if all(table.small for table in seen):
+            return self.tables.concatenated(seen)
+        return self.tables.lazy(seen, spine.columns)

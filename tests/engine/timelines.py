@@ -1,0 +1,94 @@
+"""*Distinct* in a recursion, as `engine.births` states it: one check that all implementations must pass."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Protocol
+
+from hypothesis import strategies as st
+
+from ddlog.engine.births import Timeline, birth, change, look_again, present
+
+TIMES = 5
+
+Derived = list[tuple[int, int, int]]  # row, weight, iteration
+
+
+class Relation(Protocol):
+    """An implementation's relation during one epoch. Rows are numbers."""
+
+    @property
+    def times(self) -> Collection[int]:
+        """The iterations at which something is pending."""
+
+    def derive(self, derived: Derived) -> None:
+        """Adds derivations."""
+
+    def step(self, time: int) -> Mapping[int, int]:
+        """The changes at an iteration, by row."""
+
+    def net(self) -> Mapping[int, int]:
+        """The change of each row's presence in the epoch."""
+
+
+class Plain:
+    """The definition itself, with the iterations that it looks at."""
+
+    def __init__(self, before: Sequence[Timeline]) -> None:
+        self._before = before
+        self._now = [Counter(timeline) for timeline in before]
+        self._due: dict[int, set[int]] = {}
+
+    @property
+    def times(self) -> Collection[int]:
+        return self._due.keys()
+
+    def derive(self, derived: Derived) -> None:
+        for row, weight, time in derived:
+            self._now[row][time] += weight
+            self._due.setdefault(time, set()).add(row)
+
+    def step(self, time: int) -> Mapping[int, int]:
+        rows = self._due.pop(time, set())
+        for row in rows:
+            again = look_again(self._before[row], self._now[row], time)
+            if again is not None:
+                self._due.setdefault(again, set()).add(row)
+        return {row: change(self._before[row], self._now[row], time) for row in rows}
+
+    def net(self) -> Mapping[int, int]:
+        pairs = zip(self._before, self._now, strict=True)
+        return {row: present(now, TIMES) - present(before, TIMES) for row, (before, now) in enumerate(pairs)}
+
+
+def epochs() -> st.SearchStrategy[list[list[tuple[int, int]]]]:
+    """For each row and iteration, how many derivations there were before an epoch, and how many there are
+    now."""
+    pair = st.tuples(st.integers(0, 2), st.integers(0, 2))
+    return st.lists(st.lists(pair, min_size=TIMES, max_size=TIMES), max_size=6)
+
+
+def check(
+    rows: list[list[tuple[int, int]]], begin: Callable[[Sequence[Timeline]], Relation], ahead: int
+) -> None:
+    """Runs an epoch, and compares every change with the definition. `ahead`: by how many iterations
+    derivations are known before their own."""
+    before = [{t: was for t, (was, _) in enumerate(row) if was} for row in rows]
+    now = [{t: count for t, (_, count) in enumerate(row) if count} for row in rows]
+    relation = begin(before)
+    found: Counter[tuple[int, int]] = Counter()
+    for time in range(-ahead, TIMES):
+        at = time + ahead
+        if at < TIMES:
+            relation.derive(
+                [(k, row[at][1] - row[at][0], at) for k, row in enumerate(rows) if row[at][0] != row[at][1]]
+            )
+        if time in relation.times:
+            for row, weight in relation.step(time).items():
+                found[row, time] += weight
+    assert not list(relation.times)
+    wanted = {(row, t): change(before[row], now[row], t) for row in range(len(rows)) for t in range(TIMES)}
+    assert {key: w for key, w in found.items() if w} == {key: w for key, w in wanted.items() if w}
+    shown = {k: (birth(now[k]) is not None) - (birth(before[k]) is not None) for k in range(len(rows))}
+    assert {k: w for k, w in relation.net().items() if w} == {k: w for k, w in shown.items() if w}
