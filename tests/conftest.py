@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,12 @@ def interrupts() -> Iterator[None]:
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def checked_anew() -> None:
+    """Every program is checked anew, in processes that tests start, too."""
+    os.environ["DDLOG_CACHE"] = "off"
 
 
 @pytest.hookimpl(optionalhook=True)
