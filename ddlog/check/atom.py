@@ -11,7 +11,7 @@ from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
 from ..names.modules import RELATIONS
-from ..names.scopes import readable
+from ..names.signatures import readable
 from ..types import Constructor, Type, TypeDef, User, wrapped
 from . import grouping
 from .body import Body, variable

@@ -12,8 +12,8 @@ from .. import errors, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..names.attributes import json_field, serde_settings
+from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..names.scopes import Environment
 from ..types import JsonField, Opaque, Type, TypeDef
 from .function import Instances
 

@@ -27,7 +27,7 @@ from .elaborated import Elaborated
 from .nesting import deep_recursion
 
 if TYPE_CHECKING:
-    from ..names.scopes import Environment
+    from ..names.environment import Environment
 
 FILES, SIZE = 100, 1 << 28  # the most entries, and bytes in all of them
 
@@ -85,7 +85,8 @@ def _own_files() -> list[tuple[str, int, int]]:
     from .. import stdlib
 
     home, library = Path(__file__).parents[1], str(Path(str(stdlib.__file__)).parent)
-    folders = [*(str(home / room) for room in _ROOMS), *(each for each, _, _ in os.walk(library))]
+    roots = (*(str(home / room) for room in _ROOMS), library)
+    folders = [folder for root in roots for folder, _, _ in os.walk(root)]
     found: list[tuple[str, int, int]] = []
     for folder in folders:
         with os.scandir(folder) as entries:
@@ -158,9 +159,9 @@ def _externs_fit(functions: Mapping[str, core.Function], externs: Mapping[str, M
 def _environment(
     source: Source, library_paths: Sequence[Path], files: Mapping[Path, bytes | None]
 ) -> Environment:
+    from ..names.environment import Environment
     from ..names.imports import load_program
     from ..names.modules import library
-    from ..names.scopes import Environment
 
     modules, _ = load_program(source, library_paths, files)
     return Environment(modules.all, tuple(library()))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .. import core, errors
 from ..errors.diagnostics import Note, counted
 from ..errors.source import Span
-from ..names.scopes import Signature
+from ..names.signatures import Signature
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
 from .context import Context, Local, Typed

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
-from ..names.scopes import Signature
+from ..names.signatures import Signature
 from ..types import Function, Type
 from ..types.unify import is_unknown, substitute
 from . import expr as expressions

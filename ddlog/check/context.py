@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
-from ..names.scopes import Environment, Signature, readable
+from ..names.environment import Environment
+from ..names.signatures import Signature, readable
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 

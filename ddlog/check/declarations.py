@@ -8,8 +8,10 @@ from .. import errors, syntax
 from ..codegen.externfiles import load_externs, problem
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
+from ..names.duplicates import definitions
+from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
-from ..names.scopes import Environment, Signature, definitions, readable
+from ..names.signatures import Signature, readable
 from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..types.unify import type_variables
 from .streams import check_declared as check_streams

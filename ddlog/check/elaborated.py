@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core import CheckedProgram
 
 if TYPE_CHECKING:
-    from ..names.scopes import Environment
+    from ..names.environment import Environment
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,8 @@ from typing import TypeVar
 from .. import core, errors
 from ..errors.diagnostics import Diagnostic
 from ..names.attributes import has_side_effects
-from ..names.scopes import Environment, Signature, readable
+from ..names.environment import Environment
+from ..names.signatures import Signature, readable
 from ..types import Type
 from ..types import TypeVar as TypeVariable
 from ..types.unify import depth, substitute, type_variables

@@ -8,8 +8,8 @@ from functools import cache
 from .. import core, syntax
 from ..errors.source import Span
 from ..lowering.stratify import strongly_connected
+from ..names.environment import Environment
 from ..names.modules import ModuleSyntax
-from ..names.scopes import Environment
 from ..types import UNIT, Type
 from .body import Body
 from .context import Local

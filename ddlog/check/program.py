@@ -10,9 +10,9 @@ from .. import core, syntax
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from ..lowering.stratify import stratify
+from ..names.environment import Environment
 from ..names.imports import Modules, load_program
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
-from ..names.scopes import Environment
 from ..syntax.forrules import for_rules
 from .attributes import check_array_keys, check_attributes
 from .context import Context

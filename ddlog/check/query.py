@@ -5,7 +5,7 @@ from __future__ import annotations
 from .. import core, errors, syntax
 from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.source import Source
-from ..names.scopes import Environment
+from ..names.environment import Environment
 from ..syntax.parser import parse_query
 from .context import Context
 from .elaborated import Elaborated

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
+from ..names.environment import Environment
 from ..names.modules import RELATIONS, ModuleSyntax
-from ..names.scopes import Environment
 from .body import Body
 from .context import Context
 

@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
+from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
-from ..names.scopes import Environment
 from ..types import Opaque, Type, User
 
 

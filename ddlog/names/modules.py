@@ -196,7 +196,7 @@ def _parse(name: str, source: Source) -> ModuleSyntax:
 def _cache_path(sources: Mapping[str, Source]) -> Path | None:
     digest = hashlib.blake2b(f"{sys.version} {sorted(sources)}".encode(), digest_size=16)
     language = Path(__file__).parents[1] / "syntax"
-    for file in (Path(__file__), *sorted(language.glob("*.py")), language / "grammar.lark"):
+    for file in (Path(__file__), *sorted(language.rglob("*.py")), language / "grammar.lark"):
         digest.update(file.read_bytes())
     for name in sorted(sources):
         digest.update(sources[name].text.encode())
