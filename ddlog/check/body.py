@@ -14,7 +14,7 @@ Clauses = Callable[[], list[core.Clause]]
 
 
 @dataclass(slots=True)
-class Body:
+class BodyBuilder:
     """A rule body while it is being read."""
 
     context: Context
@@ -51,7 +51,7 @@ class Body:
         return tuple(clause for part in self.parts for clause in part())
 
 
-def variable(body: Body, name: str, type_: Type, span: Span, *, negated: bool) -> Local:
+def variable(body: BodyBuilder, name: str, type_: Type, span: Span, *, negated: bool) -> Local:
     """The variable of the name, bound before or by this occurrence."""
     context = body.context
     local = body.scope.find(name)

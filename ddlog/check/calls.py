@@ -32,7 +32,7 @@ class Instance:
         return substitute(self.signature.result, self.arguments)
 
 
-class Call:
+class UndecidedCall:
     """A call whose function is being decided by the types of its arguments, then of its result."""
 
     def __init__(
@@ -154,7 +154,7 @@ def call(
                 span=span, name=name, given=counted(len(arguments), "argument"), notes=places(candidates)
             )
         )
-    decision = Call(context, name, span, fitting, arguments, method=method and bool(arguments))
+    decision = UndecidedCall(context, name, span, fitting, arguments, method=method and bool(arguments))
     if expected is not None and len(decision.candidates) > 1:
         context.substitution.unify(decision.result, expected)
     context.ask(decision.ask)
@@ -235,7 +235,7 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
         for each in context.environment.functions("to_string", context.module)
         if len(each.parameters) == 1
     ]
-    decision = Call(context, "to_string", value.span, signatures, [value])
+    decision = UndecidedCall(context, "to_string", value.span, signatures, [value])
     viable = [each for each in signatures if decision.fits(each)]
     if not viable and isinstance(type_, Bit | Signed):
         viable = list(context.environment.functions("__builtin_2string", context.module))

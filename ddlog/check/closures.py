@@ -62,14 +62,14 @@ def named(
     context: Context, name: str, span: Span, signatures: Sequence[Signature], expected: Type | None
 ) -> Typed:
     """The name of a function as a value: of several functions, the one of the type that is wanted."""
-    value = _Named(context, name, span, signatures)
+    value = _UndecidedName(context, name, span, signatures)
     if expected is not None:
         context.substitution.unify(value.type, expected)
     context.ask(value.ask)
     return Typed(value.type, span, value.build)
 
 
-class _Named:
+class _UndecidedName:
     """A function's name whose function is being decided by the type that it must have."""
 
     def __init__(self, context: Context, name: str, span: Span, candidates: Sequence[Signature]) -> None:

@@ -9,7 +9,7 @@ from .. import core, syntax
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User, wrapped
 from ..types.unify import substitute
-from .body import Body, variable
+from .body import BodyBuilder, variable
 from .context import Context, Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
@@ -20,7 +20,7 @@ from .pattern import Build, arguments, find_constructor, literal
 class Destructure:
     """What the patterns of one clause add to the body: tests of shape, definitions, equalities."""
 
-    body: Body
+    body: BodyBuilder
     negated: bool
     shapes: list[tuple[Typed, Build]] = field(default_factory=list)
     lets: list[tuple[Local, Typed]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Destructure:
             body.add(_equality(left, right))
 
 
-def _guard(body: Body, value: Typed, shape: Build) -> Callable[[], list[core.Clause]]:
+def _guard(body: BodyBuilder, value: Typed, shape: Build) -> Callable[[], list[core.Clause]]:
     def build() -> list[core.Clause]:
         pattern = shape()
         if irrefutable(pattern, body.context.constructors):
@@ -56,7 +56,7 @@ def _equality(left: Typed, right: Typed) -> Callable[[], core.Clause]:
     return lambda: core.Guard(core.Op("==", (left.build(), right.build()), Bool(), right.span), right.span)
 
 
-def is_pattern(body: Body, expr: syntax.Expr) -> bool:
+def is_pattern(body: BodyBuilder, expr: syntax.Expr) -> bool:
     """Whether the expression leaves something open: a wildcard, a new variable, an omitted field."""
     match expr:
         case syntax.Wildcard() | syntax.VarDecl() | syntax.Binding():

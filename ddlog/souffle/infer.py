@@ -15,7 +15,7 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import Clause, Literal, Negated, Range, Summary
+from .clauses import HornClause, Literal, Negated, Range, Summary
 from .functors import CONVERTED, FUNCTORS, WITHOUT
 from .types import Types
 
@@ -25,7 +25,7 @@ NUMERIC = ("number", "unsigned", "float")
 class Kinds:
     """The kinds of one clause, and what is wrong with them in `found`."""
 
-    def __init__(self, clause: Clause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
+    def __init__(self, clause: HornClause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
         self.types, self.columns = types, columns
         self.found: list[Diagnostic] = []
         self._parent: dict[object, object] = {}
@@ -175,7 +175,7 @@ class Kinds:
                 if not self.types.exists(type):
                     self.found.append(errors.Unknown(what="type", name=type, span=span))
                 self._set(key, self.types.kind(type), span)
-            case ast.Call():
+            case ast.FunctorCall():
                 self._call(expr)
             case ast.UserCall(span, name, args) if name in self.types.functors:
                 functor = self.types.functors[name]
@@ -195,7 +195,7 @@ class Kinds:
         fields = [field.type for field in branch.fields]
         self._fields(f"`${expr.name}`", expr.items, fields, expr.span)
 
-    def _call(self, call: ast.Call) -> None:
+    def _call(self, call: ast.FunctorCall) -> None:
         key, name = _key(call), call.name
         if name in ("min", "max"):
             for arg in call.args:
