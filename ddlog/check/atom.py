@@ -98,7 +98,7 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
 def _given(
     body: BodyBuilder, after: Destructure, relation: core.Relation, term: syntax.Atom
 ) -> dict[str, syntax.Expr] | None:
-    """What the atom says of each column, by name."""
+    """The patterns of the atom by the names of their columns."""
     context = body.context
     if term.args == ():
         return {}
@@ -125,7 +125,7 @@ def _given(
 
 
 def referenced(element: syntax.Expr, relation: core.Relation) -> syntax.Expr:
-    """The element without the `&` that says that it is in a Ref or Intern."""
+    """The element without `&`, the sign of a Ref or Intern."""
     inner: Type | None = relation.record
     while isinstance(element, syntax.Unary) and element.op == "&" and inner is not None:
         inner = wrapped(inner)
@@ -257,7 +257,7 @@ def _is_shape(body: BodyBuilder, expr: syntax.Expr) -> bool:
 
 
 def complement(body: BodyBuilder, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:
-    """A negated term with patterns: the negation of an auxiliary relation of what they match.
+    """A negated term with patterns: the negation of an auxiliary relation that holds their matches.
 
     Its columns are the variables and expressions of the term that are bound outside.
     """

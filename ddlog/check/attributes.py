@@ -1,4 +1,4 @@
-"""Attributes `#[name=value]`: which there are, and what their values must be.
+"""Attributes `#[name=value]`: their names, and the values that each can have.
 
 Those that only mean something to a compiler of other languages are checked for their form and have no effect.
 """
@@ -38,7 +38,7 @@ _REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
 
 
 def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """What is wrong with the attributes of a module."""
+    """The errors in the attributes of a module."""
     for declaration in module.all(TYPES):
         if not isinstance(declaration, syntax.RelationDecl):
             yield from _attributes(declaration, "a type", _TYPE)

@@ -55,7 +55,7 @@ class UndecidedCall:
         self.chosen: Instance | None = None
 
     def ask(self, final: bool) -> bool:
-        """Decides if possible; at the end, reports what hinders."""
+        """Decides the function if the types allow it; at the end, reports why they do not."""
         viable = [each for each in self.candidates if self.fits(each)] if self._may_choose() else []
         while self.method and not viable and self._dereference():
             viable = [each for each in self.candidates if self.fits(each)]
@@ -92,7 +92,7 @@ class UndecidedCall:
         return self.method or len(self.candidates) > 1
 
     def _dereference(self) -> bool:
-        """Makes what a method is called on the value in it, if it is a Ref or an Intern."""
+        """Replaces a Ref or Intern that a method is called on by its content; whether there was one."""
         first, *others = self.arguments
         inner = wrapped(self.context.know(first.type))
         if inner is not None:
@@ -162,7 +162,7 @@ def call(
 
 
 def most_specific(candidates: Sequence[Signature], module: str) -> list[Signature]:
-    """Of functions that all fit: those without type variables, else those of this module."""
+    """The one fitting function without type variables, else the one of this module, else all of them."""
     for prefer in (
         [each for each in candidates if not each.variables],
         [each for each in candidates if each.module == module],

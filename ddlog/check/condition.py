@@ -43,7 +43,7 @@ def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
 
 
 def assignment(body: BodyBuilder, target: syntax.Expr, expr: syntax.Expr) -> None:
-    """`pattern = e`: defines the variables of the pattern; keeps what matches it."""
+    """`pattern = e`: defines the variables of the pattern; keeps the valuations that match."""
     context = body.context
     if isinstance(target, syntax.Name) and body.scope.find(target.name) is not None:
         local = variable(body, target.name, context.fresh(), target.span, negated=False)

@@ -1,4 +1,4 @@
-"""Declarations on their own: what is declared twice, recursive, unused, or not supported yet."""
+"""Declarations on their own: duplicates, recursive types, unused parameters, unsupported features."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
 
 
 def held_function(environment: Environment, type_: Type) -> str | None:
-    """The type of a function that values of the type may have in them; None if there is none."""
+    """The type of a function that values of the type can contain; None if they contain no function."""
     seen: set[Type] = set()
     waiting = [type_]
     while waiting:

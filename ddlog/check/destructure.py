@@ -18,7 +18,7 @@ from .pattern import Build, arguments, find_constructor, literal
 
 @dataclass(slots=True)
 class Destructure:
-    """What the patterns of one clause add to the body: tests of shape, definitions, equalities."""
+    """The tests of shape, definitions and equalities that the patterns of one clause add to the body."""
 
     body: BodyBuilder
     negated: bool
@@ -117,7 +117,7 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
 
 
 def _referenced(context: Context, value: Typed, span: Span) -> Typed:
-    """What a Ref or Intern holds, which is what is kept of it."""
+    """The content of a Ref or Intern, the part that later stages keep."""
     known = context.know(value.type)
     inner = wrapped(known)
     if inner is None:

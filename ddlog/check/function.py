@@ -44,7 +44,7 @@ class Instances:
         return key
 
     def complete(self) -> None:
-        """Checks all instances that are needed, and those that they need."""
+        """Checks all demanded instances, and the instances that these demand."""
         while self._waiting:
             key, signature, types = self._waiting.pop()
             if max(map(depth, types), default=0) > LIMIT:
@@ -59,7 +59,7 @@ class Instances:
                 self.functions[key] = self.erased(function)
 
     def erased(self, part: T) -> T:
-        """A checked part of the program as later stages have it."""
+        """A checked part of the program with its types erased for later stages."""
         return self._eraser.part(part) if self.environment.erases else part
 
     def generic(self, signature: Signature) -> None:

@@ -18,7 +18,7 @@ from .context import Context
 
 
 def check_declared(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """What cannot be declared of a stream: a primary key."""
+    """An error for each stream with a primary key."""
     for declaration in module.all(RELATIONS):
         if isinstance(declaration, syntax.RelationDecl) and declaration.kind == "stream" and declaration.key:
             yield errors.streams.StreamKey(span=declaration.key.span, name=declaration.name)
@@ -63,7 +63,7 @@ def _names(term: syntax.Atom) -> tuple[str, str]:
 
 
 def _delayed(environment: Environment, relation: core.Relation, delay: int) -> core.Relation:
-    """The relation that holds what another did some transactions ago."""
+    """The relation that holds the rows of another as of some transactions ago."""
     name = f"{relation.name}-{delay}"
     made = dataclasses.replace(relation, name=name, role="delayed", key=None, past=(relation.name, delay))
     return environment.relations.setdefault(name, made)

@@ -74,7 +74,7 @@ def _transformer(
 def application(
     environment: Environment, module: ModuleSyntax, declaration: syntax.ApplyDecl
 ) -> list[syntax.RuleDecl]:
-    """The rules that an application stands for; none where it is wrong."""
+    """The rules that an application stands for; none after an error."""
     transformer = _transformer(environment, module, declaration)
     if transformer is None or len(transformer.inputs) != len(declaration.inputs):
         return []

@@ -1,4 +1,4 @@
-"""What the names of a program mean: types, constructors, functions, relations, module by module."""
+"""The environment: what each name of a type, constructor, function or relation stands for in a module."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
 @dataclass(frozen=True, slots=True)
 class ModuleScope:
-    """What a module sees: the modules whose names need no prefix, nearest first, those of them that it
-    imports, and the modules that each prefix stands for."""
+    """The modules that a module sees: `plain` need no prefix, nearest first; `imported` are those among them
+    that it imports; `prefixed` are the modules of each prefix."""
 
     plain: list[ModuleSyntax]
     imported: list[ModuleSyntax]
@@ -123,7 +123,7 @@ class Environment:
         return [name for each in self._scope(module).plain for name in each.names(table)]
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
-        """The functions of a name: those of the module and of all that it sees."""
+        """The functions of a name in the module and in all modules that it sees."""
         last, modules = self.visible(SPELLINGS.get(name, name), module)
         found = [signature for each in modules for signature in self._declared(each, last)]
         own = {tuple(p.type for p in each.parameters) for each in found if each.module == module}
@@ -330,7 +330,7 @@ class Environment:
     def expand(
         self, alias: tuple[str, syntax.AliasDecl], type_: syntax.Type, module: str, variables: frozenset[str]
     ) -> Type:
-        """What an alias stands for; an error if that is in terms of itself."""
+        """The type that an alias stands for; an error if it stands for itself."""
         if alias in self._expanding:
             cycle = self._expanding[self._expanding.index(alias) :]
             start = min(range(len(cycle)), key=lambda i: cycle[i][0])

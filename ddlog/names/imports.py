@@ -34,8 +34,8 @@ class Modules:
 def load_program(
     source: Source, library_paths: Sequence[Path], known: Mapping[Path, bytes | None] | None = None
 ) -> tuple[Modules, list[Diagnostic]]:
-    """The main module with all that it imports, and what was wrong with their texts. The files of `known`
-    are not read again."""
+    """The main module with all that it imports, and the errors in their texts. The files of `known` are not
+    read again."""
     contents = dict(known or {})
     folders = _folders(source, library_paths)
     parsed, found = parse_program(source)

@@ -61,7 +61,7 @@ class ModuleSyntax:
         return list(self.get(OTHER, IMPORT))
 
     def qualified(self, name: str) -> str:
-        """The name as other modules and printed values have it."""
+        """The name with the prefix of the module, as in other modules and printed values."""
         return f"{self.name}::{name}" if self.name else name
 
 
@@ -151,7 +151,7 @@ def library() -> Mapping[str, ModuleSyntax]:
 
 
 def library_module(name: str) -> ModuleSyntax | None:
-    """A module of the library; None if it has none of the name."""
+    """A module of the library; None for other names."""
     if name not in library() and name not in _loaded:
         if not module_file(_library_folder(), name).is_file():
             return None

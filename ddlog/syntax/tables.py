@@ -51,7 +51,7 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """The tables, from the cache of this user when that is possible."""
+    """The tables, from the cache of this user if they are there."""
     grammar = GRAMMAR.read_bytes()
     path = _cache_file(grammar)
     stored = read_cached(path)
