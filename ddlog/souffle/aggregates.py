@@ -117,7 +117,7 @@ def _body(
 
 
 def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) -> Supply:
-    """Makes a relation of what the rule around binds variables to."""
+    """Makes a relation of the values that the rule around the aggregate binds to variables."""
     literals = tuple(rule.done[:-1])  # the last one is the aggregate itself
 
     def supply(names: Sequence[str]) -> str:
@@ -164,7 +164,7 @@ def _group(
 
 
 def _grouped(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> str:
-    """What is gathered of each row."""
+    """The text of the value that the aggregate takes from each row."""
     shown = [body.writer.naming.name(each) for each in witnesses]
     rows = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
     if summary.target is None:
@@ -192,7 +192,7 @@ def _function(summary: Summary, local: Sequence[str]) -> str:
 
 
 def _casts(summary: Summary, rule: BodyWriter) -> str:
-    """What makes the result of a function here that of the aggregate."""
+    """The cast from the result of the function here to the type of the aggregate."""
     types = rule.output.types
     kind = rule.kinds.of_variable(summary.var)
     match summary.function, kind:

@@ -20,7 +20,7 @@ _DEEPEST = 100
 
 
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
-    """A program without components, and what is wrong with its components."""
+    """A program with its components instantiated, and the errors in them."""
     run = _Instantiation()
     return list(run.scope(items, _Scope("", {}, None, {}), 0)), run.found
 
@@ -117,7 +117,7 @@ class _Instantiation:
     def _items(
         self, component: ast.ComponentDecl, use: ast.ComponentType, home: _Scope, path: tuple[str, ...]
     ) -> list[ast.Item]:
-        """What an instance has: that of its bases, without what is overridden, and its own."""
+        """The items of an instance: items of its bases that it does not override, and its own."""
         parameters, args = component.type.args, use.args
         if len(parameters) != len(args):
             self._wrong(

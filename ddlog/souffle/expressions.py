@@ -44,7 +44,7 @@ class Writer:
     found: list[Diagnostic]
 
     def value(self, expr: ast.Expr, level: int = 0) -> str:
-        """The text of a value, as an operand of what binds as tightly as `level`."""
+        """The text of a value, as an operand of an operator of precedence `level`."""
         text, own = self._value(expr)
         return f"({text})" if own < level else text
 

@@ -23,7 +23,7 @@ NUMERIC = ("number", "unsigned", "float")
 
 
 class Kinds:
-    """The kinds of one clause, and what is wrong with them in `found`."""
+    """The kinds of the expressions of one clause; `found` are the errors in them."""
 
     def __init__(self, clause: HornClause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
         self.types, self.columns = types, columns
@@ -248,5 +248,5 @@ class Kinds:
 
 
 def _key(expr: ast.Expr) -> object:
-    """What stands for an expression: a variable's name, else the object itself."""
+    """The key of an expression: the name of a variable, else the object itself."""
     return expr.name if isinstance(expr, ast.Var) else id(expr)

@@ -1,4 +1,4 @@
-"""Relations that only hold together with what uses them: `less(x, y) :- x < y.` of an `inline` relation.
+"""Inline relations that cannot be computed alone, such as `less(x, y) :- x < y.`.
 
 The clauses of such a relation do not bind its columns, so it cannot be computed. Its terms are replaced by
 the bodies of its clauses. An `inline` relation that can be computed is a relation like any other.

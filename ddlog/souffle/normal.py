@@ -28,7 +28,7 @@ _MOST = 1000  # alternatives of one rule
 def clauses(
     rule: ast.RuleDecl, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]
 ) -> list[HornClause]:
-    """The clauses of a rule. `columns` names those of each relation; what is wrong goes to `found`."""
+    """The clauses of a rule. `columns` are the columns of each relation; errors go to `found`."""
     run = _Normalizer(columns, found)
     bodies = run.alternatives(rule.body) if rule.body is not None else [()]
     return [run.clause(rule, body) for body in bodies]
@@ -114,7 +114,7 @@ class _Normalizer:
         return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
 
     def _take(self, expr: ast.Expr, outside: frozenset[str], taken: list[Literal]) -> ast.Expr:
-        """What stands for an expression where it stood."""
+        """The expression that takes the place of another."""
         match expr:
             case ast.Aggregate(span, function):
                 name = f"%{_RESULTS[function]}#{next(self.number)}"

@@ -153,7 +153,7 @@ class Relations:
     # --------------------------------------------------------------- remarks
 
     def remarks(self) -> Iterator[Remark]:
-        """What of declarations and directives is said differently, or not at all."""
+        """The remarks on declarations and directives that are translated differently, or not at all."""
         kept = {name: each for name, each in self.declared.items() if not each.is_carried}
         changed = [(name, each.name) for name, each in kept.items() if each.name != name]
         if changed:

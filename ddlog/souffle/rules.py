@@ -62,7 +62,7 @@ class Choice:
 
 @dataclass
 class Output:
-    """What the translation of a program gathers. `relation_name` gives the name here of a relation there,
+    """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
     `fresh` a name for a further one, `summarize` the relation of an aggregate of a rule."""
 
     types: Types

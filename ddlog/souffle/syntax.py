@@ -209,7 +209,7 @@ class Attribute(Node):
 
 @dataclass(frozen=True, slots=True)
 class AliasType(Node):
-    """A subtype, an equivalent type, or a union: `bases` are what it is made of."""
+    """A subtype, an equivalent type, or a union: `bases` are the types that it is made of."""
 
     name: str
     bases: tuple[str, ...]

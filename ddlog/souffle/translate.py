@@ -34,7 +34,7 @@ from .types import Types
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated program, and what it does not say, a line each."""
+    """A translated program, and the remarks on what it leaves out, a line each."""
 
     text: str
     remarks: tuple[str, ...]
