@@ -31,6 +31,12 @@ def interrupts() -> Iterator[None]:
     signal.signal(signal.SIGINT, before)
 
 
+@pytest.fixture(scope="session", autouse=True)
+def checked_anew() -> None:
+    """Every program is checked anew, in processes that tests start, too."""
+    os.environ["DDLOG_CACHE"] = "off"
+
+
 # ---- Java
 
 

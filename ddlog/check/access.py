@@ -97,7 +97,7 @@ def slice_(context: Context, value: Typed, high: int, low: int, span: Span) -> T
 
 
 def element_type(context: Context, collection: Typed, *, use: str) -> Type:
-    """The type of what iterating the collection yields."""
+    """The type of the elements that a loop over the collection visits."""
     element = context.fresh()
 
     def ask(final: bool) -> bool:

@@ -11,10 +11,10 @@ from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
 from ..names.modules import RELATIONS
-from ..names.scopes import readable
+from ..names.signatures import readable
 from ..types import Constructor, Type, TypeDef, User, wrapped
 from . import grouping
-from .body import Body, variable
+from .body import BodyBuilder, variable
 from .context import Context, Local, Typed
 from .destructure import Destructure, destructure, is_pattern
 from .expr import check, read
@@ -57,7 +57,7 @@ def columns_of(
     return by_field(context, args, fields, name, span)
 
 
-def atom(body: Body, term: syntax.Atom) -> None:
+def atom(body: BodyBuilder, term: syntax.Atom) -> None:
     """A relational term of a body."""
     context = body.context
     relation = relation_named(context, term)
@@ -96,9 +96,9 @@ def atom(body: Body, term: syntax.Atom) -> None:
 
 
 def _given(
-    body: Body, after: Destructure, relation: core.Relation, term: syntax.Atom
+    body: BodyBuilder, after: Destructure, relation: core.Relation, term: syntax.Atom
 ) -> dict[str, syntax.Expr] | None:
-    """What the atom says of each column, by name."""
+    """The patterns of the atom by the names of their columns."""
     context = body.context
     if term.args == ():
         return {}
@@ -125,7 +125,7 @@ def _given(
 
 
 def referenced(element: syntax.Expr, relation: core.Relation) -> syntax.Expr:
-    """The element without the `&` that says that it is in a Ref or Intern."""
+    """The element without `&`, the sign of a Ref or Intern."""
     inner: Type | None = relation.record
     while isinstance(element, syntax.Unary) and element.op == "&" and inner is not None:
         inner = wrapped(inner)
@@ -134,7 +134,7 @@ def referenced(element: syntax.Expr, relation: core.Relation) -> syntax.Expr:
 
 
 def _element(
-    body: Body, after: Destructure, relation: core.Relation, element: syntax.Expr
+    body: BodyBuilder, after: Destructure, relation: core.Relation, element: syntax.Expr
 ) -> dict[str, syntax.Expr]:
     """`R[v]`: binds v to the element, or takes a known element apart into the columns."""
     context = body.context
@@ -163,7 +163,7 @@ def _element(
     return dict(fields)
 
 
-def _hidden(body: Body, name: str, type_: Type, span: Span) -> Local:
+def _hidden(body: BodyBuilder, name: str, type_: Type, span: Span) -> Local:
     local = Local(name, type_, span, used=True)
     body.scope.locals[name] = local
     body.locals.append(local)
@@ -196,7 +196,12 @@ def _make_record(
 
 
 def _bind_whole(
-    body: Body, after: Destructure, relation: core.Relation, columns: list[str | None], name: str, span: Span
+    body: BodyBuilder,
+    after: Destructure,
+    relation: core.Relation,
+    columns: list[str | None],
+    name: str,
+    span: Span,
 ) -> None:
     """`v in R(..)`: v is the whole element."""
     for i, each in enumerate(relation.columns):
@@ -216,7 +221,7 @@ def _bind_whole(
         after.lets.append((local, Typed(record, span, lambda: core.Var(names[0], record, span))))
 
 
-def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> str | None:
+def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type) -> str | None:
     """The variable that stands for a column; None for any value."""
     context = body.context
     match expr:
@@ -244,20 +249,20 @@ def column(body: Body, after: Destructure, expr: syntax.Expr, type_: Type) -> st
     return fresh.name
 
 
-def _is_shape(body: Body, expr: syntax.Expr) -> bool:
+def _is_shape(body: BodyBuilder, expr: syntax.Expr) -> bool:
     """Whether the expression takes a column apart."""
     while isinstance(expr, syntax.Unary) and expr.op == "&":
         expr = expr.arg
     return isinstance(expr, syntax.Struct | syntax.TupleExpr) and is_pattern(body, expr)
 
 
-def complement(body: Body, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:
-    """A negated term with patterns: the negation of an auxiliary relation of what they match.
+def complement(body: BodyBuilder, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:
+    """A negated term with patterns: the negation of an auxiliary relation that holds their matches.
 
     Its columns are the variables and expressions of the term that are bound outside.
     """
     context = body.context
-    inner = Body(context)
+    inner = BodyBuilder(context)
     inside = Destructure(inner, negated=False)
     pairs: list[tuple[Local, Local]] = []
     columns: list[str | None] = []
@@ -285,7 +290,7 @@ def complement(body: Body, relation: core.Relation, given: dict[str, syntax.Expr
 
 
 def _auxiliary(
-    context: Context, name: str, inner: Body, pairs: Sequence[tuple[Local, Local]], span: Span
+    context: Context, name: str, inner: BodyBuilder, pairs: Sequence[tuple[Local, Local]], span: Span
 ) -> core.Clause:
     """The negated atom over the auxiliary relation, which is noted with its rule."""
     columns = tuple(core.Column(f"c{i}", context.final(local.type)) for i, (local, _) in enumerate(pairs))
@@ -299,7 +304,7 @@ def _auxiliary(
     return core.Atom(name, tuple(outside.name for _, outside in pairs), True, span)
 
 
-def _bind_anything(body: Body, expr: syntax.Expr) -> None:
+def _bind_anything(body: BodyBuilder, expr: syntax.Expr) -> None:
     """After an error: the variables that the expression may bind, of unknown types."""
     for name, span in grouping.names_in(expr).items():
         if body.scope.find(name) is None:

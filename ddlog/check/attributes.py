@@ -1,4 +1,4 @@
-"""Attributes `#[name=value]`: which there are, and what their values must be.
+"""Attributes `#[name=value]`: their names, and the values that each can have.
 
 Those that only mean something to a compiler of other languages are checked for their form and have no effect.
 """
@@ -12,8 +12,8 @@ from .. import errors, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..names.attributes import json_field, serde_settings
+from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..names.scopes import Environment
 from ..types import JsonField, Opaque, Type, TypeDef
 from .function import Instances
 
@@ -38,7 +38,7 @@ _REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
 
 
 def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """What is wrong with the attributes of a module."""
+    """The errors in the attributes of a module."""
     for declaration in module.all(TYPES):
         if not isinstance(declaration, syntax.RelationDecl):
             yield from _attributes(declaration, "a type", _TYPE)

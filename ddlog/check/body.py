@@ -1,4 +1,4 @@
-"""The body of a rule while it is read, clause by clause."""
+"""The body of a rule, built clause by clause."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ Clauses = Callable[[], list[core.Clause]]
 
 
 @dataclass(slots=True)
-class Body:
-    """A rule body while it is being read."""
+class BodyBuilder:
+    """Builds the body of a rule. `stream` is the term that makes the body yield a stream."""
 
     context: Context
     scope: Scope = field(default_factory=Scope)
     parts: list[Clauses] = field(default_factory=list)
     locals: list[Local] = field(default_factory=list)
     grouped: bool = False
-    stream: syntax.Atom | None = None  # the term that makes it yield a stream
+    stream: syntax.Atom | None = None
 
     def add(self, clause: Callable[[], core.Clause]) -> None:
         """A further clause."""
         self.parts.append(lambda: [clause()])
 
     def bind(self, name: str, type_: Type, span: Span) -> Local:
-        """A new variable; an error if there is one of the name."""
+        """A new variable; an error if the name is taken."""
         if self.scope.find(name) is not None:
             self.context.report(errors.names.VariableDefined(span=span, name=name))
         local = self.context.declare(self.scope, name, type_, span)
@@ -51,7 +51,7 @@ class Body:
         return tuple(clause for part in self.parts for clause in part())
 
 
-def variable(body: Body, name: str, type_: Type, span: Span, *, negated: bool) -> Local:
+def variable(body: BodyBuilder, name: str, type_: Type, span: Span, *, negated: bool) -> Local:
     """The variable of the name, bound before or by this occurrence."""
     context = body.context
     local = body.scope.find(name)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from .. import core, errors
 from ..errors.diagnostics import Note, counted
 from ..errors.source import Span
-from ..names.scopes import Signature
+from ..names.signatures import Signature
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
 from .context import Context, Local, Typed
@@ -32,7 +32,7 @@ class Instance:
         return substitute(self.signature.result, self.arguments)
 
 
-class Call:
+class UndecidedCall:
     """A call whose function is being decided by the types of its arguments, then of its result."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Call:
         self.chosen: Instance | None = None
 
     def ask(self, final: bool) -> bool:
-        """Decides if possible; at the end, reports what hinders."""
+        """Decides the function if the types allow it; at the end, reports why they do not."""
         viable = [each for each in self.candidates if self.fits(each)] if self._may_choose() else []
         while self.method and not viable and self._dereference():
             viable = [each for each in self.candidates if self.fits(each)]
@@ -92,7 +92,7 @@ class Call:
         return self.method or len(self.candidates) > 1
 
     def _dereference(self) -> bool:
-        """Makes what a method is called on the value in it, if it is a Ref or an Intern."""
+        """Replaces a Ref or Intern that a method is called on by its content; whether there was one."""
         first, *others = self.arguments
         inner = wrapped(self.context.know(first.type))
         if inner is not None:
@@ -154,7 +154,7 @@ def call(
                 span=span, name=name, given=counted(len(arguments), "argument"), notes=places(candidates)
             )
         )
-    decision = Call(context, name, span, fitting, arguments, method=method and bool(arguments))
+    decision = UndecidedCall(context, name, span, fitting, arguments, method=method and bool(arguments))
     if expected is not None and len(decision.candidates) > 1:
         context.substitution.unify(decision.result, expected)
     context.ask(decision.ask)
@@ -162,7 +162,7 @@ def call(
 
 
 def most_specific(candidates: Sequence[Signature], module: str) -> list[Signature]:
-    """Of functions that all fit: those without type variables, else those of this module."""
+    """The one fitting function without type variables, else the one of this module, else all of them."""
     for prefer in (
         [each for each in candidates if not each.variables],
         [each for each in candidates if each.module == module],
@@ -235,7 +235,7 @@ def _converted(context: Context, value: Typed, type_: Type) -> Typed:
         for each in context.environment.functions("to_string", context.module)
         if len(each.parameters) == 1
     ]
-    decision = Call(context, "to_string", value.span, signatures, [value])
+    decision = UndecidedCall(context, "to_string", value.span, signatures, [value])
     viable = [each for each in signatures if decision.fits(each)]
     if not viable and isinstance(type_, Bit | Signed):
         viable = list(context.environment.functions("__builtin_2string", context.module))

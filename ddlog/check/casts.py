@@ -33,7 +33,7 @@ def _literal_fits(literal: int | None, target: Type) -> bool:
 
 
 def cast_error(source: Type, target: Type) -> str | None:
-    """Why there is no cast between the types; None when there is one."""
+    """The reason why no cast between the types exists; None if one exists."""
     match source, target:
         case _ if source == target:
             return None

@@ -1,4 +1,4 @@
-"""Functions as values: closures, names of functions, and calls of what a variable holds."""
+"""Functions as values: closures, names of functions, and calls of functions in variables."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
-from ..names.scopes import Signature
+from ..names.signatures import Signature
 from ..types import Function, Type
 from ..types.unify import is_unknown, substitute
 from . import expr as expressions
@@ -16,7 +16,7 @@ from .context import Context, Local, Scope, Typed
 
 
 def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type | None) -> Typed:
-    """`|x, y: T|: R e`. What is not written of its type comes from its use."""
+    """`|x, y: T|: R e`. Types that are not written are inferred from the use of the closure."""
     known = context.know(expected) if expected is not None else None
     wanted = known if isinstance(known, Function) and len(known.parameters) == len(expr.parameters) else None
     inner = Scope(scope, closure=True)
@@ -44,7 +44,7 @@ def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type
 
 
 def hint(context: Context, expr: syntax.Expr, position: int, candidates: Sequence[Signature]) -> Type | None:
-    """What the functions that are called say of a closure's parameters: which of them are `mut`."""
+    """The type of a closure argument as far as all candidates agree: which of its parameters are `mut`."""
     if not isinstance(expr, syntax.Closure):
         return None
     said = {
@@ -61,16 +61,16 @@ def hint(context: Context, expr: syntax.Expr, position: int, candidates: Sequenc
 def named(
     context: Context, name: str, span: Span, signatures: Sequence[Signature], expected: Type | None
 ) -> Typed:
-    """The name of a function as a value: of several functions, the one of the type that is wanted."""
-    value = _Named(context, name, span, signatures)
+    """The name of a function as a value: of several functions, the one with the expected type."""
+    value = _UndecidedName(context, name, span, signatures)
     if expected is not None:
         context.substitution.unify(value.type, expected)
     context.ask(value.ask)
     return Typed(value.type, span, value.build)
 
 
-class _Named:
-    """A function's name whose function is being decided by the type that it must have."""
+class _UndecidedName:
+    """The name of a function as a value; the type that it must have decides which function."""
 
     def __init__(self, context: Context, name: str, span: Span, candidates: Sequence[Signature]) -> None:
         self.context, self.name, self.span, self.candidates = context, name, span, candidates

@@ -6,13 +6,13 @@ from .. import core, errors, syntax
 from ..types import Bool, Type
 from . import grouping
 from .access import element_type
-from .body import Body, variable
+from .body import BodyBuilder, variable
 from .context import Local, Scope, Typed
 from .destructure import Destructure, destructure
 from .expr import check, infer, read
 
 
-def condition(body: Body, expr: syntax.Expr) -> None:
+def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
     """A clause that is an expression: a filter, a definition, a FlatMap, a grouping."""
     context = body.context
     match expr:
@@ -42,8 +42,8 @@ def condition(body: Body, expr: syntax.Expr) -> None:
             body.add(lambda: core.Guard(kept.build(), expr.span))
 
 
-def assignment(body: Body, target: syntax.Expr, expr: syntax.Expr) -> None:
-    """`pattern = e`: defines the variables of the pattern; keeps what matches it."""
+def assignment(body: BodyBuilder, target: syntax.Expr, expr: syntax.Expr) -> None:
+    """`pattern = e`: defines the variables of the pattern; keeps the valuations that match."""
     context = body.context
     if isinstance(target, syntax.Name) and body.scope.find(target.name) is not None:
         local = variable(body, target.name, context.fresh(), target.span, negated=False)
@@ -59,7 +59,7 @@ def assignment(body: Body, target: syntax.Expr, expr: syntax.Expr) -> None:
     define(body, target, value)
 
 
-def define(body: Body, target: syntax.Expr, value: Typed) -> None:
+def define(body: BodyBuilder, target: syntax.Expr, value: Typed) -> None:
     """Binds a pattern to a value."""
     context = body.context
     match target:
@@ -83,7 +83,7 @@ def define(body: Body, target: syntax.Expr, value: Typed) -> None:
             )
 
 
-def flatmap(body: Body, target: syntax.Expr, collection: syntax.Expr) -> None:
+def flatmap(body: BodyBuilder, target: syntax.Expr, collection: syntax.Expr) -> None:
     """`pattern = FlatMap(e)`: a valuation for each element."""
     context = body.context
     group = grouping.find(context, collection)
@@ -107,7 +107,7 @@ def flatmap(body: Body, target: syntax.Expr, collection: syntax.Expr) -> None:
         define(body, annotated, read(context, whole, target.span))
 
 
-def grouped(body: Body, group: grouping.Group, target: syntax.VarDecl | None) -> None:
+def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.VarDecl | None) -> None:
     """`e.group_by(k)`: from here on only the keys and the group are visible."""
     context = body.context
     if body.grouped:

@@ -1,7 +1,7 @@
-"""What checking one function body, rule or query knows: scopes, types so far, questions still open.
+"""The state of checking one function body, rule or query: scopes, types so far, open questions.
 
 Inference goes over the syntax once and gives for each expression a `Typed`: its type, perhaps still
-unknown, and how to build its core form. What cannot be decided yet (which overload, which field)
+unknown, and how to build its core form. A decision that needs more types (which overload, which field)
 waits as a question, asked again whenever more is known. `solve` answers all of them, with the
 default types of literals where nothing else decides; only then is core built.
 """
@@ -14,7 +14,8 @@ from dataclasses import dataclass, field
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
-from ..names.scopes import Environment, Signature, readable
+from ..names.environment import Environment
+from ..names.signatures import Signature, readable
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 
@@ -48,7 +49,7 @@ class Typed:
 
 @dataclass(slots=True)
 class Scope:
-    """The variables of a block, inside those of the blocks around it. That of a closure only reads those."""
+    """The variables of a block. A closure reads the variables of the scopes around it, and changes none."""
 
     outer: Scope | None = None
     locals: dict[str, Local] = field(default_factory=dict)
@@ -83,7 +84,7 @@ class Scope:
 
 @dataclass(slots=True)
 class Question:
-    """Something to decide: `ask(False)` says whether it is decided; `ask(True)` must decide it
+    """A decision to make: `ask(False)` returns whether it is made; `ask(True)` must make it
     or report why not."""
 
     ask: Callable[[bool], bool]
@@ -140,7 +141,7 @@ class Context:
         return self.poison(diagnostic.span)
 
     def poison(self, span: Span) -> Typed:
-        """An expression of which nothing is known and that nothing complains about."""
+        """An expression of unknown type, after an error; it causes no further errors."""
         return Typed(self.fresh(), span, lambda: core.MakeTuple((), UNIT, span))
 
     def unknown_variable(self, name: str, span: Span, scope: Scope) -> Diagnostic:
@@ -190,12 +191,12 @@ class Context:
         return self.substitution.shallow(type_)
 
     def is_open(self, type_: Type) -> bool:
-        """Whether nothing, not even that it is a number, is known of the type."""
+        """Whether the type is unknown, and not known to be a number either."""
         known = self.know(type_)
         return is_unknown(known) and self.substitution.literal(known) is None
 
     def final(self, type_: Type) -> Type:
-        """The type when all is solved; what nothing has fixed is the unit type."""
+        """The type when all is solved; a part that nothing has fixed is the unit type."""
         resolved = self.substitution.resolve(type_)
         unknown = [name for name in type_variables(resolved) if name.startswith("?")]
         for name in unknown:
@@ -211,7 +212,7 @@ class Context:
         self.agree(value.span, value.type, expected, help)
 
     def agree(self, span: Span, actual: Type, expected: Type, help: str = "") -> bool:
-        """Makes the types equal, or reports that they are not; `help` is what would be right."""
+        """Unifies the types, or reports that they differ, with `help` as a hint; whether they are equal."""
         if self.substitution.unify(actual, expected):
             return True
         if self._settling and self.failed:
@@ -273,7 +274,7 @@ class Context:
                     moved = True
 
     def solve(self) -> None:
-        """Decides everything; reports what cannot be decided."""
+        """Decides all open questions; reports each that cannot be decided."""
         self.progress()
         self._settling = True
         self._default_literals(lambda: bool(self._questions))

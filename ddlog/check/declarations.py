@@ -1,4 +1,4 @@
-"""Declarations on their own: what is declared twice, recursive, unused, or not supported yet."""
+"""Declarations on their own: duplicates, recursive types, unused parameters, unsupported features."""
 
 from __future__ import annotations
 
@@ -8,8 +8,10 @@ from .. import errors, syntax
 from ..codegen.programexterns import load_externs, problem
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
+from ..names.duplicates import definitions
+from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
-from ..names.scopes import Environment, Signature, definitions, readable
+from ..names.signatures import Signature, readable
 from ..types import Function, Opaque, Tuple, Type, TypeDef, User
 from ..types.unify import type_variables
 from .streams import check_declared as check_streams
@@ -135,7 +137,7 @@ def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
 
 
 def held_function(environment: Environment, type_: Type) -> str | None:
-    """The type of a function that values of the type may have in them; None if there is none."""
+    """The type of a function that values of the type can contain; None if they contain no function."""
     seen: set[Type] = set()
     waiting = [type_]
     while waiting:

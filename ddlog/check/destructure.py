@@ -9,7 +9,7 @@ from .. import core, syntax
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User, wrapped
 from ..types.unify import substitute
-from .body import Body, variable
+from .body import BodyBuilder, variable
 from .context import Context, Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
@@ -18,9 +18,9 @@ from .pattern import Build, arguments, find_constructor, literal
 
 @dataclass(slots=True)
 class Destructure:
-    """What the patterns of one clause add to the body: tests of shape, definitions, equalities."""
+    """The tests of shape, definitions and equalities that the patterns of one clause add to the body."""
 
-    body: Body
+    body: BodyBuilder
     negated: bool
     shapes: list[tuple[Typed, Build]] = field(default_factory=list)
     lets: list[tuple[Local, Typed]] = field(default_factory=list)
@@ -37,7 +37,7 @@ class Destructure:
             body.add(_equality(left, right))
 
 
-def _guard(body: Body, value: Typed, shape: Build) -> Callable[[], list[core.Clause]]:
+def _guard(body: BodyBuilder, value: Typed, shape: Build) -> Callable[[], list[core.Clause]]:
     def build() -> list[core.Clause]:
         pattern = shape()
         if irrefutable(pattern, body.context.constructors):
@@ -56,7 +56,7 @@ def _equality(left: Typed, right: Typed) -> Callable[[], core.Clause]:
     return lambda: core.Guard(core.Op("==", (left.build(), right.build()), Bool(), right.span), right.span)
 
 
-def is_pattern(body: Body, expr: syntax.Expr) -> bool:
+def is_pattern(body: BodyBuilder, expr: syntax.Expr) -> bool:
     """Whether the expression leaves something open: a wildcard, a new variable, an omitted field."""
     match expr:
         case syntax.Wildcard() | syntax.VarDecl() | syntax.Binding():
@@ -117,7 +117,7 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
 
 
 def _referenced(context: Context, value: Typed, span: Span) -> Typed:
-    """What a Ref or Intern holds, which is what is kept of it."""
+    """The content of a Ref or Intern, the part that later stages keep."""
     known = context.know(value.type)
     inner = wrapped(known)
     if inner is None:

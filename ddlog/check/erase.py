@@ -1,4 +1,4 @@
-"""Types that are only in the types: what a program keeps of a value is the same with them and without.
+"""Erasure of types that make no difference at run time.
 
 `Ref<T>` and `Intern<T>` order, compare and print as `T` does, hash sets iterate in the order of sets; so
 once a program is checked they are `T` and `Set<T>`, and no later stage knows of them.
@@ -48,13 +48,13 @@ T = TypeVar("T")
 
 
 class Eraser:
-    """Rebuilds checked parts of programs; what has nothing to erase stays the very same object."""
+    """Rebuilds checked parts of programs; a part with nothing to erase stays the same object."""
 
     def __init__(self) -> None:
         self._types: dict[Type, Type] = {}
 
     def type(self, type_: Type) -> Type:
-        """The type without what is only in types."""
+        """The type with `Ref`, `Intern` and hash sets erased."""
         found = self._types.get(type_)
         if found is None:
             found = self._types[type_] = self._erased(type_)

@@ -26,7 +26,7 @@ class Alternative:
 
 
 def missing(patterns: Sequence[core.Pattern], type_: Type, constructors: Constructors) -> str | None:
-    """The text of a pattern for values that none of the patterns matches; None if there is none."""
+    """The text of a pattern for values that no arm matches; None if the arms are exhaustive."""
     found = _witness([(pattern,) for pattern in patterns], (type_,), constructors)
     return None if found is None else found[0]
 

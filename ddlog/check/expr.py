@@ -30,7 +30,7 @@ def check(context: Context, expr: syntax.Expr, scope: Scope, expected: Type) -> 
 
 
 def infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | None = None) -> Typed:
-    """The expression with its type; `expected` helps to find it and is not enforced here."""
+    """The expression with its type; `expected` guides the inference and is not enforced."""
     replaced = context.replaced.get(id(expr))
     if replaced is not None:
         return replaced

@@ -8,7 +8,8 @@ from typing import TypeVar
 from .. import core, errors
 from ..errors.diagnostics import Diagnostic
 from ..names.attributes import has_side_effects
-from ..names.scopes import Environment, Signature, readable
+from ..names.environment import Environment
+from ..names.signatures import Signature, readable
 from ..types import Type
 from ..types import TypeVar as TypeVariable
 from ..types.unify import depth, substitute, type_variables
@@ -43,7 +44,7 @@ class Instances:
         return key
 
     def complete(self) -> None:
-        """Checks all instances that are needed, and those that they need."""
+        """Checks all demanded instances, and the instances that these demand."""
         while self._waiting:
             key, signature, types = self._waiting.pop()
             if max(map(depth, types), default=0) > LIMIT:
@@ -58,7 +59,7 @@ class Instances:
                 self.functions[key] = self.erased(function)
 
     def erased(self, part: T) -> T:
-        """A checked part of the program as later stages have it."""
+        """A checked part of the program with its types erased for later stages."""
         return self._eraser.part(part) if self.environment.erases else part
 
     def generic(self, signature: Signature) -> None:

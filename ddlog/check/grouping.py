@@ -13,7 +13,7 @@ from .context import Context
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class GroupExpression:
     """A grouping: the projected value, the key variables, and the expression that is the group."""
 
     call: syntax.Expr
@@ -22,7 +22,7 @@ class Group:
     stands_for: syntax.Expr
 
 
-def find(context: Context, expr: syntax.Expr | syntax.Atom) -> Group | None:
+def find(context: Context, expr: syntax.Expr | syntax.Atom) -> GroupExpression | None:
     """The `e.group_by(k)` within an expression or a head."""
     calls = [each for each in walk(expr) if _is_group_by(each)]
     for extra in calls[1:]:
@@ -35,10 +35,10 @@ def find(context: Context, expr: syntax.Expr | syntax.Atom) -> Group | None:
         context.replaced[id(call)] = context.fail(errors.rules.GroupByArguments(span=call.span))
         return None
     value, keys = args
-    return Group(call, value, _key_names(context, _items(keys)), call)
+    return GroupExpression(call, value, _key_names(context, _items(keys)), call)
 
 
-def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> Group | None:
+def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> GroupExpression | None:
     """`Aggregate((keys), f(e))`: the group stands where e is written."""
     match value:
         case syntax.Call(_, (argument, *_), _):
@@ -48,7 +48,7 @@ def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> Group 
         case _:
             context.report(errors.rules.AggregatePlace(span=value.span))
             return None
-    return Group(value, argument, _key_names(context, _items(keys)), argument)
+    return GroupExpression(value, argument, _key_names(context, _items(keys)), argument)
 
 
 def _is_group_by(expr: Any) -> bool:

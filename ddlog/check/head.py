@@ -9,13 +9,13 @@ from ..errors.diagnostics import Note
 from ..errors.source import Span
 from ..types import unwrapped
 from .atom import columns_of, referenced, relation_named
-from .body import Body
+from .body import BodyBuilder
 from .context import Typed
 from .expr import check, infer, read
 from .streams import check_head, check_present
 
 
-def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:
+def head(body: BodyBuilder, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head] | None:
     """A head: an expression for each column."""
     context = body.context
     relation = relation_named(context, term)
@@ -42,7 +42,7 @@ def head(body: Body, term: syntax.Atom, *, fact: bool) -> Callable[[], core.Head
 
 
 def _head_of(
-    body: Body, relation: core.Relation, given: dict[str, syntax.Expr], term: syntax.Atom
+    body: BodyBuilder, relation: core.Relation, given: dict[str, syntax.Expr], term: syntax.Atom
 ) -> Callable[[], core.Head]:
     context = body.context
     values: list[Typed] = []
@@ -57,7 +57,7 @@ def _head_of(
 
 
 def _element_head(
-    body: Body, relation: core.Relation, element: syntax.Expr, term: syntax.Atom, *, fact: bool
+    body: BodyBuilder, relation: core.Relation, element: syntax.Expr, term: syntax.Atom, *, fact: bool
 ) -> Callable[[], core.Head]:
     """`R[e]` as a head: the element taken apart into columns."""
     context = body.context

@@ -14,7 +14,7 @@ from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
 from ..types import Constructor, TypeDef, User
 from .atom import atom
-from .body import Body
+from .body import BodyBuilder
 from .context import Context
 
 
@@ -32,7 +32,7 @@ def check_index(
     if relation is not None and relation.kind == "stream":
         what = f"the stream {relation.name}"
         context.report(errors.rules.IndexOnStream(span=term.name_span, what=what))
-    body = Body(context)
+    body = BodyBuilder(context)
     atom(body, term)
     if not context.failed:
         _bind(body, declaration.fields)
@@ -58,7 +58,7 @@ def check_index(
     return core.Index(name, variables, relation.name, hidden, places, len(keys), declaration.span), rule
 
 
-def _bind(body: Body, fields: Sequence[syntax.Field]) -> None:
+def _bind(body: BodyBuilder, fields: Sequence[syntax.Field]) -> None:
     """The variables of the index are those of its pattern, of the types that are declared."""
     context, declared = body.context, dict[str, syntax.Field]()
     for each in fields:
@@ -82,7 +82,7 @@ def _places(columns: Sequence[str | None], name: str) -> tuple[int, ...]:
 
 
 def _rule(
-    body: Body,
+    body: BodyBuilder,
     relation: core.Relation,
     name: str,
     clauses: Iterable[core.Clause],

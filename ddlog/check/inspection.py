@@ -8,15 +8,15 @@ from functools import cache
 from .. import core, syntax
 from ..errors.source import Span
 from ..lowering.stratify import strongly_connected
+from ..names.environment import Environment
 from ..names.modules import ModuleSyntax
-from ..names.scopes import Environment
 from ..types import UNIT, Type
-from .body import Body
+from .body import BodyBuilder
 from .context import Local
 from .expr import check
 
 
-def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
+def inspect(body: BodyBuilder, expr: syntax.Expr, span: Span) -> None:
     """`Inspect e`."""
     scope = body.scope.inner()
     for name, own, type_ in _circumstances(body, span):
@@ -25,7 +25,7 @@ def inspect(body: Body, expr: syntax.Expr, span: Span) -> None:
     body.add(lambda: core.Inspect(value.build(), span))
 
 
-def _circumstances(body: Body, span: Span) -> Iterator[tuple[str, str, Type]]:
+def _circumstances(body: BodyBuilder, span: Span) -> Iterator[tuple[str, str, Type]]:
     """The names that only an Inspect has, what core calls them, and their types."""
     context = body.context
     time = "DDNestedTS" if context.recursive() else "DDEpoch"

@@ -63,7 +63,7 @@ def _comparable(context: Context, type_: Type, span: Span) -> None:
 
 
 def _precedence(context: Context, op: str, left: Typed, right: Typed) -> str:
-    """What to say of `a & b == c`."""
+    """The hint for `a & b == c`; empty for other mistakes."""
     if op in BITWISE and Bool() in (context.know(left.type), context.know(right.type)):
         return f"comparisons bind tighter than `{op}`: write `(a {op} b) == c`"
     return ""

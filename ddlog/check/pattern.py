@@ -139,7 +139,7 @@ def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None
 
 
 def find_constructor(context: Context, expr: syntax.Struct) -> tuple[TypeDef, Constructor] | None:
-    """The constructor that is named, or an error."""
+    """The constructor of the name; None after an error."""
     found = context.environment.constructor(expr.constructor, context.module)
     if found is None:
         environment = context.environment

@@ -6,8 +6,8 @@ import dataclasses
 
 from .. import core, syntax
 from ..errors.diagnostics import Diagnostic
+from ..names.environment import Environment
 from ..names.modules import ModuleSyntax
-from ..names.scopes import Environment
 from ..types import UNIT
 from .context import Context, Scope
 from .expr import infer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
@@ -11,13 +10,14 @@ from .. import core, syntax
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from ..lowering.stratify import stratify
+from ..names.environment import Environment
 from ..names.imports import Modules, load_program
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
-from ..names.scopes import Environment
 from ..syntax.forrules import for_rules
 from .attributes import check_array_keys, check_attributes
 from .context import Context
 from .declarations import check_declarations
+from .elaborated import Elaborated
 from .function import Instances
 from .index import check_index, repeated_indexes
 from .inspection import recursion
@@ -27,13 +27,6 @@ from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
 from .unused import unused_relations
-
-
-@dataclass(frozen=True, slots=True)
-class Elaborated(core.CheckedProgram):
-    """A checked program with the declarations that queries on it may name."""
-
-    environment: Environment = field(compare=False, repr=False, kw_only=True)
 
 
 def check_program(
@@ -96,7 +89,8 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         tuple(rules),
         strata,
         indexes,
-        environment=environment,
+        declarations=lambda: environment,
+        files=modules.files,
         externs=environment.externs,
     )
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from .. import core, errors, syntax
 from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.source import Source
-from ..names.scopes import Environment
+from ..names.environment import Environment
 from ..syntax.parser import parse_query
 from .context import Context
+from .elaborated import Elaborated
 from .function import Instances
 from .nesting import deep_recursion
-from .program import Elaborated
 from .rule import read_body
 
 
@@ -30,7 +30,7 @@ def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
     query, found = parse_query(source)
     if any(each.is_error for each in found):
         raise DDlogError(found)
-    environment = program.environment
+    environment = program.declarations()
     instances = Instances(environment, program.functions)
     context = Context(environment, "", demand=instances.demand)
     clauses = tuple(_query_clause(environment, each) for each in query.body)

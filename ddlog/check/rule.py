@@ -12,7 +12,7 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import grouping
 from .atom import atom
-from .body import Body
+from .body import BodyBuilder
 from .condition import condition, grouped
 from .context import Context
 from .declarations import held_function
@@ -32,7 +32,7 @@ def check_rules(contexts: Sequence[Context], rules: Sequence[syntax.RuleDecl]) -
     return [rule for rule in found if rule.heads]
 
 
-def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None, Body]:
+def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None, BodyBuilder]:
     body = read_body(context, rule.body)
     _group_in_heads(body, rule)
     context.in_head = True
@@ -53,9 +53,9 @@ def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None,
     return core.Rule(made, clauses, variables, rule.span.text(), rule.span), body
 
 
-def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> Body:
+def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> BodyBuilder:
     """All clauses of a body."""
-    body = Body(context)
+    body = BodyBuilder(context)
     bound = [grouping.binds(clause) for clause in clauses]
     for i, clause in enumerate(clauses):
         later: dict[str, Span] = {}
@@ -74,7 +74,7 @@ def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> Body:
     return body
 
 
-def _group_in_heads(body: Body, rule: syntax.RuleDecl) -> None:
+def _group_in_heads(body: BodyBuilder, rule: syntax.RuleDecl) -> None:
     """`e.group_by(k)` in a head is the last step of the body."""
     if rule.body:
         for term in rule.heads:
@@ -83,7 +83,7 @@ def _group_in_heads(body: Body, rule: syntax.RuleDecl) -> None:
                 grouped(body, group, None)
 
 
-def _unused(bodies: Sequence[Body]) -> Iterator[Diagnostic]:
+def _unused(bodies: Sequence[BodyBuilder]) -> Iterator[Diagnostic]:
     """A warning for each variable that only its definition mentions. The bodies may begin with the
     same clauses: a variable of these is used if one of the bodies uses it."""
     written = [local for body in bodies for local in body.locals]

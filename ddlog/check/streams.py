@@ -11,20 +11,20 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
+from ..names.environment import Environment
 from ..names.modules import RELATIONS, ModuleSyntax
-from ..names.scopes import Environment
-from .body import Body
+from .body import BodyBuilder
 from .context import Context
 
 
 def check_declared(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """What cannot be declared of a stream: a primary key."""
+    """An error for each stream with a primary key."""
     for declaration in module.all(RELATIONS):
         if isinstance(declaration, syntax.RelationDecl) and declaration.kind == "stream" and declaration.key:
             yield errors.streams.StreamKey(span=declaration.key.span, name=declaration.name)
 
 
-def read_in_body(body: Body, term: syntax.Atom, relation: core.Relation) -> core.Relation:
+def read_in_body(body: BodyBuilder, term: syntax.Atom, relation: core.Relation) -> core.Relation:
     """The relation that a term of a body reads: a delayed one is another. Notes whether the body yields a
     stream from here on."""
     context = body.context
@@ -43,7 +43,7 @@ def read_in_body(body: Body, term: syntax.Atom, relation: core.Relation) -> core
     return _delayed(context.environment, relation, term.delay)
 
 
-def _read_stream(body: Body, term: syntax.Atom) -> None:
+def _read_stream(body: BodyBuilder, term: syntax.Atom) -> None:
     context, (name, held) = body.context, _names(term)
     if term.negated:
         context.report(errors.streams.NegatedStream(span=term.span, name=name, held=held))
@@ -63,13 +63,13 @@ def _names(term: syntax.Atom) -> tuple[str, str]:
 
 
 def _delayed(environment: Environment, relation: core.Relation, delay: int) -> core.Relation:
-    """The relation that holds what another did some transactions ago."""
+    """The relation that holds the rows of another as of some transactions ago."""
     name = f"{relation.name}-{delay}"
     made = dataclasses.replace(relation, name=name, role="delayed", key=None, past=(relation.name, delay))
     return environment.relations.setdefault(name, made)
 
 
-def check_head(body: Body, term: syntax.Atom, relation: core.Relation, *, fact: bool) -> None:
+def check_head(body: BodyBuilder, term: syntax.Atom, relation: core.Relation, *, fact: bool) -> None:
     """Sees that a head is a stream if and only if its body yields one."""
     context, stream = body.context, relation.kind == "stream"
     if fact and stream:

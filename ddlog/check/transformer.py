@@ -13,8 +13,8 @@ from collections.abc import Iterator
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
+from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
-from ..names.scopes import Environment
 from ..types import Opaque, Type, User
 
 
@@ -74,7 +74,7 @@ def _transformer(
 def application(
     environment: Environment, module: ModuleSyntax, declaration: syntax.ApplyDecl
 ) -> list[syntax.RuleDecl]:
-    """The rules that an application stands for; none where it is wrong."""
+    """The rules that an application stands for; none after an error."""
     transformer = _transformer(environment, module, declaration)
     if transformer is None or len(transformer.inputs) != len(declaration.inputs):
         return []

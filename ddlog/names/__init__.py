@@ -1,1 +1,1 @@
-"""What the names of a program mean: modules, imports, scopes, attributes."""
+"""The meaning of names: modules, imports, the environment of declarations, attributes."""

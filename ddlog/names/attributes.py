@@ -1,4 +1,4 @@
-"""What the attributes `#[name=value]` of a declaration say."""
+"""The meaning of attributes `#[name=value]` of a declaration."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SETTING = re.compile(r'(\w+)(?:\s*=\s*"((?:[^"\\]|\\.)*)")?')
 
 
 def original(declaration: syntax.RelationDecl) -> str:
-    """The name that a relation has where it comes from, `original="name"`; empty if it says nothing."""
+    """The name of a relation in its source, `original="name"`; empty without the attribute."""
     for attribute in declaration.attributes:
         match attribute:
             case syntax.Attribute("original", syntax.StringLit(name)):

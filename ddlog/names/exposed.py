@@ -1,4 +1,4 @@
-"""`--output-internal-relations`: a program that gives out what it computes on the way, too."""
+"""`--output-internal-relations`: a program whose internal relations are output relations, too."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ SINGLETON = "ddlog_std::Singleton"
 
 
 def exposed(program: CheckedProgram, source: Source) -> CheckedProgram:
-    """The program with every relation that somebody wrote, and that is no input, as an output relation."""
+    """The program with every declared internal relation as an output relation."""
     relations = {name: _exposed(relation) for name, relation in program.relations.items()}
     if SINGLETON in relations:
         return replace(program, relations=relations)

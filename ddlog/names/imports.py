@@ -7,7 +7,7 @@ and in one of them only; if it is in none, the module of the library. Modules ma
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,15 +22,21 @@ from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, lib
 @dataclass(frozen=True, slots=True)
 class Modules:
     """The modules of a program by name, the main one "" first; `own` are those that are not the library's.
-    `whole`: each import was found."""
+    `whole`: each import was found. `files` are the contents of all files that were looked for, None for
+    those that do not exist."""
 
     all: dict[str, ModuleSyntax]
     own: tuple[ModuleSyntax, ...]
     whole: bool
+    files: Mapping[Path, bytes | None]
 
 
-def load_program(source: Source, library_paths: Sequence[Path]) -> tuple[Modules, list[Diagnostic]]:
-    """The main module with all that it imports, and what was wrong with their texts."""
+def load_program(
+    source: Source, library_paths: Sequence[Path], known: Mapping[Path, bytes | None] | None = None
+) -> tuple[Modules, list[Diagnostic]]:
+    """The main module with all that it imports, and the errors in their texts. The files of `known` are not
+    read again."""
+    contents = dict(known or {})
     folders = _folders(source, library_paths)
     parsed, found = parse_program(source)
     path = Path(source.name)
@@ -42,7 +48,7 @@ def load_program(source: Source, library_paths: Sequence[Path]) -> tuple[Modules
         wanted = waiting.pop(0)
         if wanted.module in modules and wanted.module not in library():
             continue
-        files = _files(wanted.module, folders)
+        files = _files(wanted.module, folders, contents)
         module: ModuleSyntax | None = None
         if len(files) > 1:
             found.append(
@@ -51,7 +57,7 @@ def load_program(source: Source, library_paths: Sequence[Path]) -> tuple[Modules
                 )
             )
         elif files:
-            module = _read(wanted, files[0], found)
+            module = _read(wanted, files[0], contents, found)
         else:
             module = library_module(wanted.module)
             if module is None:
@@ -64,7 +70,7 @@ def load_program(source: Source, library_paths: Sequence[Path]) -> tuple[Modules
                 own.append(module)
     for each in own:
         bare_constructors(each, _types_seen(each, modules))
-    return Modules(modules, tuple(own), whole), found
+    return Modules(modules, tuple(own), whole, contents), found
 
 
 def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
@@ -78,13 +84,24 @@ def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
     return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
 
-def _files(name: str, folders: Sequence[Path]) -> list[Path]:
-    return [file for folder in folders if (file := module_file(folder, name)).is_file()]
+def _files(name: str, folders: Sequence[Path], contents: dict[Path, bytes | None]) -> list[Path]:
+    return [file for folder in folders if _exists(file := module_file(folder, name), contents)]
 
 
-def _read(wanted: syntax.Import, file: Path, found: list[Diagnostic]) -> ModuleSyntax | None:
+def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
+    if file not in contents and not file.is_file():
+        contents[file] = None
+    return file not in contents or contents[file] is not None
+
+
+def _read(
+    wanted: syntax.Import, file: Path, contents: dict[Path, bytes | None], found: list[Diagnostic]
+) -> ModuleSyntax | None:
     try:
-        source = Source(str(file), file.read_bytes().decode("utf-8"))
+        content = contents.get(file)
+        if content is None:
+            content = contents[file] = file.read_bytes()
+        source = Source(str(file), content.decode("utf-8"))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
         found.append(

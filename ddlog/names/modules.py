@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import os
 import pickle
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,6 +18,7 @@ from typing import Any, TypeAlias
 from .. import syntax
 from ..errors.diagnostics import InternalError, render
 from ..errors.source import Source
+from ..syntax.cachefiles import cache_directory, read_cached, write_cached
 
 Tables: TypeAlias = dict[str, dict[str, list[Any]]]
 
@@ -61,7 +61,7 @@ class ModuleSyntax:
         return list(self.get(OTHER, IMPORT))
 
     def qualified(self, name: str) -> str:
-        """The name as other modules and printed values have it."""
+        """The name with the prefix of the module, as in other modules and printed values."""
         return f"{self.name}::{name}" if self.name else name
 
 
@@ -151,7 +151,7 @@ def library() -> Mapping[str, ModuleSyntax]:
 
 
 def library_module(name: str) -> ModuleSyntax | None:
-    """A module of the library; None if it has none of the name."""
+    """A module of the library; None for other names."""
     if name not in library() and name not in _loaded:
         if not module_file(_library_folder(), name).is_file():
             return None
@@ -174,11 +174,13 @@ def load_modules(directory: Path, names: Iterable[str]) -> dict[str, ModuleSynta
     """The named modules of a directory, from the cache if it is current."""
     sources = {name: Source(f"{name}.dl", module_file(directory, name).read_text("utf-8")) for name in names}
     path = _cache_path(sources)
-    tables = _read_cache(path)
-    if tables is None:
+    stored = read_cached(path)
+    if stored is None:
         modules = {name: _parse(name, source) for name, source in sources.items()}
-        _write_cache(path, modules)
+        content = {name: _encoded(module) for name, module in modules.items()}
+        write_cached(path, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
         return modules
+    tables: dict[str, Tables] = pickle.loads(stored)
     return {name: ModuleSyntax(name, source, tables[name]) for name, source in sources.items()}
 
 
@@ -191,34 +193,15 @@ def _parse(name: str, source: Source) -> ModuleSyntax:
     return index(name, source, module)
 
 
-def _cache_path(sources: Mapping[str, Source]) -> Path:
+def _cache_path(sources: Mapping[str, Source]) -> Path | None:
     digest = hashlib.blake2b(f"{sys.version} {sorted(sources)}".encode(), digest_size=16)
     language = Path(__file__).parents[1] / "syntax"
-    for file in (Path(__file__), *sorted(language.glob("*.py")), language / "grammar.lark"):
+    for file in (Path(__file__), *sorted(language.rglob("*.py")), language / "grammar.lark"):
         digest.update(file.read_bytes())
     for name in sorted(sources):
         digest.update(sources[name].text.encode())
-    root = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    return Path(root) / "ddlog" / f"library-{digest.hexdigest()}.pickle"
-
-
-def _read_cache(path: Path) -> dict[str, Tables] | None:
-    try:
-        found: dict[str, Tables] = pickle.loads(path.read_bytes())
-        return found
-    except Exception:  # a cache that cannot be read, for whatever reason, is made again
-        return None
-
-
-def _write_cache(path: Path, modules: Mapping[str, ModuleSyntax]) -> None:
-    content = {name: _encoded(module) for name, module in modules.items()}
-    partial = path.with_suffix(f".{os.getpid()}")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        partial.write_bytes(pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
-        partial.replace(path)
-    except OSError:
-        return
+    directory = cache_directory()
+    return directory and directory / f"library-{digest.hexdigest()}.pickle"
 
 
 def _encoded(module: ModuleSyntax) -> Tables:

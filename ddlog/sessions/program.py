@@ -38,7 +38,7 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
     with all errors; the program has the warnings.
     """
-    from ..check.program import check_program
+    from ..check.cache import check_cached
 
     paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
     folders = tuple(map(Path, paths))
@@ -47,7 +47,7 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
         raise DDlogError(missing)
     source = read_source(program)
     with paused():
-        checked, diagnostics = check_program(source, folders)
+        checked, diagnostics = check_cached(source, folders)
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))

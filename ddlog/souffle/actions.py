@@ -57,8 +57,10 @@ class Actions:
 
     # ------------------------------------------------------------- relations
 
-    def relation_decl(self, span: Span, names: Any, attributes: Any, words: Any) -> tuple[ast.Relation, ...]:
-        return tuple(ast.Relation(name.span, name.value, attributes or (), words) for name in names)
+    def relation_decl(
+        self, span: Span, names: Any, attributes: Any, words: Any
+    ) -> tuple[ast.RelationDecl, ...]:
+        return tuple(ast.RelationDecl(name.span, name.value, attributes or (), words) for name in names)
 
     def word(self, span: Span, word: Token) -> ast.Qualifier:
         return ast.Qualifier(span, word.value)
@@ -84,11 +86,13 @@ class Actions:
     def pragma(self, span: Span, key: Token, value: Token | None) -> ast.Ignored:
         return ast.Ignored(span, f'.pragma "{key.value}" has no meaning here and is left out')
 
-    def functor(self, span: Span, name: Token, args: Any, result: Token, stateful: str | None) -> ast.Functor:
+    def functor(
+        self, span: Span, name: Token, args: Any, result: Token, stateful: str | None
+    ) -> ast.FunctorDecl:
         if stateful is not None:
             what, why = "a stateful functor", "its values depend on the order of evaluation"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
-        return ast.Functor(span, name.value, args or (), result.value)
+        return ast.FunctorDecl(span, name.value, args or (), result.value)
 
     def functor_args(self, span: Span, *args: Token | ast.Attribute) -> tuple[str, ...]:
         return tuple(arg.type if isinstance(arg, ast.Attribute) else arg.value for arg in args)
@@ -99,8 +103,8 @@ class Actions:
 
     # ------------------------------------------------------------ components
 
-    def component(self, span: Span, type: Any, bases: Any, *items: Any) -> ast.Component:
-        return ast.Component(span, type, bases or (), _flat(items))
+    def component(self, span: Span, type: Any, bases: Any, *items: Any) -> ast.ComponentDecl:
+        return ast.ComponentDecl(span, type, bases or (), _flat(items))
 
     def component_type(self, span: Span, name: Token, args: Any) -> ast.ComponentType:
         return ast.ComponentType(span, name.value, _values(args or ()))
@@ -113,11 +117,11 @@ class Actions:
 
     # ----------------------------------------------------------------- rules
 
-    def fact(self, span: Span, heads: Any) -> ast.Rule:
-        return ast.Rule(span, self._heads(heads), None)
+    def fact(self, span: Span, heads: Any) -> ast.RuleDecl:
+        return ast.RuleDecl(span, self._heads(heads), None)
 
-    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.Rule:
-        return ast.Rule(span, self._heads(heads), self._term(body), plan)
+    def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.RuleDecl:
+        return ast.RuleDecl(span, self._heads(heads), self._term(body), plan)
 
     def subsumption(self, span: Span, less: Any, more: Any, body: Any, plan: Any) -> ast.Ignored:
         what, why = "a subsumption", "no rule can take rows out of a relation"
@@ -133,7 +137,7 @@ class Actions:
     def _heads(self, heads: tuple[ast.Expr, ...]) -> tuple[ast.Atom, ...]:
         atoms = []
         for head in heads:
-            if isinstance(head, ast.Call):
+            if isinstance(head, ast.FunctorCall):
                 atoms.append(ast.Atom(head.span, head.name, head.args))
             else:
                 self.found.append(errors.NotAHead(span=head.span))
@@ -160,11 +164,11 @@ class Actions:
     def proposition(self, span: Span, expr: ast.Expr) -> ast.Term:
         """An expression as a term of a body, or as it stands when parentheses may make it a value."""
         match expr:
-            case ast.Grouping(_, body):
+            case ast.BracketedBody(_, body):
                 return body
-            case ast.Call(_, name, args) if name in TESTS:
+            case ast.FunctorCall(_, name, args) if name in TESTS:
                 return ast.Test(span, name, args)
-            case ast.Call(_, name, args):
+            case ast.FunctorCall(_, name, args):
                 return ast.Atom(span, name, args)
         return ast.Bare(span, expr)
 
@@ -183,13 +187,13 @@ class Actions:
 
     def _value(self, expr: ast.Expr) -> ast.Expr:
         """A value: parentheses hold no body."""
-        if not isinstance(expr, ast.Grouping):
+        if not isinstance(expr, ast.BracketedBody):
             return expr
         match expr.body:
             case ast.Bare(_, value):
                 return self._value(value)
             case ast.Atom(span, name, args) | ast.Test(span, name, args):
-                return ast.Call(span, name, args)
+                return ast.FunctorCall(span, name, args)
         self.found.append(errors.NotAValue(span=expr.span))
         return ast.Wildcard(expr.span)
 
@@ -234,13 +238,13 @@ class Actions:
     def user_call(self, span: Span, name: Token, args: Any) -> ast.UserCall:
         return ast.UserCall(span, name.value, self._values(args))
 
-    def call(self, span: Span, name: Token, args: Any) -> ast.Call | ast.Counter:
+    def call(self, span: Span, name: Token, args: Any) -> ast.FunctorCall | ast.Counter:
         if name.value == "autoinc":
             return ast.Counter(span)
-        return ast.Call(span, name.value, self._values(args))
+        return ast.FunctorCall(span, name.value, self._values(args))
 
-    def extremum_call(self, span: Span, name: str, first: Any, rest: Any) -> ast.Call:
-        return ast.Call(span, name, self._values((first, *rest)))
+    def extremum_call(self, span: Span, name: str, first: Any, rest: Any) -> ast.FunctorCall:
+        return ast.FunctorCall(span, name, self._values((first, *rest)))
 
     def count(self, span: Span, body: Any) -> ast.Aggregate:
         return ast.Aggregate(span, "count", None, self._term(body))
@@ -249,7 +253,7 @@ class Actions:
         return ast.Aggregate(span, word, self._value(target), self._term(body))
 
     def parentheses(self, span: Span, body: ast.Term) -> ast.Expr:
-        return body.value if isinstance(body, ast.Bare) else ast.Grouping(span, body)
+        return body.value if isinstance(body, ast.Bare) else ast.BracketedBody(span, body)
 
     def sign(self, span: Span, token: Token) -> str:
         return token.value

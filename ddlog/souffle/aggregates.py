@@ -18,12 +18,12 @@ from ..errors import souffle as errors
 from . import syntax as ast
 from .clauses import Literal, Summary, names_of, variables
 from .expressions import Naming
-from .rules import Body, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
+from .rules import BodyWriter, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
 
 _NUMBER = re.compile(r"#(?:in)?[0-9]+")
 
 
-def relation_of(summary: Summary, rule: Body) -> str:
+def relation_of(summary: Summary, rule: BodyWriter) -> str:
     """The relation of an aggregate of a rule: its shared variables, then its value. Aggregates that say the
     same have one, unless the rule gives it the values of its variables."""
     output = rule.output
@@ -41,7 +41,7 @@ def relation_of(summary: Summary, rule: Body) -> str:
     return name
 
 
-def _identity(summary: Summary, rule: Body) -> str:
+def _identity(summary: Summary, rule: BodyWriter) -> str:
     """A text that aggregates have in common when they say the same; local variables are numbered in it."""
     kinds = [rule.kinds.of_variable(name) for name in (*summary.outer, summary.var)]
     text = repr((summary.function, summary.target, summary.bodies, summary.outer, kinds))
@@ -49,14 +49,14 @@ def _identity(summary: Summary, rule: Body) -> str:
     return _NUMBER.sub(lambda found: numbers.setdefault(found.group(), f"#{len(numbers)}"), text)
 
 
-def _declare(name: str, columns_of: Sequence[str], rule: Body) -> None:
+def _declare(name: str, columns_of: Sequence[str], rule: BodyWriter) -> None:
     """Declares a relation with a column for each of some variables."""
     naming, types = Naming(), rule.output.types
     columns = [(naming.name(each), types.kind_text(rule.kinds.of_variable(each))) for each in columns_of]
     rule.output.relations.append(OutRelation("", name, tuple(columns)))
 
 
-def _define(name: str, summary: Summary, rule: Body) -> None:
+def _define(name: str, summary: Summary, rule: BodyWriter) -> None:
     local = _local_variables(summary)
     if len(summary.bodies) == 1 and not any(map(_may_be_nothing, summary.bodies[0])):
         _group(name, summary, summary.bodies[0], local, rule)
@@ -81,7 +81,7 @@ def _local_variables(summary: Summary) -> list[str]:
     return [name for name in names if name not in summary.outer]
 
 
-def _united(name: str, summary: Summary, local: Sequence[str], rule: Body) -> str:
+def _united(name: str, summary: Summary, local: Sequence[str], rule: BodyWriter) -> str:
     """A relation of all rows of a body that takes several rules."""
     output = rule.output
     united = output.fresh(name + "Rows")
@@ -104,20 +104,20 @@ def _united(name: str, summary: Summary, local: Sequence[str], rule: Body) -> st
 
 
 def _body(
-    title: str, summary: Summary, literals: Sequence[Literal], needed: Sequence[str], rule: Body
-) -> Body | None:
+    title: str, summary: Summary, literals: Sequence[Literal], needed: Sequence[str], rule: BodyWriter
+) -> BodyWriter | None:
     """The body of a rule that binds all of the variables `needed`."""
     uses = occurrences(tuple(literals))
     uses.update(needed)
-    body = Body(rule.output, rule.kinds, title, uses, "aggregate")
+    body = BodyWriter(rule.output, rule.kinds, title, uses, "aggregate")
     if not body.arrange(literals, summary.outer, _supply(title, rule, body, summary)):
         return None
     missing = [ast.Var(summary.span, name) for name in needed if name not in body.bound]
     return body if body.check_bound(tuple(missing)) else None
 
 
-def _supply(title: str, rule: Body, body: Body, summary: Summary) -> Supply:
-    """Makes a relation of what the rule around binds variables to."""
+def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) -> Supply:
+    """Makes a relation of the values that the rule around the aggregate binds to variables."""
     literals = tuple(rule.done[:-1])  # the last one is the aggregate itself
 
     def supply(names: Sequence[str]) -> str:
@@ -127,7 +127,7 @@ def _supply(title: str, rule: Body, body: Body, summary: Summary) -> Supply:
         _declare(domain, names, rule)
         uses = occurrences(literals)
         uses.update(names)
-        outer = Body(output, rule.kinds, title, uses, rule.where)
+        outer = BodyWriter(output, rule.kinds, title, uses, rule.where)
         known = [name for literal in literals for name in names_of(literal)]
         lacking = [name for name in names if name not in known]
         outer.arrange(literals, lacking, rule.supply)
@@ -144,7 +144,7 @@ def _supply(title: str, rule: Body, body: Body, summary: Summary) -> Supply:
 
 
 def _group(
-    name: str, summary: Summary, literals: Sequence[Literal], local: Sequence[str], rule: Body
+    name: str, summary: Summary, literals: Sequence[Literal], local: Sequence[str], rule: BodyWriter
 ) -> None:
     target = () if summary.target is None else tuple(sorted(names_of(summary.target)))
     witnesses = () if summary.function in ("min", "max") else tuple(local)
@@ -163,8 +163,8 @@ def _group(
         rule.output.rules.append(OutRule((name,), (head,), (*texts, clause), reads))
 
 
-def _grouped(summary: Summary, witnesses: Sequence[str], body: Body) -> str:
-    """What is gathered of each row."""
+def _grouped(summary: Summary, witnesses: Sequence[str], body: BodyWriter) -> str:
+    """The text of the value that the aggregate takes from each row."""
     shown = [body.writer.naming.name(each) for each in witnesses]
     rows = shown[0] if len(shown) == 1 else f"({', '.join(shown)})"
     if summary.target is None:
@@ -191,8 +191,8 @@ def _function(summary: Summary, local: Sequence[str]) -> str:
     return f"{summary.function}()"
 
 
-def _casts(summary: Summary, rule: Body) -> str:
-    """What makes the result of a function here that of the aggregate."""
+def _casts(summary: Summary, rule: BodyWriter) -> str:
+    """The cast from the result of the function here to the type of the aggregate."""
     types = rule.output.types
     kind = rule.kinds.of_variable(summary.var)
     match summary.function, kind:

@@ -47,7 +47,7 @@ Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summa
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class HornClause:
     """One alternative of a rule."""
 
     heads: tuple[ast.Atom, ...]

@@ -20,7 +20,7 @@ _DEEPEST = 100
 
 
 def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnostic]]:
-    """A program without components, and what is wrong with its components."""
+    """A program with its components instantiated, and the errors in them."""
     run = _Instantiation()
     return list(run.scope(items, _Scope("", {}, None, {}), 0)), run.found
 
@@ -33,7 +33,7 @@ class _Scope:
     prefix: str
     names: dict[str, str]
     outer: _Scope | None
-    components: dict[str, tuple[ast.Component, _Scope]]
+    components: dict[str, tuple[ast.ComponentDecl, _Scope]]
 
     def full_name(self, name: str) -> str:
         """A name as seen from here; one that no scope knows stays as it is."""
@@ -45,7 +45,7 @@ class _Scope:
             scope = scope.outer
         return name
 
-    def component(self, name: str) -> tuple[ast.Component, _Scope] | None:
+    def component(self, name: str) -> tuple[ast.ComponentDecl, _Scope] | None:
         scope: _Scope | None = self
         while scope is not None:
             if name in scope.components:
@@ -73,7 +73,7 @@ class _Instantiation:
             match item:
                 case ast.Override(span, name) if depth == 0:
                     self.found.append(errors.NothingToOverride(name=name, span=span))
-                case ast.Component() | ast.Override():
+                case ast.ComponentDecl() | ast.Override():
                     pass
                 case ast.Init():
                     yield from self._init(item, scope, depth)
@@ -82,12 +82,12 @@ class _Instantiation:
 
     def _declare(self, item: ast.Item, scope: _Scope) -> None:
         match item:
-            case ast.Component():
+            case ast.ComponentDecl():
                 if item.type.name in scope.components:
                     name = item.type.name
                     self.found.append(errors.DeclaredTwice(what="component", name=name, span=item.type.span))
                 scope.components[item.type.name] = (item, scope)
-            case ast.Relation(_, name) | ast.Init(_, name) | ast.AliasType(_, name):
+            case ast.RelationDecl(_, name) | ast.Init(_, name) | ast.AliasType(_, name):
                 scope.names[name] = scope.prefix + name
             case ast.RecordType(_, name):
                 scope.names[name] = scope.prefix + name
@@ -107,7 +107,7 @@ class _Instantiation:
         items = self._items(component, use, home, (component.type.name,))
         yield from self.scope(items, inner, depth + 1)
 
-    def _find(self, type: ast.ComponentType, scope: _Scope) -> tuple[ast.Component, _Scope] | None:
+    def _find(self, type: ast.ComponentType, scope: _Scope) -> tuple[ast.ComponentDecl, _Scope] | None:
         found = scope.component(type.name)
         if found is None:
             near = nearest(type.name, scope.component_names())
@@ -115,9 +115,9 @@ class _Instantiation:
         return found
 
     def _items(
-        self, component: ast.Component, use: ast.ComponentType, home: _Scope, path: tuple[str, ...]
+        self, component: ast.ComponentDecl, use: ast.ComponentType, home: _Scope, path: tuple[str, ...]
     ) -> list[ast.Item]:
-        """What an instance has: that of its bases, without what is overridden, and its own."""
+        """The items of an instance: items of its bases that it does not override, and its own."""
         parameters, args = component.type.args, use.args
         if len(parameters) != len(args):
             self._wrong(
@@ -145,7 +145,7 @@ class _Instantiation:
         open_to_it = {
             item.name
             for item in inherited
-            if isinstance(item, ast.Relation) and any(q.word == "overridable" for q in item.qualifiers)
+            if isinstance(item, ast.RelationDecl) and any(q.word == "overridable" for q in item.qualifiers)
         }
         for item in own:
             if isinstance(item, ast.Override) and item.name not in open_to_it:
@@ -164,7 +164,7 @@ def _without_rules(items: list[ast.Item], overridden: set[str]) -> list[ast.Item
     return [
         item
         for item in items
-        if not (isinstance(item, ast.Rule) and any(head.name in overridden for head in item.heads))
+        if not (isinstance(item, ast.RuleDecl) and any(head.name in overridden for head in item.heads))
     ]
 
 
@@ -176,10 +176,10 @@ _NAMES: dict[type, tuple[str, ...]] = {
     ast.AliasType: ("name", "bases"),
     ast.RecordType: ("name",),
     ast.BranchType: ("name",),
-    ast.Relation: ("name",),
+    ast.RelationDecl: ("name",),
     ast.Directive: ("relation",),
     ast.ComponentType: ("name", "args"),
-    ast.Functor: ("args", "result"),
+    ast.FunctorDecl: ("args", "result"),
 }
 
 

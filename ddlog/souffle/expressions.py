@@ -44,7 +44,7 @@ class Writer:
     found: list[Diagnostic]
 
     def value(self, expr: ast.Expr, level: int = 0) -> str:
-        """The text of a value, as an operand of what binds as tightly as `level`."""
+        """The text of a value, as an operand of an operator of precedence `level`."""
         text, own = self._value(expr)
         return f"({text})" if own < level else text
 
@@ -78,7 +78,7 @@ class Writer:
                 return self._prefixed(expr, operand)
             case ast.Op(_, _, (left, right)):
                 return self._binary(expr, left, right)
-            case ast.Call():
+            case ast.FunctorCall():
                 return self._call(expr)
             case ast.UserCall(_, name, args):
                 self.functions[f"@{name}"] = None
@@ -176,7 +176,7 @@ class Writer:
 
     # -------------------------------------------------------------- functors
 
-    def _call(self, call: ast.Call) -> tuple[str, int]:
+    def _call(self, call: ast.FunctorCall) -> tuple[str, int]:
         name, args = call.name, call.args
         if name == "cat":
             parts = [self.value(arg, CONCAT + (i > 0)) for i, arg in enumerate(args)]
@@ -197,7 +197,7 @@ class Writer:
         level = POSTFIX - 1 if " as " in functor.text else POSTFIX
         return functor.text.format(*shown, **words(self.types.word)), level
 
-    def _conversion(self, call: ast.Call) -> tuple[str, int]:
+    def _conversion(self, call: ast.FunctorCall) -> tuple[str, int]:
         kind = self.kinds.of(call.args[0]) if call.args else ""
         text = CONVERSIONS.get((call.name, kind))
         if text is None:

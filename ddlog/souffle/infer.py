@@ -15,7 +15,7 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import Clause, Literal, Negated, Range, Summary
+from .clauses import HornClause, Literal, Negated, Range, Summary
 from .functors import CONVERTED, FUNCTORS, WITHOUT
 from .types import Types
 
@@ -23,9 +23,9 @@ NUMERIC = ("number", "unsigned", "float")
 
 
 class Kinds:
-    """The kinds of one clause, and what is wrong with them in `found`."""
+    """The kinds of the expressions of one clause; `found` are the errors in them."""
 
-    def __init__(self, clause: Clause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
+    def __init__(self, clause: HornClause, columns: Mapping[str, Sequence[str]], types: Types) -> None:
         self.types, self.columns = types, columns
         self.found: list[Diagnostic] = []
         self._parent: dict[object, object] = {}
@@ -175,7 +175,7 @@ class Kinds:
                 if not self.types.exists(type):
                     self.found.append(errors.Unknown(what="type", name=type, span=span))
                 self._set(key, self.types.kind(type), span)
-            case ast.Call():
+            case ast.FunctorCall():
                 self._call(expr)
             case ast.UserCall(span, name, args) if name in self.types.functors:
                 functor = self.types.functors[name]
@@ -195,7 +195,7 @@ class Kinds:
         fields = [field.type for field in branch.fields]
         self._fields(f"`${expr.name}`", expr.items, fields, expr.span)
 
-    def _call(self, call: ast.Call) -> None:
+    def _call(self, call: ast.FunctorCall) -> None:
         key, name = _key(call), call.name
         if name in ("min", "max"):
             for arg in call.args:
@@ -248,5 +248,5 @@ class Kinds:
 
 
 def _key(expr: ast.Expr) -> object:
-    """What stands for an expression: a variable's name, else the object itself."""
+    """The key of an expression: the name of a variable, else the object itself."""
     return expr.name if isinstance(expr, ast.Var) else id(expr)

@@ -1,4 +1,4 @@
-"""Relations that only hold together with what uses them: `less(x, y) :- x < y.` of an `inline` relation.
+"""Inline relations that cannot be computed alone, such as `less(x, y) :- x < y.`.
 
 The clauses of such a relation do not bind its columns, so it cannot be computed. Its terms are replaced by
 the bodies of its clauses. An `inline` relation that can be computed is a relation like any other.
@@ -14,17 +14,17 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from . import syntax as ast
-from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
+from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, Summary, names_of, rebuilt
 
 _DEEPEST = 50
 
 
 def carry_inline(
-    clauses: Sequence[Clause], inline: Collection[str], found: list[Diagnostic]
-) -> tuple[list[Clause], set[str]]:
+    clauses: Sequence[HornClause], inline: Collection[str], found: list[Diagnostic]
+) -> tuple[list[HornClause], set[str]]:
     """The clauses without terms of the open ones among the relations `inline`, and those relations."""
     opened = _open_relations(clauses, inline)
-    bodies: dict[str, list[Clause]] = {name: [] for name in opened}
+    bodies: dict[str, list[HornClause]] = {name: [] for name in opened}
     for clause in clauses:
         for head in clause.heads:
             if head.name in opened:
@@ -38,7 +38,7 @@ def carry_inline(
     return result, opened
 
 
-def _open_relations(clauses: Sequence[Clause], inline: Collection[str]) -> set[str]:
+def _open_relations(clauses: Sequence[HornClause], inline: Collection[str]) -> set[str]:
     """The inline relations with a clause that leaves variables open, and those that are defined by them only
     with open variables: until there are no more."""
     opened: set[str] = set()
@@ -54,7 +54,7 @@ def _open_relations(clauses: Sequence[Clause], inline: Collection[str]) -> set[s
         opened |= more
 
 
-def _is_grounded(clause: Clause, opened: Collection[str]) -> bool:
+def _is_grounded(clause: HornClause, opened: Collection[str]) -> bool:
     bound: set[str] = set()
     size = -1
     while len(bound) > size:
@@ -92,7 +92,7 @@ def _pattern_names(exprs: Sequence[ast.Expr]) -> set[str]:
 
 
 class _Inliner:
-    def __init__(self, clauses: Mapping[str, Sequence[Clause]], found: list[Diagnostic]) -> None:
+    def __init__(self, clauses: Mapping[str, Sequence[HornClause]], found: list[Diagnostic]) -> None:
         self.clauses, self.found = clauses, found
         self.number = itertools.count(1)
         self.counting = False  # whether the rows of what is being replaced are counted
@@ -130,7 +130,7 @@ class _Inliner:
             result += self.bodies(self._applied(clause, atom), depth + 1)
         return result
 
-    def _applied(self, clause: Clause, atom: ast.Atom) -> tuple[Literal, ...]:
+    def _applied(self, clause: HornClause, atom: ast.Atom) -> tuple[Literal, ...]:
         """The body of a clause for the arguments of a term."""
         names = {name: f"{name}#in{next(self.number)}" for name in sorted(_all_names(clause))}
         equalities: list[Literal] = []

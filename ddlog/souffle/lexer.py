@@ -47,7 +47,7 @@ _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0"
 
 def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) -> Iterator[Token]:
     """The tokens of a text; a line that begins with `#` is one token LINE. `words` are the grammar's fixed
-    texts with their terminals. What is wrong goes to `found`."""
+    texts with their terminals. Errors go to `found`."""
     places, text, at = Places(source), source.text, 0
     while at < len(text):
         match = _TOKEN.match(text, at)

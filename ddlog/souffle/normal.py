@@ -17,7 +17,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import OF_WITNESSES, Clause, Literal, Negated, Range, Summary, names_of, rebuilt
+from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # What the variables for the results of aggregates are called.
@@ -25,8 +25,10 @@ _RESULTS = {"count": "n", "sum": "total", "min": "least", "max": "most", "mean":
 _MOST = 1000  # alternatives of one rule
 
 
-def clauses(rule: ast.Rule, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> list[Clause]:
-    """The clauses of a rule. `columns` names those of each relation; what is wrong goes to `found`."""
+def clauses(
+    rule: ast.RuleDecl, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]
+) -> list[HornClause]:
+    """The clauses of a rule. `columns` are the columns of each relation; errors go to `found`."""
     run = _Normalizer(columns, found)
     bodies = run.alternatives(rule.body) if rule.body is not None else [()]
     return [run.clause(rule, body) for body in bodies]
@@ -37,9 +39,9 @@ class _Normalizer:
         self.columns, self.found = columns, found
         self.number = itertools.count(1)
 
-    def clause(self, rule: ast.Rule, body: Sequence[ast.Term]) -> Clause:
+    def clause(self, rule: ast.RuleDecl, body: Sequence[ast.Term]) -> HornClause:
         heads, literals = self._conjunction(rule.heads, body, frozenset())
-        return Clause(heads, literals, rule.span)
+        return HornClause(heads, literals, rule.span)
 
     # --------------------------------------------------------- alternatives
 
@@ -101,7 +103,7 @@ class _Normalizer:
                 pass
             case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
                 pass
-            case ast.Compare(span, "=", ast.Var(_, name), ast.Call(_, "range", args)):
+            case ast.Compare(span, "=", ast.Var(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take))]
             case ast.Not(span, inner):
                 return [Negated(span, rebuilt(inner, take))]
@@ -112,13 +114,13 @@ class _Normalizer:
         return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
 
     def _take(self, expr: ast.Expr, outside: frozenset[str], taken: list[Literal]) -> ast.Expr:
-        """What stands for an expression where it stood."""
+        """The expression that takes the place of another."""
         match expr:
             case ast.Aggregate(span, function):
                 name = f"%{_RESULTS[function]}#{next(self.number)}"
                 taken.append(self._summary(name, expr, outside, ""))
                 return ast.Var(span, name)
-            case ast.Call(span, "range", args):
+            case ast.FunctorCall(span, "range", args):
                 name = f"%i#{next(self.number)}"
                 taken.append(Range(span, name, rebuilt(args, lambda e: self._take(e, outside, taken))))
                 return ast.Var(span, name)

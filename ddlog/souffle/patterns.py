@@ -14,7 +14,7 @@ from .expressions import Writer
 @dataclass
 class Patterns:
     """Writes the patterns of one rule. `bound` are the variables that have values so far; `uses` says how
-    often each occurs in the rule. What a pattern cannot say itself is left as equalities in `deferred`."""
+    often each occurs in the rule. `deferred` are equalities that no pattern can express."""
 
     writer: Writer
     uses: Counter[str]

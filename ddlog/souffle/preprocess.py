@@ -18,7 +18,7 @@ _INCLUDE = re.compile(r'"([^"]+)"|<([^>]+)>')
 
 
 def preprocess(source: Source, words: Mapping[str, str]) -> tuple[list[Token], list[Diagnostic]]:
-    """The tokens of a program as the grammar sees them, and what is wrong with its texts."""
+    """The tokens of a program as the grammar sees them, and the errors in its texts."""
     run = _Preprocessor(words)
     run.file(source)
     return run.tokens, run.found

@@ -1,4 +1,4 @@
-"""The translated program as text, with what it does not say at its top."""
+"""The translated program as text; remarks at the top list what the translation leaves out."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _relation(relation: OutRelation) -> str:
 
 
 def _groups(rules: Sequence[OutRule]) -> list[str]:
-    """The rules, those that follow each other with the same heads in one paragraph."""
+    """The rules; neighbours with the same heads form a paragraph."""
     groups: list[list[OutRule]] = []
     for rule in rules:
         if groups and groups[-1][-1].relations == rule.relations:
@@ -70,7 +70,7 @@ def _groups(rules: Sequence[OutRule]) -> list[str]:
 
 
 def _distinct(rules: Iterable[OutRule]) -> list[OutRule]:
-    """The rules without those that say the same again."""
+    """The rules without duplicates."""
     return list({(rule.heads, rule.body): rule for rule in rules}.values())
 
 

@@ -29,7 +29,7 @@ class Declared:
     holds its facts, where these are apart from what rules derive. One that `is_carried` into the rules that
     use it is no relation here."""
 
-    relation: ast.Relation
+    relation: ast.RelationDecl
     directives: list[ast.Directive] = field(default_factory=list)
     derived: bool = False
     is_carried: bool = False
@@ -53,12 +53,12 @@ class Relations:
         self.types, self.found = types, found
         self.declared: dict[str, Declared] = {}
         for item in items:
-            if isinstance(item, ast.Relation):
+            if isinstance(item, ast.RelationDecl):
                 self._declare(item)
         for item in items:
             if isinstance(item, ast.Directive):
                 self._directive(item)
-            elif isinstance(item, ast.Rule):
+            elif isinstance(item, ast.RuleDecl):
                 for head in item.heads:
                     if head.name in self.declared and item.body is not None:
                         self.declared[head.name].derived = True
@@ -87,7 +87,7 @@ class Relations:
 
     # ---------------------------------------------------------- declarations
 
-    def _declare(self, relation: ast.Relation) -> None:
+    def _declare(self, relation: ast.RelationDecl) -> None:
         if relation.name in self.declared:
             twice = errors.DeclaredTwice(what="relation", name=relation.name, span=relation.span)
             self.found.append(twice)
@@ -153,7 +153,7 @@ class Relations:
     # --------------------------------------------------------------- remarks
 
     def remarks(self) -> Iterator[Remark]:
-        """What of declarations and directives is said differently, or not at all."""
+        """The remarks on declarations and directives that are translated differently, or not at all."""
         kept = {name: each for name, each in self.declared.items() if not each.is_carried}
         changed = [(name, each.name) for name, each in kept.items() if each.name != name]
         if changed:

@@ -62,13 +62,13 @@ class Choice:
 
 @dataclass
 class Output:
-    """What the translation of a program gathers. `relation_name` gives the name here of a relation there,
+    """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
     `fresh` a name for a further one, `summarize` the relation of an aggregate of a rule."""
 
     types: Types
     relation_name: Callable[[str], str]
     fresh: Callable[[str], str]
-    summarize: Callable[[Summary, Body], str]
+    summarize: Callable[[Summary, BodyWriter], str]
     found: list[Diagnostic]
     relations: list[OutRelation] = field(default_factory=list)
     rules: list[OutRule] = field(default_factory=list)
@@ -85,7 +85,7 @@ Supply = Callable[[Sequence[str]], str]
 
 
 @dataclass
-class Body:
+class BodyWriter:
     """The body of one rule as it is written. `title` names relations that it needs."""
 
     output: Output
@@ -315,7 +315,7 @@ def write_clause(
 ) -> None:
     """Adds the rules of a clause, and the relations that its aggregates need."""
     names = tuple(output.relation_name(head.name) for head in heads)
-    body = Body(output, kinds, names[0], occurrences(tuple(heads), tuple(literals)))
+    body = BodyWriter(output, kinds, names[0], occurrences(tuple(heads), tuple(literals)))
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
     shown = tuple(f"{name}({body.writer.values(head.args)})" for name, head in zip(names, heads, strict=True))

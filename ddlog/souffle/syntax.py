@@ -69,7 +69,7 @@ class Branch(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Call(Node):
+class FunctorCall(Node):
     """A functor by its name."""
 
     name: str
@@ -115,7 +115,7 @@ class Aggregate(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Grouping(Node):
+class BracketedBody(Node):
     """A body in parentheses where the grammar takes an expression. None is left in a finished tree."""
 
     body: Term
@@ -130,13 +130,13 @@ Expr: TypeAlias = (
     | Nil
     | Record
     | Branch
-    | Call
+    | FunctorCall
     | Op
     | UserCall
     | Cast
     | Counter
     | Aggregate
-    | Grouping
+    | BracketedBody
 )
 
 
@@ -209,7 +209,7 @@ class Attribute(Node):
 
 @dataclass(frozen=True, slots=True)
 class AliasType(Node):
-    """A subtype, an equivalent type, or a union: `bases` are what it is made of."""
+    """A subtype, an equivalent type, or a union: `bases` are the types that it is made of."""
 
     name: str
     bases: tuple[str, ...]
@@ -241,7 +241,7 @@ class Qualifier(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Relation(Node):
+class RelationDecl(Node):
     name: str
     attributes: tuple[Attribute, ...]
     qualifiers: tuple[Qualifier, ...]
@@ -257,7 +257,7 @@ class Directive(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Rule(Node):
+class RuleDecl(Node):
     """A clause; a fact has no body. `plan` is the place of its `.plan`, if it has one."""
 
     heads: tuple[Atom, ...]
@@ -274,7 +274,7 @@ class ComponentType(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Component(Node):
+class ComponentDecl(Node):
     type: ComponentType
     bases: tuple[ComponentType, ...]
     items: tuple[Item, ...]
@@ -292,7 +292,7 @@ class Override(Node):
 
 
 @dataclass(frozen=True, slots=True)
-class Functor(Node):
+class FunctorDecl(Node):
     """`.functor name(types): result`"""
 
     name: str
@@ -308,4 +308,6 @@ class Ignored(Node):
 
 
 TypeDecl: TypeAlias = AliasType | RecordType | BranchType
-Item: TypeAlias = TypeDecl | Relation | Directive | Rule | Component | Init | Override | Functor | Ignored
+Item: TypeAlias = (
+    TypeDecl | RelationDecl | Directive | RuleDecl | ComponentDecl | Init | Override | FunctorDecl | Ignored
+)

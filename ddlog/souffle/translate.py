@@ -18,7 +18,7 @@ from ..errors.source import Source, Span
 from ..lowering.stratify import strongly_connected
 from . import syntax as ast
 from .aggregates import relation_of
-from .clauses import Clause, Negated, Summary
+from .clauses import HornClause, Negated, Summary
 from .components import instantiate
 from .functors import function_text
 from .infer import Kinds
@@ -34,7 +34,7 @@ from .types import Types
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated program, and what it does not say, a line each."""
+    """A translated program, and the remarks on what it leaves out, a line each."""
 
     text: str
     remarks: tuple[str, ...]
@@ -93,18 +93,18 @@ class _Translator:
         """The name here; one that the translation itself has given has a `%` before it."""
         return name[1:] if name.startswith("%") else self.relations.declared[name].name
 
-    def _clauses(self) -> list[Clause]:
+    def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
         columns, result = self.relations.columns(), []
         for rule in self.items:
-            if isinstance(rule, ast.Rule):
+            if isinstance(rule, ast.RuleDecl):
                 found: list[Diagnostic] = []
                 made = clauses(rule, columns, found)
                 self.found += found
                 result += [] if found else made
         return result
 
-    def _without_open(self, plain: list[Clause]) -> list[Clause]:
+    def _without_open(self, plain: list[HornClause]) -> list[HornClause]:
         """The clauses, with the inline relations that cannot be computed carried into those that use them."""
         declared = self.relations.declared
         inline = {name for name, each in declared.items() if each.has("inline")}
@@ -113,12 +113,12 @@ class _Translator:
             declared[name].is_carried = True
         return carried
 
-    def _kinds(self, clause: Clause, columns: Mapping[str, Sequence[str]]) -> Kinds:
+    def _kinds(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> Kinds:
         kinds = Kinds(clause, columns, self.types)
         self.found += kinds.found
         return kinds
 
-    def _mark_nil(self, clause: Clause, kinds: Kinds) -> None:
+    def _mark_nil(self, clause: HornClause, kinds: Kinds) -> None:
         """Notes the record types of which the clause has a `nil`."""
         for nil in _nils((*clause.heads, *clause.body)):
             kind = kinds.of(nil)
@@ -151,7 +151,7 @@ class _Translator:
     def _further_remarks(self) -> list[Remark]:
         remarks = [Remark(item.what, item.span) for item in self.items if isinstance(item, ast.Ignored)]
         remarks += self._functor_remarks()
-        plans = (item.plan for item in self.items if isinstance(item, ast.Rule) and item.plan is not None)
+        plans = (item.plan for item in self.items if isinstance(item, ast.RuleDecl) and item.plan is not None)
         remarks += [Remark("the plan is left out: joins are ordered at run time", span) for span in plans]
         return remarks
 
@@ -182,7 +182,7 @@ def _nils(node: object) -> list[ast.Nil]:
             return [node]
         case tuple():
             return [nil for each in node for nil in _nils(each)]
-        case ast.Atom(_, _, parts) | ast.Call(_, _, parts) | ast.Test(_, _, parts):
+        case ast.Atom(_, _, parts) | ast.FunctorCall(_, _, parts) | ast.Test(_, _, parts):
             return _nils(parts)
         case ast.UserCall(_, _, parts):
             return _nils(parts)

@@ -36,11 +36,11 @@ class Types:
         self.records: dict[str, ast.RecordType] = {}
         self.unions: dict[str, ast.BranchType] = {}
         self.branches: dict[str, tuple[ast.BranchDecl, str]] = {}
-        self.functors: dict[str, ast.Functor] = {}
+        self.functors: dict[str, ast.FunctorDecl] = {}
         for item in items:
             if isinstance(item, ast.AliasType | ast.RecordType | ast.BranchType):
                 self._declare(item)
-            elif isinstance(item, ast.Functor):
+            elif isinstance(item, ast.FunctorDecl):
                 self.functors[item.name] = item
         self._check_references()
         self.recursive = self._recursive()

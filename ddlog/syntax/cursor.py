@@ -1,4 +1,4 @@
-"""A reading position in a text: what the readers of values and of command files are written with."""
+"""A reading position in a text, for the readers of values and of command files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Cursor:
         self.position = position
 
     def skip(self) -> int:
-        """Passes over what means nothing; gives the position after them."""
+        """Passes over spaces and comments; returns the position after them."""
         match = self._space.match(self.text, self.position)
         assert match is not None
         self.position = match.end()

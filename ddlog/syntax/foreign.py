@@ -1,4 +1,4 @@
-"""What other languages write otherwise: hints for texts that do not parse."""
+"""Spellings of other languages: hints for texts that do not parse."""
 
 from __future__ import annotations
 

@@ -110,7 +110,7 @@ def _plain() -> dict[str, str]:
 
 
 def tokenize(places: Places) -> tuple[list[Token], list[Diagnostic]]:
-    """The tokens of a text without its spaces and comments, and what is wrong with it as such."""
+    """The tokens of a text without its spaces and comments, and the errors of spelling in it."""
     lexer = _Lexer(places)
     lexer.run()
     return lexer.tokens, lexer.found

@@ -1,4 +1,4 @@
-"""What to say about a token that does not fit: what was expected there, and what was probably meant."""
+"""The error for a token that does not fit: the expected tokens, and a guess at what was meant."""
 
 from __future__ import annotations
 

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import marshal
-import os
 import sys
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeAlias
+
+from .cachefiles import cache_directory, read_cached, write_cached
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -50,48 +51,23 @@ class Tables:
 
 @cache
 def tables() -> Tables:
-    """The tables, from the cache of this user when that is possible."""
+    """The tables, from the cache of this user if they are there."""
     grammar = GRAMMAR.read_bytes()
     path = _cache_file(grammar)
-    plain = _load(path)
-    if plain is None:
+    stored = read_cached(path)
+    if stored is None:
         plain = _generate(grammar.decode())
-        _store(path, plain)
+        write_cached(path, marshal.dumps(plain))
+    else:
+        plain = marshal.loads(stored)
     moves, productions, starts, ends, words = plain
     return Tables(tuple(moves), tuple(Production(*p) for p in productions), starts, ends, words)
 
 
-def cache_directory() -> Path:
-    """Where this user's caches are."""
-    base = os.environ.get("XDG_CACHE_HOME")
-    return (Path(base) if base else Path.home() / ".cache") / "ddlog"
-
-
 def _cache_file(grammar: bytes) -> Path | None:
     key = hashlib.sha1(grammar + Path(__file__).read_bytes() + sys.version.encode(), usedforsecurity=False)
-    try:
-        return cache_directory() / f"grammar-{key.hexdigest()[:16]}"
-    except RuntimeError:  # no home directory
-        return None
-
-
-def _load(path: Path | None) -> Any:
-    try:
-        return marshal.loads(path.read_bytes()) if path else None
-    except (OSError, ValueError, EOFError, TypeError):
-        return None
-
-
-def _store(path: Path | None, plain: Any) -> None:
-    if path is None:
-        return
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        scratch = path.with_name(f"{path.name}.{os.getpid()}")
-        scratch.write_bytes(marshal.dumps(plain))
-        scratch.replace(path)
-    except OSError:
-        return
+    directory = cache_directory()
+    return directory and directory / f"grammar-{key.hexdigest()[:16]}"
 
 
 def _generate(grammar: str) -> Any:

@@ -12,8 +12,8 @@ from ddlog.check.program import check_program
 from ddlog.check.query import check_query
 from ddlog.errors.diagnostics import DDlogError, Diagnostic, render
 from ddlog.errors.source import Source
+from ddlog.names.environment import Environment
 from ddlog.names.modules import FUNCTIONS, library, load_modules
-from ddlog.names.scopes import Environment
 
 FAIL = sorted((Path(__file__).parent / "fail").glob("*.dl"))
 

@@ -8,9 +8,9 @@ from ddlog import stdlib, syntax
 from ddlog.check.function import Instances
 from ddlog.errors.diagnostics import render
 from ddlog.errors.source import Source
+from ddlog.names.environment import Environment
 from ddlog.names.imports import load_program
 from ddlog.names.modules import FUNCTIONS, library
-from ddlog.names.scopes import Environment
 
 from .calls import LIBRARY
 

@@ -1,14 +1,14 @@
-"""What the names of a program mean: types, constructors, functions, relations, module by module."""
+"""The environment: what each name of a type, constructor, function or relation stands for in a module."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from .. import core, errors, syntax
-from ..errors.diagnostics import Diagnostic, Note, counted
+from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..types import (
@@ -35,6 +35,7 @@ from ..types import (
 from ..types.unify import ERROR, substitute, type_variables
 from .attributes import json_fields, json_tag, json_variant, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
+from .signatures import Signature
 
 BUILT_IN: dict[str, Type] = {
     "bool": Bool(),
@@ -48,48 +49,10 @@ DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
 SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
 
 
-def readable(text: str) -> str:
-    """The text of types without the prefixes of the modules that every program sees."""
-    return text.replace("ddlog_std::", "").replace("internment::", "")
-
-
-@dataclass(frozen=True, slots=True)
-class Signature:
-    """A declared function with its types; `variables` are its type variables in order."""
-
-    name: str
-    module: str
-    variables: tuple[str, ...]
-    parameters: tuple[core.Parameter, ...]
-    result: Type
-    declaration: syntax.FunctionDecl = field(compare=False, repr=False)
-    overloaded: bool
-
-    @property
-    def span(self) -> Span:
-        """Where it is declared."""
-        return self.declaration.name_span
-
-    def show(self) -> str:
-        """The head of the function as text."""
-        shown = ", ".join(f"{p.name}: {'mut ' if p.mutable else ''}{p.type}" for p in self.parameters)
-        return readable(f"{self.name}({shown}): {self.result}")
-
-    def key(self, types: Sequence[Type]) -> str:
-        """The name of the instance for these type arguments."""
-        name = f"{self.module}::{self.name}" if self.module else self.name
-        if self.variables:
-            name += f"<{', '.join(map(str, types))}>"
-        if self.overloaded:
-            mapping = dict(zip(self.variables, types, strict=True))
-            name += f"({', '.join(str(substitute(p.type, mapping)) for p in self.parameters)})"
-        return name
-
-
 @dataclass(frozen=True, slots=True)
 class ModuleScope:
-    """What a module sees: the modules whose names need no prefix, nearest first, those of them that it
-    imports, and the modules that each prefix stands for."""
+    """The modules that a module sees: `plain` need no prefix, nearest first; `imported` are those among them
+    that it imports; `prefixed` are the modules of each prefix."""
 
     plain: list[ModuleSyntax]
     imported: list[ModuleSyntax]
@@ -160,7 +123,7 @@ class Environment:
         return [name for each in self._scope(module).plain for name in each.names(table)]
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
-        """The functions of a name: those of the module and of all that it sees."""
+        """The functions of a name in the module and in all modules that it sees."""
         last, modules = self.visible(SPELLINGS.get(name, name), module)
         found = [signature for each in modules for signature in self._declared(each, last)]
         own = {tuple(p.type for p in each.parameters) for each in found if each.module == module}
@@ -367,7 +330,7 @@ class Environment:
     def expand(
         self, alias: tuple[str, syntax.AliasDecl], type_: syntax.Type, module: str, variables: frozenset[str]
     ) -> Type:
-        """What an alias stands for; an error if that is in terms of itself."""
+        """The type that an alias stands for; an error if it stands for itself."""
         if alias in self._expanding:
             cycle = self._expanding[self._expanding.index(alias) :]
             start = min(range(len(cycle)), key=lambda i: cycle[i][0])
@@ -407,34 +370,3 @@ class Environment:
         """A help text with the candidate nearest to the name; empty when none is near."""
         close = nearest(name, candidates) if len(name) > 2 else None
         return f"did you mean `{close}`?" if close else ""
-
-
-def definitions(module: ModuleSyntax) -> Iterator[Diagnostic]:
-    """An error for every name that the module declares more than once."""
-    for table in (TYPES, CONSTRUCTORS, RELATIONS):
-        for name in module.names(table):
-            if table != TYPES and name in module.tables[TYPES] and len(module.get(TYPES, name)) > 1:
-                continue
-            found = module.get(table, name)
-            if table == CONSTRUCTORS:
-                found = _constructors(found, name)
-            if len(found) > 1:
-                spans = [_name_span(each) for each in found]
-                notes = tuple(Note("also defined here", span) for span in spans[:1])
-                for span in spans[1:]:
-                    yield errors.names.MultipleDefinitions(span=span, name=name, notes=notes)
-
-
-def _constructors(declarations: Sequence[Any], name: str) -> tuple[Any, ...]:
-    found: dict[int, Any] = {}
-    for each in declarations:
-        if isinstance(each, syntax.TypeDecl):
-            found.update((id(c), c) for c in each.constructors if c.name == name)
-        else:
-            found[id(each)] = each
-    return tuple(found.values())
-
-
-def _name_span(declaration: Any) -> Span:
-    span: Span = getattr(declaration, "name_span", None) or declaration.span
-    return span

@@ -1,0 +1,92 @@
+"""Literals: numbers, strings, vectors and maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import syntax as ast
+from ...errors import syntax as errors
+from ...errors.source import Span
+from ..lexer import Token
+from .builder import Builder
+
+_BASES = {
+    "d": (10, "a decimal number"),
+    "h": (16, "a hexadecimal number"),
+    "o": (8, "an octal number"),
+    "b": (2, "a binary number"),
+}
+
+
+class Literals(Builder):
+    """Literals: numbers, strings, vectors and maps."""
+
+    def true(self, start: int, end: int) -> ast.Expr:
+        return ast.BoolLit(True, self.span(start, end))
+
+    def false(self, start: int, end: int) -> ast.Expr:
+        return ast.BoolLit(False, self.span(start, end))
+
+    def integer(self, start: int, end: int, token: Token) -> ast.Expr:
+        return ast.IntLit(int(token.value.replace("_", "")), None, None, self.span(start, end))
+
+    def sized(self, start: int, end: int, token: Token) -> ast.Expr:
+        span = self.span(start, end)
+        before, _, after = token.value.replace("_", "").partition("'")
+        signed = after.startswith("s")
+        base, name = _BASES[after[signed]]
+        width = int(before) if before else None
+        try:
+            value = int(after[signed + 1 :], base)
+        except ValueError:
+            self.found.append(errors.BadDigits(token.value, name, span=span))
+            value = 0
+        if width is not None:
+            written, width = width, self._width(width, span)
+            if written == width:
+                self._check_width(value, width, signed, span)
+        return ast.IntLit(value, width, signed, span)
+
+    def _check_width(self, value: int, width: int, signed: bool, span: Span) -> None:
+        least, greatest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
+        if not least <= value <= greatest:
+            shown = f"{'signed' if signed else 'bit'}<{width}>"
+            self._too_wide[span] = errors.LiteralTooWide(value, shown, least, greatest, span=span)
+
+    def floating(self, start: int, end: int, token: Token) -> ast.Expr:
+        span = self.span(start, end)
+        before, sized, after = token.value.replace("_", "").partition("'f")
+        width = int(before) if sized else None
+        if width not in (None, 32, 64):
+            self.found.append(errors.BadFloatWidth(width or 0, span=span))
+        return ast.FloatLit(float(after or before), width, span)
+
+    def plain_piece(self, start: int, end: int, token: Token) -> list[ast.Expr]:
+        return [ast.StringLit(token.value, self.span(start, end))]
+
+    def spliced_piece(self, start: int, end: int, *parts: Any) -> list[ast.Expr]:
+        return [
+            ast.StringLit(part.value, self._at(part)) if isinstance(part, Token) else part for part in parts
+        ]
+
+    def text(self, start: int, end: int, *pieces: Any) -> ast.Expr:
+        parts: list[ast.Expr] = []
+        for part in (part for piece in pieces for part in piece):
+            before = parts[-1] if parts else None
+            if isinstance(part, ast.StringLit) and isinstance(before, ast.StringLit):
+                parts[-1] = ast.StringLit(before.value + part.value, before.span.to(part.span))
+            else:
+                parts.append(part)
+        span = self.span(start, end)
+        if any(not isinstance(part, ast.StringLit) for part in parts):
+            return ast.Interpolated(tuple(parts), span)
+        return ast.StringLit("".join(part.value for part in parts if isinstance(part, ast.StringLit)), span)
+
+    def interned(self, start: int, end: int, value: ast.Expr) -> ast.Expr:
+        return ast.Interned(value, self.span(start, end))
+
+    def vector(self, start: int, end: int, items: tuple[ast.Expr, ...]) -> ast.Expr:
+        return ast.VectorLit(items, self.span(start, end))
+
+    def map(self, start: int, end: int, items: tuple[tuple[ast.Expr, ast.Expr], ...]) -> ast.Expr:
+        return ast.MapLit(items, self.span(start, end))

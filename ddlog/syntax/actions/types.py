@@ -1,0 +1,52 @@
+"""Types as written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ... import syntax as ast
+from ..lexer import Token
+from .builder import Builder
+
+
+class Types(Builder):
+    """Types as written."""
+
+    def builtin_type(self, start: int, end: int, name: Token) -> ast.Type:
+        return ast.NamedType(name.value, (), self.span(start, end))
+
+    def named_type(self, start: int, end: int, name: Token, args: tuple[ast.Type, ...] = ()) -> ast.Type:
+        return ast.NamedType(name.value, args, self.span(start, end))
+
+    def bit_type(self, start: int, end: int, width: Token) -> ast.Type:
+        return self._int_type(start, end, width, False)
+
+    def signed_type(self, start: int, end: int, width: Token) -> ast.Type:
+        return self._int_type(start, end, width, True)
+
+    def _int_type(self, start: int, end: int, token: Token, signed: bool) -> ast.Type:
+        width = self._width(int(token.value.replace("_", "")), self._at(token))
+        return ast.IntType(width, signed, self.span(start, end))
+
+    def var_type(self, start: int, end: int, name: Token) -> ast.Type:
+        return ast.VarType(name.value[1:], self.span(start, end))
+
+    def tuple_type(self, start: int, end: int, items: tuple[ast.Type, ...] | None) -> ast.Type:
+        if items and len(items) == 1:
+            return items[0]
+        return ast.TupleType(items or (), self.span(start, end))
+
+    def mut_type(
+        self, start: int, end: int, name: Token | None, mut: str | None, type: ast.Type
+    ) -> tuple[ast.Type, bool]:
+        return type, mut is not None
+
+    def function_type(
+        self, start: int, end: int, given: Sequence[tuple[ast.Type, bool]] | None, result: ast.Type | None
+    ) -> ast.Type:
+        types = tuple(type for type, _ in given or ())
+        mutable = tuple(mut for _, mut in given or ())
+        return ast.FunctionType(types, mutable, result, self.span(start, end))
+
+    def relation_type(self, start: int, end: int, kind: str, element: ast.Type) -> ast.Type:
+        return ast.RelationType(kind, element, self.span(start, end))
