@@ -24,7 +24,7 @@ from ..values import Fault, TypeDefs, check
 
 
 def load_externs(path: Path) -> ModuleType:
-    """The Python module beside a `.dl` file, executed. Raises FileNotFoundError, and what the module raises."""
+    """The Python module beside a `.dl` file, executed. Raises FileNotFoundError, and its own errors."""
     file = path.with_suffix(".py")
     if not file.is_file():
         raise FileNotFoundError(file)

@@ -16,7 +16,8 @@ from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.spark import OnlySparkWrites
-from ..io.write import csv_header, make_directory, row_writer, write_relation
+from ..io.delimitedfiles import csv_header
+from ..io.write import make_directory, row_writer, write_relation
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from ..sessions.results import Changes

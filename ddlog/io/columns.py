@@ -18,7 +18,7 @@ from ..values.jsonvalue import decode_json, from_json
 from ..values.valuetext import parse_value
 from .faults import CellFault
 
-TypeDefs: TypeAlias = dict[str, TypeDef]
+TypeDefs: TypeAlias = Mapping[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
 
 WIDEST = 1 << 63

@@ -9,9 +9,7 @@ from pathlib import Path
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import nearest
-
-TEXT_FORMATS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json")
-FORMATS = (*TEXT_FORMATS, "parquet", "arrow")
+from .formats import FORMATS, TEXT_FORMATS
 
 
 @dataclass(frozen=True, slots=True)

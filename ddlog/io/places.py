@@ -21,7 +21,8 @@ from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.spark import OnlySparkReads
 from ..errors.usage import BadOptions, NotAnInput, UnknownRelation
-from .files import FORMATS, FactFile, FoundFacts, find_facts, split_name
+from .files import FactFile, FoundFacts, find_facts, split_name
+from .formats import FORMATS
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")

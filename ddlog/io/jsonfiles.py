@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from json.encoder import encode_basestring
 from typing import Any
 
 from ..core import Relation
-from ..values.jsonvalue import fields_from_json, from_json
+from ..types import Bit, JsonField, Signed, String, Type
+from ..values.jsonvalue import field_to_json, fields_from_json, forms_of, from_json
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
-from .text import decode
+from .formats import Row, TextFormat
+from .utf8 import decode
 
 _MOST_FAULTS = 10
 _BLANK = re.compile(r"\s*")
@@ -82,3 +86,40 @@ def _fault(text: str, position: int, message: str) -> CellFault:
     end = text.find("\n", position)
     line = text[begin : end if end >= 0 else len(text)]
     return CellFault(message, text.count("\n", 0, begin) + 1, position - begin + 1, line)
+
+
+def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """What writes a row as JSON: an object by column name, or of a relation `R[T]` the element itself."""
+    if relation.constructor is None:
+        write = json_value_writer(relation.columns[0].type, JsonField("value"), typedefs)
+        return lambda row: write(row[0])
+    named = forms_of(relation.constructor)
+    writers = [
+        json_value_writer(column.type, form, typedefs)
+        for column, form in zip(relation.columns, named, strict=True)
+    ]
+    names = (json.dumps(form.name, ensure_ascii=False).replace("%", "%%") for form in named)
+    template = f"{{{', '.join(f'{name}: %s' for name in names)}}}"
+    if all(write is str for write in writers):
+        return lambda row: template % row
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
+    """What writes the value of a field as JSON."""
+    match type:
+        case Bit() | Signed():
+            return str
+        case String():
+            return encode_basestring
+    return lambda value: json.dumps(field_to_json(value, form, type, typedefs), ensure_ascii=False)
+
+
+def json_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """A function that writes a row as a line of JSON."""
+    write = json_writer(relation, typedefs)
+    return lambda row: write(row) + "\n"
+
+
+LINES = TextFormat(partial(read_json, lines=True), json_line)
+DOCUMENT = TextFormat(partial(read_json, lines=False), json_line)
