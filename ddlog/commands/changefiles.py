@@ -31,7 +31,7 @@ from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonfiles import row_from_json
-from ..values.jsonvalue import decode_json
+from ..values.fromjson import decode_json
 from .kinds import Action, Clear, Commit, Rollback, Start, Update
 from .reader import Command, Locate, key_from_json
 

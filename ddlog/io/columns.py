@@ -14,8 +14,8 @@ from ..core import Relation
 from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.cells import read_bool, read_float, read_integer
-from ..values.jsonvalue import decode_json, from_json
-from ..values.valuetext import parse_value
+from ..values.fromjson import decode_json, from_json
+from ..values.fromtext import parse_value
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]

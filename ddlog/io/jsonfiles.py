@@ -11,7 +11,9 @@ from typing import Any
 
 from ..core import Relation
 from ..types import Bit, JsonField, Signed, String, Type
-from ..values.jsonvalue import field_to_json, fields_from_json, forms_of, from_json
+from ..values.fromjson import fields_from_json, from_json
+from ..values.shapes import forms_of
+from ..values.tojson import field_to_json
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
 from .formats import Row, TextFormat

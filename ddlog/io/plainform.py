@@ -11,8 +11,9 @@ import numpy as np
 
 from .. import values
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
-from ..values.jsonvalue import from_json, to_json
+from ..values.fromjson import from_json
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.tojson import to_json
 from .columns import TypeDefs, cell_reader, cell_writer
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from typing import Any
 from .. import values
 from ..syntax.cursor import Cursor, TextFault
 from ..types import Constructor, Tuple, Type, TypeDef, User
+from .fromtext import read_field_name, read_name, read_value
 from .shapes import Collection, Shape, collection_of, shape_of
-from .valuetext import read_field_name, read_name, read_value
 
 TypeDefs = dict[str, TypeDef]
 Mutation = Callable[[Any], Any]

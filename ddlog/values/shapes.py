@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from .. import values
-from ..types import Constructor, Opaque, Tuple, Type, TypeDef, User
+from ..types import Constructor, JsonField, Opaque, Tuple, Type, TypeDef, User
 from . import local_name
 
 
@@ -60,6 +60,11 @@ def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], A
     """What makes `Some` of an Option type from the value in it."""
     shape = shape_of(type, typedefs)
     return shape.make(shape.constructors[1])
+
+
+def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
+    """The form that each field of a constructor has in JSON."""
+    return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
 
 
 @lru_cache(maxsize=4096)

@@ -24,8 +24,8 @@ from ddlog.io.read import read_facts
 from ddlog.syntax.cursor import TextFault
 from ddlog.types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ddlog.values.cells import WRITTEN_WORDS
-from ddlog.values.jsonvalue import decode_json, from_json
-from ddlog.values.valuetext import parse_value
+from ddlog.values.fromjson import decode_json, from_json
+from ddlog.values.fromtext import parse_value
 
 from ..engine.declared import relation
 

@@ -31,7 +31,7 @@ from ddlog.types import (
     User,
 )
 from ddlog.values import NAN, Group, Map, Set, Vec
-from ddlog.values.valuetext import parse_value
+from ddlog.values.fromtext import parse_value
 
 from ..engine.declared import OPTION
 

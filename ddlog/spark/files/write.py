@@ -22,7 +22,7 @@ from ...io.jsonfiles import json_value_writer
 from ...io.plainform import plain_form
 from ...lowering.building import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
-from ...values.jsonvalue import forms_of
+from ...values.shapes import forms_of
 from ..sessions.failures import spark_failures
 from ..types.cells import name_sql, quoted
 from ..types.workers import register

@@ -1,7 +1,7 @@
-"""Values as text, the form of command files and of composite columns in fact files: text to value.
+"""Text to values, in the form of command files and of composite columns in fact files.
 
 The type decides how the text is read, so a bare `1` may become a bigint, a double or `Some{1}`.
-`values.show` is the way back.
+`values.show` writes the same form.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 from .. import values
 from ..errors.diagnostics import counted
 from ..syntax.cursor import Cursor, TextFault, Unfinished
-from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, TypeDef, User
+from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, User
 from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
-from .jsonvalue import decode_json, from_json
+from .fromjson import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
-
-TypeDefs = Mapping[str, TypeDef]
+from .structs import TypeDefs
 
 _END = r"(?![\w.])"
 _BOOL = re.compile(BOOL + r"(?!\w)")
