@@ -84,7 +84,7 @@ def _has_nan(column: ColumnData) -> bool:
 
 
 def _text_type(type: Type) -> pa.DataType:
-    """What a text column of the type is read as: composite values as their texts."""
+    """The Arrow type that a text column is read as. Composite values are read as texts."""
     import pyarrow as pa
 
     match type:

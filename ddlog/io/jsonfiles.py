@@ -24,7 +24,7 @@ _BLANK = re.compile(r"\s*")
 
 
 def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: bool) -> Columns:
-    """The rows of a JSON text, of which an array in front is a row (`lines`) or holds all rows.
+    """The rows of a JSON text. An array at its beginning is a row if `lines`, and else holds all rows.
     Raises FaultyFile."""
     text = decode(data.removeprefix(b"\xef\xbb\xbf"))
     rows: list[tuple[Any, ...]] = []
@@ -45,7 +45,7 @@ def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: boo
 
 
 def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[Any, ...]:
-    """The row that a JSON value stands for. Raises ValueError."""
+    """The row that a JSON value describes. Raises ValueError."""
     if relation.constructor is None:
         (column,) = relation.columns
         if isinstance(item, dict) and list(item) == [column.name]:
@@ -56,7 +56,8 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
 
 
 def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a text and where each begins: the lines', or those of the one array."""
+    """The JSON values of a text, each with the position where it begins: the values of the lines, or the
+    elements of the one array."""
     decoder = json.JSONDecoder()
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
@@ -91,7 +92,7 @@ def _fault(text: str, position: int, message: str) -> CellFault:
 
 
 def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
-    """What writes a row as JSON: an object by column name, or of a relation `R[T]` the element itself."""
+    """A function that writes a row as JSON: an object by column name, or the element of a relation `R[T]`."""
     if relation.constructor is None:
         write = json_value_writer(relation.columns[0].type, JsonField("value"), typedefs)
         return lambda row: write(row[0])
@@ -108,7 +109,7 @@ def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
 
 
 def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
-    """What writes the value of a field as JSON."""
+    """A function that writes the value of a field as JSON."""
     match type:
         case Bit() | Signed():
             return str

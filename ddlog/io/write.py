@@ -1,4 +1,4 @@
-"""Relations to files, each written whole beside its place and then put there."""
+"""Relations to files. A file is written under another name first, and then replaces the one of its name."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def _texts(
 
 
 def make_directory(directory: Path) -> None:
-    """Makes a directory for output and sees that it can be written to. Raises DDlogError."""
+    """Makes a directory for output, and checks that files can be written there. Raises DDlogError."""
     try:
         directory.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):

@@ -12,7 +12,7 @@ from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, m
 
 
 def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """The canonical value of `type` for a plain Python value. Raises ValueError saying what is wrong.
+    """The canonical value of `type` for a plain Python value. Raises ValueError with the reason.
 
     Lists and tuples serve for tuples, structs and vectors, sets for Set, dictionaries for Map and
     for structs, None and a bare value for Option, numpy scalars for numbers.

@@ -33,7 +33,7 @@ _ESCAPES |= {sign: sign for sign in "\\\"'?"}
 
 
 def parse_value(text: str, type: Type, typedefs: TypeDefs) -> Any:
-    """The value of `type` that `text` writes. Raises TextFault with the place of what is wrong."""
+    """The value of `type` that `text` writes. Raises TextFault with the place of the fault."""
     cursor = Cursor(text)
     try:
         value = read_value(cursor, type, typedefs)
@@ -214,7 +214,7 @@ def _read_fields(
 
 
 def _read_bare_option(cursor: Cursor, type: User, typedefs: TypeDefs) -> Any:
-    """An Option written as the bare value in it, or as a list of none or one."""
+    """An Option written as the bare value in it, or as a list of no or one value."""
     shape = shape_of(type, typedefs)
     none, some = shape.constructors
     inner = some.fields[0][1]

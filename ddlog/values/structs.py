@@ -14,7 +14,7 @@ TypeDefs = Mapping[str, TypeDef]
 
 
 class Fault(Exception):
-    """User code failed on a value: a division by zero, an index out of range."""
+    """A program failed on a value: a division by zero, an index out of range."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
@@ -22,7 +22,7 @@ class Fault(Exception):
 
 
 class StructKey(NamedTuple):
-    """What identifies a struct class. `number` is the constructor's index in a union, None in a struct."""
+    """The identity of a struct class. `number` is the constructor's index in a union, None in a struct."""
 
     typedef: str
     constructor: str
@@ -37,7 +37,7 @@ class _StructType(type):
 
     @property
     def make(cls) -> Callable[..., Any]:
-        """What builds a value from its fields, in order."""
+        """A function that makes a value from its fields, in order."""
         index = cls.__ddlog__.number
         if index is None:
             return lambda *fields: tuple.__new__(cls, fields)  # type: ignore[arg-type]
