@@ -16,7 +16,7 @@ def encode(s: Vec) -> str:
 
 
 def decode(s: str) -> Struct:
-    """The bytes, or what is wrong: a foreign byte, a lone last one, or bits that should be zero."""
+    """The bytes, or the error: a foreign byte, a single last one, or bits that should be zero."""
     given = s.encode()
     text = given[:-4] + given[-4:].rstrip(b"=")
     for offset, byte in enumerate(text):

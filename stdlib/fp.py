@@ -37,7 +37,7 @@ def _both(function: Real) -> tuple[Real, Real]:
 
 
 def _whole(function: Callable[[float], int]) -> Real:
-    """A rounding to whole numbers. What is not finite stays."""
+    """A rounding to whole numbers. Infinities and NaN stay."""
     return lambda x: float(function(x)) if math.isfinite(x) else x
 
 

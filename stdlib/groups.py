@@ -34,7 +34,7 @@ def group_to_vec(g: Group) -> Vec:
 
 
 def group_present(g: Group) -> Vec:
-    """The values of those that are Some."""
+    """The contents of the values that are Some."""
     return Vec(value[1] for value in g[1] if value[0])
 
 

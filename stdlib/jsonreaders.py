@@ -1,4 +1,4 @@
-"""What reads values of a type from the decoded form of JSON."""
+"""Functions that read values of a type from decoded JSON."""
 
 from __future__ import annotations
 

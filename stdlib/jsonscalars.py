@@ -1,4 +1,4 @@
-"""What reads scalars, keys of maps and JsonValues from the decoded form of JSON."""
+"""Functions that read scalars, keys of maps and JsonValues from decoded JSON."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def floating(width: int) -> Reader:
 
 
 def key_reader(type: Type) -> Callable[[str], Any]:
-    """What reads the key of a map, which JSON has as a string."""
+    """A function that reads the key of a map, which is a string in JSON."""
     match type:
         case String():
             return lambda text: text

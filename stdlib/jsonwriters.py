@@ -1,4 +1,4 @@
-"""What turns values of a type into the decoded form of JSON."""
+"""Functions that turn values of a type into decoded JSON."""
 
 from __future__ import annotations
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable
 
 Sink = Callable[[int, int, str], object]
-"""What takes messages: the module that speaks, the level, the text."""
+"""A function that receives messages: the module that sends one, the level, the text."""
 
 
 def print_message(module: int, level: int, msg: str) -> None:

@@ -34,5 +34,5 @@ def err(error: Any) -> Struct:
 
 
 def item(values: tuple[Any, ...], n: int) -> Struct:
-    """The n-th of the values, if there are so many."""
+    """`Some` of the n-th value, or None."""
     return some(values[n]) if n < len(values) else NONE

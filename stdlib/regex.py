@@ -63,7 +63,7 @@ def _matches(pattern: str, text: str) -> bool:
 
 
 def _wrong(pattern: str) -> str | None:
-    """What is wrong with a pattern."""
+    """The error of a pattern."""
     found = _tried(pattern)
     return found if isinstance(found, str) else None
 
@@ -77,7 +77,7 @@ def _runnable(pattern: str) -> Any:
 
 @lru_cache(maxsize=512)
 def _tried(pattern: str) -> Any:
-    """The compiled pattern, or what is wrong with it."""
+    """The compiled pattern, or the error in it."""
     try:
         return compiled(translated(pattern))
     except (SyntaxFault, ValueError) as error:

@@ -44,7 +44,7 @@ _SHORTHAND = {
 
 
 class SyntaxFault(Exception):
-    """What is wrong with a pattern."""
+    """The error in a pattern."""
 
 
 @dataclass(frozen=True, slots=True)

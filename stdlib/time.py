@@ -245,7 +245,7 @@ def _later(d: Struct, seconds: int) -> Struct:
 
 
 def _local(td: Struct) -> Struct:
-    """What clocks show at the offset."""
+    """The local date and time at the offset."""
     return _later(*td)
 
 

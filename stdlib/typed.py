@@ -14,7 +14,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """The types of one instance of a function; `typedefs` declares those that are named."""
+    """The types of one instance of a function. `typedefs` declares the named ones."""
 
     parameters: tuple[Type, ...]
     result: Type

@@ -19,7 +19,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 from .. import core
-from ..codegen.externfiles import load_externs, problem
+from ..codegen.programexterns import load_externs, problem
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, keep_recent, read_cached, write_cached

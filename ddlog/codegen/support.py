@@ -64,10 +64,10 @@ def replaced(value: tuple[Any, ...], index: int, item: Any) -> Any:
 
 def field_index(value: Struct, name: str) -> int:
     """The place of a field in a union value. Raises Fault when its constructor has none of that name."""
-    origin = value.__ddlog__
-    if name not in origin.names:
-        raise Fault(f"{origin.constructor} has no field {name}")
-    return origin.names.index(name) + (origin.number is not None)
+    key = value.__ddlog__
+    if name not in key.names:
+        raise Fault(f"{key.constructor} has no field {name}")
+    return key.names.index(name) + (key.number is not None)
 
 
 def field(value: Struct, name: str) -> Any:

@@ -31,8 +31,8 @@ from ..errors.unknown import NoSuchRelation
 from ..io.columns import TypeDefs, cell_reader
 from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
-from ..io.jsonlines import row_from_json
-from ..values.jsonvalue import decode_json, from_json
+from ..io.jsonfiles import row_from_json
+from ..values.fromjson import decode_json, from_json
 from .interpreter import Action, Command, Locate
 from .kinds import Clear, Commit, Rollback, Start
 from .update import Update

@@ -16,7 +16,7 @@ from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..syntax.cursor import TextFault, Unfinished
 from ..types import TypeDef
-from ..values.valuetext import read_name
+from ..values.fromtext import read_name
 from .interpreter import Action, Command, Locate
 from .kinds import COMMANDS, Echo
 from .scanner import Scanner

@@ -15,9 +15,9 @@ from ..errors.unknown import unknown_index, unknown_relation
 from ..syntax.cursor import Cursor, TextFault, Unfinished
 from ..types import Type, TypeDef
 from ..values.digits import to_int
+from ..values.fromtext import read_arguments, read_name, read_value
 from ..values.mutation import read_mutation
 from ..values.rows import Row, record_maker
-from ..values.valuetext import read_arguments, read_name, read_value
 from .interpreter import Locate
 
 _NUMBER = re.compile(r"[0-9]+")

@@ -16,7 +16,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.source import Span
 from ..io.faults import FaultyFile
 from ..io.read import fault_in
-from ..io.text import decode
+from ..io.utf8 import decode
 from ..types import TypeDef
 from .changefiles import JsonReader, separated_changes
 from .interpreter import Command

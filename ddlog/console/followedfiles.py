@@ -83,7 +83,8 @@ def _table_changes(
     path: Path, format: str, relation: Relation, typedefs: TypeDefs
 ) -> Iterator[tuple[str, Row, int]] | None:
     """The changes in a table with a column that says which rows come and go; None if it has none."""
-    from ..io.arrow import columns_of_table, open_table
+    from ..io.arrow import columns_of_table
+    from ..io.arrowfiles import open_table
 
     if OP in (column.name for column in relation.columns):
         return None

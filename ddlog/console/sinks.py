@@ -12,7 +12,9 @@ from typing import TextIO
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
-from ..io.write import csv_header, json_writer, row_writer
+from ..io.delimitedfiles import csv_header
+from ..io.jsonfiles import json_writer
+from ..io.write import row_writer
 from ..sessions.results import Changes
 from ..sessions.session import Session
 

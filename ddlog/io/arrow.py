@@ -1,8 +1,7 @@
-"""Arrow: Parquet and Arrow files, large text files, and relations as tables."""
+"""Columns of Arrow tables to values, and relations to Arrow tables."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from decimal import Decimal
@@ -20,91 +19,6 @@ from .plainform import from_plain, is_optional_string, plain_form
 if TYPE_CHECKING:
     import pyarrow as pa
 
-# Cells that Arrow takes otherwise than ddlog.values.cells does: a hexadecimal number of 64 bits as a negative
-# one, and a NaN with a payload.
-_WRAPPED = re.compile(rb"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}(?![0-9a-fA-F])")
-_NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
-
-
-def read_delimited(
-    data: bytes,
-    start: int,
-    separator: str,
-    order: Sequence[int] | None,
-    relation: Relation,
-    typedefs: TypeDefs,
-) -> Columns | None:
-    """The columns of a text from byte `start` on, or None when something in it is not plain: the
-    line-by-line reader then finds what and where. `order` gives the place of each column."""
-    import pyarrow as pa
-    from pyarrow import csv
-
-    places = list(order) if order is not None else list(range(len(relation.columns)))
-    names = [str(place) for place in range(len(places))]
-    kinds = {
-        str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
-    }
-    if data.count(b"\r") != data.count(b"\r\n"):
-        return None
-    one_string = len(places) == 1 and isinstance(relation.columns[0].type, String)
-    quoted = separator == "," and data.find(b'"', start) >= 0
-    try:
-        table = csv.read_csv(
-            pa.BufferReader(pa.py_buffer(data).slice(start)),
-            read_options=csv.ReadOptions(column_names=names),
-            parse_options=csv.ParseOptions(
-                delimiter=separator,
-                quote_char='"' if quoted else False,
-                newlines_in_values=quoted,
-                ignore_empty_lines=not (one_string and separator == "\t"),
-            ),
-            convert_options=csv.ConvertOptions(
-                column_types=kinds,
-                null_values=[],
-                strings_can_be_null=False,
-                true_values=["true"],
-                false_values=["false"],
-            ),
-        )
-        columns = [
-            _column(table.column(str(place)), column.type, typedefs, as_text=True)
-            for place, column in zip(places, relation.columns, strict=True)
-        ]
-    except (pa.ArrowInvalid, ValueError):
-        return None
-    if any(map(_has_negative, columns)) and _WRAPPED.search(data, start):
-        return None
-    if any(map(_has_nan, columns)) and _NAN_WITH_PAYLOAD.search(data, start):
-        return None
-    return Columns(tuple(columns), table.num_rows)
-
-
-def _has_negative(column: ColumnData) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype == np.int64 and bool((column < 0).any())
-
-
-def _has_nan(column: ColumnData) -> bool:
-    return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isnan(column).any())
-
-
-def read_table(path: str, kind: str, relation: Relation, typedefs: TypeDefs) -> Columns:
-    """The rows of a Parquet or an Arrow file. Raises CellFault with the number of the row, OSError."""
-    return columns_of_table(open_table(path, kind), relation, typedefs)
-
-
-def open_table(path: str, kind: str) -> pa.Table:
-    """The table in a Parquet or an Arrow file. Raises CellFault, OSError."""
-    import pyarrow as pa
-
-    try:
-        if kind == "parquet":
-            from pyarrow import parquet
-
-            return parquet.read_table(path)
-        return _read_ipc(path)
-    except pa.ArrowInvalid as error:
-        raise CellFault(f"this is no {kind} file: {str(error).splitlines()[0]}", 0, 0, "") from None
-
 
 def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of a table whose columns have the names of the relation's, in any order."""
@@ -113,41 +27,13 @@ def columns_of_table(table: pa.Table, relation: Relation, typedefs: TypeDefs) ->
     return Columns(data, table.num_rows)
 
 
-def _read_ipc(path: str) -> pa.Table:
-    import pyarrow as pa
-    from pyarrow import ipc
-
-    with pa.memory_map(path) as stored:
-        try:
-            return ipc.open_file(stored).read_all()
-        except pa.ArrowInvalid:
-            stored.seek(0)
-            return ipc.open_stream(stored).read_all()
-
-
-def _text_type(type: Type) -> pa.DataType:
-    """What a text column of the type is read as: composite values as their texts."""
-    import pyarrow as pa
-
-    match type:
-        case Bool():
-            return pa.bool_()
-        case Float():
-            return pa.float64()
-        case Bit(width) if width >= 64:
-            return pa.uint64()
-        case BigInt() | Bit() | Signed():
-            return pa.int64()
-    return pa.dictionary(pa.int32(), pa.string())
-
-
 def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs) -> ColumnData:
     """A column of values; the slow way round when the quick one does not fit, to say which row is wrong."""
     import pyarrow as pa
 
     try:
         if not column.null_count:
-            return _column(column, declared.type, typedefs, as_text=False)
+            return column_of(column, declared.type, typedefs, as_text=False)
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
@@ -159,9 +45,9 @@ def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs
     return values
 
 
-def _column(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text: bool) -> ColumnData:
-    """A column without nulls as a runtime takes it. Raises ValueError or ArrowInvalid when a value is
-    not of the type."""
+def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_text: bool) -> ColumnData:
+    """A column without nulls as a runtime takes it; `as_text` when a value is written as in text files.
+    Raises ValueError or ArrowInvalid when a value is not of the type."""
     import pyarrow as pa
 
     stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type

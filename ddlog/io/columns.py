@@ -14,8 +14,8 @@ from ..core import Relation
 from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.cells import read_bool, read_float, read_integer
-from ..values.jsonvalue import decode_json, from_json
-from ..values.valuetext import parse_value
+from ..values.fromjson import decode_json, from_json
+from ..values.fromtext import parse_value
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
@@ -26,7 +26,7 @@ WIDEST = 1 << 63
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The rows of a file: a column of data for each column of the relation, as a runtime takes them."""
+    """The rows of a file: the data of each column of the relation, in the form that a runtime takes."""
 
     data: tuple[ColumnData, ...]
     count: int
@@ -74,7 +74,7 @@ def rounded(floats: np.ndarray[Any, Any], width: int) -> np.ndarray[Any, Any]:
 
 
 def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
-    """What reads one cell of a text file as a value of the type. It raises ValueError."""
+    """A function that reads one cell of a text file as a value of the type. It raises ValueError."""
     match type:
         case String():
             return _identity
@@ -88,7 +88,7 @@ def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
 
 
 def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
-    """What writes a value of the type as one cell of a text file."""
+    """A function that writes a value of the type as one cell of a text file."""
     match type:
         case String():
             return _identity
@@ -114,7 +114,7 @@ def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
 
 
 def check_names(found: list[str], relation: Relation) -> None:
-    """Sees that a table has the columns of the relation, in any order. Raises CellFault."""
+    """Checks that a table has the columns of the relation, in any order. Raises CellFault."""
     names = [column.name for column in relation.columns]
     missing = next((name for name in names if name not in found), None)
     wrong = next((name for name in found if name not in names or found.count(name) > 1), None)

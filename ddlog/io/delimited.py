@@ -1,4 +1,4 @@
-"""Tab- and comma-separated text, read line by line: small files, and the places of errors in large ones.
+"""Tab- and comma-separated text as records of cells, with their places for messages.
 
 Tab-separated cells are taken as they stand; comma-separated ones follow RFC 4180. A first line that
 names the columns, in any order, is a header (comma-separated files only).
@@ -18,7 +18,7 @@ _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A row of cells as text: the line it begins on, and where each cell begins."""
+    """A row of cells as text, the line that it begins on, and the column that each cell begins at."""
 
     line: int
     text: str
@@ -33,7 +33,7 @@ class Record:
 
 
 def tab_records(text: str, keep_empty: bool) -> Iterator[Record]:
-    """The lines of a tab-separated text; empty ones count only where a cell may be empty."""
+    """The lines of a tab-separated text. Empty lines are records only if `keep_empty`."""
     return _plain_records(text, "\t", keep_empty)
 
 
@@ -104,9 +104,9 @@ def _quoted_record(text: str, position: int, line: int) -> tuple[Record, int]:
 
 
 def header_order(record: Record, relation: Relation) -> list[int] | None:
-    """Where each column of the relation stands, if the record is a header; None if it is data.
+    """The position of each column of the relation, if the record is a header; None if it is data.
 
-    A record that names some of the columns and not exactly all of them is a CellFault.
+    Raises CellFault for a record that names some of the columns, but not exactly all of them.
     """
     names = [column.name for column in relation.columns]
     cells = [cell.strip().removeprefix("\ufeff") for cell in record.cells]

@@ -1,4 +1,4 @@
-"""Which file of a directory holds the facts of which relation."""
+"""The fact files of a directory, and the relations that they belong to."""
 
 from __future__ import annotations
 
@@ -9,9 +9,7 @@ from pathlib import Path
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import nearest
-
-TEXT_FORMATS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json")
-FORMATS = (*TEXT_FORMATS, "parquet", "arrow")
+from .formats import FORMATS, TEXT_FORMATS
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +24,7 @@ class FactFile:
 
 @dataclass(frozen=True, slots=True)
 class FoundFacts:
-    """The files of a directory, the relations that have none, and the files that were passed over."""
+    """The fact files of a directory, the relations without a file, and the files that were ignored."""
 
     files: tuple[FactFile, ...]
     missing: tuple[str, ...]
@@ -34,8 +32,8 @@ class FoundFacts:
 
 
 def split_name(path: Path) -> tuple[str, str, bool] | None:
-    """The relation's name, the format and whether it is compressed, from a file's name; None when the
-    name's ending is no format's."""
+    """The name of the relation, the format, and whether the file is compressed, by the name of a file. None
+    when the name does not end as a format's files do."""
     name = path.name
     compressed = name.endswith(".gz")
     stem, _, ending = name.removesuffix(".gz").rpartition(".")
@@ -45,11 +43,11 @@ def split_name(path: Path) -> tuple[str, str, bool] | None:
 
 
 def find_facts(directory: str | Path, inputs: Collection[str], others: Collection[str] = ()) -> FoundFacts:
-    """The fact files in a directory. Raises DDlogError when a file belongs to no input relation or two
-    to one. `others` are the program's other relations, for the message.
+    """The fact files in a directory. Raises DDlogError when a file belongs to no input relation, or two files
+    belong to one. `others` are the program's other relations, for the message.
 
-    Files with other endings, hidden ones, and those whose names cannot be meant for a relation (lower
-    case, and near to none of them) are passed over.
+    Hidden files and files with other endings are ignored, and so are files whose names are in lower case
+    and not near to the name of a relation.
     """
     folder = Path(directory)
     problems: list[Diagnostic] = []

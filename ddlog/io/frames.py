@@ -1,4 +1,4 @@
-"""Tables of other libraries, and mappings of columns, as a runtime takes them."""
+"""Tables of other libraries, and mappings of names to columns, in the form that a runtime takes."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def _by_name(table: Mapping[Any, Any], relation: Relation, typedefs: TypeDefs) -
 
 
 def _column(data: Any, column: Column, typedefs: TypeDefs) -> ColumnData:
-    """A column of any form. Missing values of pandas are NaN for a float, else None."""
+    """A column of any form. A missing value of pandas is NaN in a column of floats, and None in any other."""
     if _is_pandas(data):
         plain = isinstance(data.dtype, np.dtype)
         missing = plain and data.dtype.kind == "f" and not isinstance(column.type, Float)
@@ -100,7 +100,7 @@ def _from_numpy(data: np.ndarray[Any, Any], column: Column, typedefs: TypeDefs) 
 
 
 def _from_list(items: list[Any], column: Column, typedefs: TypeDefs) -> ColumnData:
-    """Python values, quickly when all are of one plain class."""
+    """A column of Python values. One pass of numpy suffices when all are of one plain class."""
     kinds = set(map(type, items))
     match column.type:
         case BigInt() | Bit() | Signed() if kinds == {int}:
@@ -133,7 +133,7 @@ def _within(data: Any, column: Column) -> bool:
 
 
 def _checker(column: Column, typedefs: TypeDefs) -> Callable[[Any], Any]:
-    """What checks a Python value, or else the plain form of one that a data frame has given out."""
+    """A function that checks a Python value, or else the plain form of one that a data frame has returned."""
     of = column.type
     plain = isinstance(of, Bool | Float | String)
 

@@ -1,4 +1,4 @@
-"""Fact files of whole numbers only, read by a compiled loop over the bytes, on both cores."""
+"""Fact files of integers only, read by a compiled loop over the bytes, in two threads."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ def _parse(data, start, stop, separator, low, high, out, row):  # type: ignore[n
 def read_integers(
     data: bytes, start: int, separator: str, bounds: list[tuple[int, int]]
 ) -> list[Ints] | None:
-    """The columns of a delimited text from byte `start` on, or None when it holds anything but
-    plain decimal numbers within their column's bounds."""
+    """The columns of a delimited text from byte `start` on. None when the text holds anything but plain
+    decimal numbers within the bounds of their columns."""
     array = np.frombuffer(data, dtype=np.uint8)
     low = np.array([max(bound[0], -(10**_LONGEST)) for bound in bounds], dtype=np.int64)
     high = np.array([min(bound[1], 10**_LONGEST) for bound in bounds], dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Where facts are: what `--input` and `Session.load` may be given.
+"""Places of facts: the arguments of `--input` and `Session.load`.
 
 DIR                 a directory with a file, or a folder of part files, for each input relation
 'DIR/*.csv'         a pattern: each file is named after its relation
@@ -23,7 +23,8 @@ from ..errors.nearest import nearest
 from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
 from ..errors.unknown import NoSuchRelation
-from .files import FORMATS, FactFile, FoundFacts, find_facts, split_name
+from .files import FactFile, FoundFacts, find_facts, split_name
+from .formats import FORMATS
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
 _URL = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
@@ -48,7 +49,7 @@ class Place:
 def parse_places(
     texts: str | Path | Iterable[str | Path], inputs: Sequence[str], relations: Collection[str]
 ) -> tuple[Place, ...]:
-    """The places that texts name. Raises DDlogError for an unknown relation."""
+    """The places that the texts name. Raises DDlogError for an unknown relation."""
     given = [texts] if isinstance(texts, str | Path) else list(texts)
     return tuple(_parse(os.fspath(text), inputs, relations) for text in given)
 
@@ -83,7 +84,7 @@ def _kind(text: str, named: bool) -> tuple[str, str]:
 
 
 def find_local(places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> FoundFacts:
-    """The fact files of places on this machine; a place of one relation goes before those of all.
+    """The fact files of places on this machine. A place of one relation takes precedence over places of all.
     Raises DDlogError."""
     for place in places:
         if place.spark_only:
@@ -141,7 +142,7 @@ def _matches(place: Place) -> list[Path]:
 
 
 def _files_of(relation: str, place: Place) -> list[FactFile]:
-    """The files of one relation: a file, those of a folder, or those that match a pattern."""
+    """The files of one relation: one file, the files of a folder, or the files that match a pattern."""
     paths = _matches(place) if place.kind == "pattern" else [Path(place.text)]
     return [file for path in paths for file in _file_or_parts(relation, path)]
 
@@ -164,8 +165,8 @@ def _one(relation: str, path: Path) -> FactFile:
 
 
 def total_size(places: Sequence[Place]) -> list[tuple[int, str, bool]]:
-    """The size, form and compression of each local file in the places, for an estimate; what cannot be
-    looked at is left out."""
+    """The size, format and compression of each local file in the places, for an estimate. Files that
+    cannot be found are left out."""
     paths: list[str] = []
     for place in places:
         if place.kind == "path":
@@ -187,11 +188,11 @@ def _sizes(path: str) -> list[tuple[int, str, bool]]:
 
 
 def only_spark(places: Sequence[Place]) -> str | None:
-    """The first place that only Spark reads."""
+    """The first place that only Spark reads, as the user wrote it, or None."""
     return next((shown(place) for place in places if place.spark_only), None)
 
 
 def check_not_empty(texts: Sequence[str]) -> None:
-    """Refuses an empty place. Raises DDlogError."""
+    """Raises DDlogError for an empty place."""
     if any(not text for text in texts):
         raise DDlogError([EmptyInput()])

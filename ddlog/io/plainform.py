@@ -1,5 +1,8 @@
-"""The plain Python form in which Arrow and data frames take and give values: structs and tuples as
-dictionaries, Option as a value or None, wide integers as decimals, unions as their record text."""
+"""The plain Python form of the values in Arrow tables and data frames.
+
+Structs and tuples are dictionaries, an Option is its value or None, wide integers are decimals, and unions
+are their record text.
+"""
 
 from __future__ import annotations
 
@@ -11,8 +14,9 @@ import numpy as np
 
 from .. import values
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
-from ..values.jsonvalue import from_json, to_json
+from ..values.fromjson import from_json
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.tojson import to_json
 from .columns import TypeDefs, cell_reader, cell_writer
 
 if TYPE_CHECKING:
@@ -20,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[[Any], Any]:
-    """What turns a value into the plain Python form that Arrow takes for the type `target`."""
+    """A function that converts a value to the plain Python form that Arrow takes for the type `target`."""
     import pyarrow as pa
 
     if is_option(type) and not is_option(type.args[0]):
@@ -55,7 +59,7 @@ def plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[
 
 
 def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """The value that a plain form stands for; JSON's forms and texts are taken too. Raises ValueError."""
+    """The value of a plain form, of a form of JSON, or of a text. Raises ValueError."""
     if isinstance(item, np.ndarray):
         item = item.tolist()
     match type:

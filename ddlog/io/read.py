@@ -1,4 +1,4 @@
-"""Fact files to columns, whatever their format."""
+"""Fact files of any format, read as columns."""
 
 from __future__ import annotations
 
@@ -14,16 +14,15 @@ from ..errors.source import Span
 from .columns import Columns, TypeDefs
 from .faults import CellFault, FaultyFile
 from .files import FactFile
+from .formats import TABLE_FORMATS, table_format, text_format
 
 
 def read_facts(file: FactFile, relation: Relation, typedefs: TypeDefs) -> Columns:
     """The rows of a fact file, checked against the relation's types. Raises DDlogError."""
     try:
-        if file.format in ("parquet", "arrow"):
-            from .arrow import read_table
-
-            return read_table(str(file.path), file.format, relation, typedefs)
-        return _read_text(_load(file), file, relation, typedefs)
+        if file.format in TABLE_FORMATS:
+            return table_format(file.format).read(file.path, relation, typedefs)
+        return text_format(file.format).read(_load(file), relation, typedefs)
     except FaultyFile as faulty:
         raise DDlogError([fault_in(str(file.path), fault) for fault in faulty.faults]) from None
     except CellFault as fault:
@@ -40,23 +39,8 @@ def _load(file: FactFile) -> bytes:
     return gzip.decompress(data) if file.compressed else data
 
 
-def _read_text(data: bytes, file: FactFile, relation: Relation, typedefs: TypeDefs) -> Columns:
-    match file.format:
-        case "jsonl" | "ndjson" | "json":
-            from .jsonlines import read_json
-
-            return read_json(data, relation, typedefs, lines=file.format != "json")
-        case "csv":
-            separator = ","
-        case _:
-            separator = "\t"
-    from .text import read_text
-
-    return read_text(data, separator, relation, typedefs)
-
-
 def fault_in(path: str, fault: CellFault) -> errors.BadFact:
-    """The diagnostic of a fault in the file at `path`."""
+    """The diagnostic for a fault in the file at `path`."""
     if not fault.column:
         return errors.BadFact(path, fault.message, fault.line)
     source = Excerpt(path, fault.text, fault.line)

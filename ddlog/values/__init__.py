@@ -7,6 +7,7 @@ composite value. Sets and maps are kept sorted. The only special scalar is NaN, 
 from .anyvalue import AnyValue, any_class
 from .collections import Group, Map, Set, Vec
 from .defaults import default_value
+from .fromplain import check
 from .numbers import (
     NAN,
     canonical_float,
@@ -20,10 +21,8 @@ from .numbers import (
     wrap_bit,
     wrap_signed,
 )
-from .plain import check
 from .structs import (
     Fault,
-    Origin,
     Struct,
     TypeDefs,
     constructors_of,
@@ -32,10 +31,10 @@ from .structs import (
     struct_class,
     taken_apart,
 )
-from .text import quote, show, to_string
+from .totext import quote, show, to_string
 
 __all__ = [
-    "NAN", "AnyValue", "Fault", "Group", "Map", "Origin", "Set", "Struct", "TypeDefs", "Vec", "any_class",
+    "NAN", "AnyValue", "Fault", "Group", "Map", "Set", "Struct", "TypeDefs", "Vec", "any_class",
     "canonical_float", "check", "constructors_of", "decimal", "default_value", "float_text",
     "int_to_double", "int_to_single", "integer_range", "local_name", "make", "quote", "show", "single",
     "struct_class", "taken_apart", "to_string", "wrap", "wrap_bit", "wrap_signed",

@@ -1,4 +1,4 @@
-"""Values of Any: each with its type."""
+"""Values of Any, each with its type."""
 
 from __future__ import annotations
 

@@ -12,8 +12,8 @@ from typing import Final
 
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .digits import to_int
+from .fromplain import check
 from .numbers import int_to_double
-from .plain import check
 
 BLANKS: Final = r"[ \t\n\x0B\f\r]*"
 BOOL: Final = "(?:true|false)"

@@ -60,7 +60,7 @@ class Map(tuple[tuple[Any, Any], ...]):
         return tuple.__getitem__(self, n)
 
     def find(self, key: Any) -> tuple[int, bool]:
-        """Where the key is, or would be, and whether it is there."""
+        """The position at which the key is or would be, and whether the map has it."""
         at = bisect_left(range(len(self)), key, key=lambda n: self.pair(n)[0])
         return at, at < len(self) and bool(self.pair(at)[0] == key)
 
@@ -103,7 +103,7 @@ class Map(tuple[tuple[Any, Any], ...]):
 
 
 class Group(tuple[Any, tuple[Any, ...]]):
-    """What `group_by` makes: a key and the distinct values of its group, in order."""
+    """A group that `group_by` makes: a key, and the distinct values of its group in order."""
 
     __slots__ = ()
 

@@ -1,4 +1,4 @@
-"""Integers from their digits, however many."""
+"""Integers from any number of digits."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ _CONVERTIBLE = 4000  # digits that Python converts at once
 
 
 def to_int(text: str) -> int:
-    """The integer that digits write, however many: decimal, or hexadecimal after `0x`."""
+    """The integer of decimal digits, or of hexadecimal digits after `0x`. Python's `int` takes at most
+    4300 decimal digits; this function has no limit."""
     if text.startswith("-"):
         return -to_int(text[1:].strip())
     if text[:2] in ("0x", "0X"):

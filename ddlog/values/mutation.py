@@ -1,4 +1,4 @@
-"""`modify`: what a mutation text changes of a value.
+"""The text behind `<-` in `modify` as a function that changes a value.
 
 Scalars, strings and Vecs are overwritten; of a struct only the named fields change; a Set becomes the
 symmetric difference with the given one; of a Map the given keys are set, and deleted where the
@@ -13,8 +13,8 @@ from typing import Any
 from .. import values
 from ..syntax.cursor import Cursor, TextFault
 from ..types import Constructor, Tuple, Type, TypeDef, User
+from .fromtext import read_field_name, read_name, read_value
 from .shapes import Collection, Shape, collection_of, shape_of
-from .valuetext import read_field_name, read_name, read_value
 
 TypeDefs = Mapping[str, TypeDef]
 Mutation = Callable[[Any], Any]

@@ -1,4 +1,4 @@
-"""Rows as users give and get them: tuples, mappings, dataclasses in; struct values out."""
+"""Rows and the forms that users see: tuples, mappings and dataclasses to rows, rows to struct values."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def _checked(value: Any, column: Column, relation: Relation, typedefs: Mapping[s
 
 
 def record_maker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], Any]:
-    """What makes an element of the relation, as users see it, from its row."""
+    """A function that makes an element of the relation, as users see it, from its row."""
     if relation.constructor is None or not isinstance(relation.record, User):
         return lambda row: row[0]
     shape: Shape = shape_of(relation.record, typedefs)
@@ -72,7 +72,7 @@ def record_maker(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callabl
 
 
 def record_text(relation: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Row], str]:
-    """What writes a row as the record text of dumps."""
+    """A function that writes a row as the record text of dumps."""
     writers = [_value_text(column.type, typedefs) for column in relation.columns]
     if relation.constructor is None:
         (write,) = writers

@@ -1,4 +1,4 @@
-"""What values of a type look like from outside: constructors with the type arguments put in, collections."""
+"""The shapes of types: constructors with their type arguments substituted, collections, options."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, TypeGuard
 
 from .. import values
-from ..types import Constructor, Opaque, Tuple, Type, TypeDef, User
+from ..types import Constructor, JsonField, Opaque, Tuple, Type, TypeDef, User
 from . import local_name
 
 
@@ -21,24 +21,24 @@ class Shape:
 
     @property
     def is_union(self) -> bool:
-        """Whether there are several constructors."""
+        """Whether the type has several constructors."""
         return len(self.constructors) != 1
 
     def constructor(self, name: str) -> Constructor | None:
-        """The constructor of that name, or with that name in JSON; the module before it may be left out."""
+        """The constructor with a name: the full name, that without the module, or the name in JSON."""
         for each in self.constructors:
             if name in (each.name, local_name(each.name), each.variant or None):
                 return each
         return None
 
     def make(self, constructor: Constructor) -> Callable[..., Any]:
-        """What builds a value of the constructor from its fields."""
+        """A function that makes a value of the constructor from its fields."""
         return values.struct_class(self.typedef.name, constructor, self.is_union).make
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A collection type: Vec, Set, Map or Group, what it holds, and how it is built from a list."""
+    """A collection type: Vec, Set or Map, the type of its elements, and how it is built from them."""
 
     kind: str
     element: Type
@@ -57,14 +57,19 @@ def is_option(type: Type) -> TypeGuard[User]:
 
 
 def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Any]:
-    """What makes `Some` of an Option type from the value in it."""
+    """A function that makes `Some` of an Option type from the value in it."""
     shape = shape_of(type, typedefs)
     return shape.make(shape.constructors[1])
 
 
+def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
+    """The form that each field of a constructor has in JSON."""
+    return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
+
+
 @lru_cache(maxsize=4096)
 def collection_of(type: Type) -> Collection | None:
-    """The collection that a type is, if it is one."""
+    """The collection that a type is, or None."""
     if not isinstance(type, Opaque):
         return None
     match local_name(type.name), type.args:

@@ -14,15 +14,15 @@ TypeDefs = Mapping[str, TypeDef]
 
 
 class Fault(Exception):
-    """User code failed on a value: a division by zero, an index out of range."""
+    """A program failed on a value: a division by zero, an index out of range."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message)
         self.message = message
 
 
-class Origin(NamedTuple):
-    """Where a struct class comes from. Of a single constructor, `number` is None."""
+class StructKey(NamedTuple):
+    """The identity of a struct class. `number` is the constructor's index in a union, None in a struct."""
 
     typedef: str
     constructor: str
@@ -33,11 +33,11 @@ class Origin(NamedTuple):
 class _StructType(type):
     """The class of struct classes: `make` stays reachable beside a field of that name."""
 
-    __ddlog__: Origin
+    __ddlog__: StructKey
 
     @property
     def make(cls) -> Callable[..., Any]:
-        """What builds a value from its fields, in order."""
+        """A function that makes a value from its fields, in order."""
         index = cls.__ddlog__.number
         if index is None:
             return lambda *fields: tuple.__new__(cls, fields)  # type: ignore[arg-type]
@@ -49,14 +49,14 @@ class Struct(tuple[Any, ...], metaclass=_StructType):
 
     __slots__ = ()
     __match_args__: tuple[str, ...] = ()
-    __ddlog__ = Origin("", "", None, ())
+    __ddlog__ = StructKey("", "", None, ())
 
     def __new__(cls, *args: Any, **named: Any) -> Struct:
-        origin = cls.__ddlog__
-        fields = args + tuple(named.pop(name) for name in origin.names[len(args) :] if name in named)
-        if named or len(fields) != len(origin.names):
-            raise TypeError(f"{cls.__name__} has the fields ({', '.join(origin.names)})")
-        return tuple.__new__(cls, fields if origin.number is None else (origin.number, *fields))
+        key = cls.__ddlog__
+        fields = args + tuple(named.pop(name) for name in key.names[len(args) :] if name in named)
+        if named or len(fields) != len(key.names):
+            raise TypeError(f"{cls.__name__} has the fields ({', '.join(key.names)})")
+        return tuple.__new__(cls, fields if key.number is None else (key.number, *fields))
 
     def _asdict(self) -> dict[str, Any]:
         return dict(zip(self.__ddlog__.names, fields_of(self), strict=True))
@@ -77,27 +77,29 @@ def fields_of(value: Struct) -> tuple[Any, ...]:
 
 
 @cache
-def _struct_class(origin: Origin) -> type[Struct]:
-    offset = 0 if origin.number is None else 1
+def _struct_class(key: StructKey) -> type[Struct]:
+    offset = 0 if key.number is None else 1
     body: dict[str, Any] = {
         "__slots__": (),
-        "__match_args__": origin.names,
-        "__doc__": f"`{origin.constructor}` of `{origin.typedef}`.",
-        "__ddlog__": origin,
+        "__match_args__": key.names,
+        "__doc__": f"`{key.constructor}` of `{key.typedef}`.",
+        "__ddlog__": key,
     }
-    body |= {name: property(itemgetter(at + offset)) for at, name in enumerate(origin.names)}
-    made = _StructType(local_name(origin.constructor), (Struct,), body)
+    body |= {name: property(itemgetter(at + offset)) for at, name in enumerate(key.names)}
+    made = _StructType(local_name(key.constructor), (Struct,), body)
     return cast("type[Struct]", made)
 
 
 def _restore(typedef: str, constructor: str, index: int | None, names: tuple[str, ...], items: Any) -> Struct:
-    return tuple.__new__(_struct_class(Origin(typedef, constructor, index, names)), items)
+    return tuple.__new__(_struct_class(StructKey(typedef, constructor, index, names)), items)
 
 
 def struct_class(typedef_name: str, constructor: Constructor, union: bool) -> type[Struct]:
     """The class of the values that a constructor makes."""
     names = tuple(name for name, _ in constructor.fields)
-    return _struct_class(Origin(typedef_name, constructor.name, constructor.index if union else None, names))
+    return _struct_class(
+        StructKey(typedef_name, constructor.name, constructor.index if union else None, names)
+    )
 
 
 @lru_cache(maxsize=4096)

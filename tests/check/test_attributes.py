@@ -12,7 +12,8 @@ import ddlog
 from ddlog.console.cli import main
 from ddlog.engine.circuit import Join
 from ddlog.types import User
-from ddlog.values.jsonvalue import from_json, to_json
+from ddlog.values.fromjson import from_json
+from ddlog.values.tojson import to_json
 
 PROGRAM = """
 typedef Port = Port{

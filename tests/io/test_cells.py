@@ -24,8 +24,8 @@ from ddlog.io.read import read_facts
 from ddlog.syntax.cursor import TextFault
 from ddlog.types import BigInt, Bit, Bool, Float, Signed, String, Type
 from ddlog.values.cells import WRITTEN_WORDS
-from ddlog.values.jsonvalue import decode_json, from_json
-from ddlog.values.valuetext import parse_value
+from ddlog.values.fromjson import decode_json, from_json
+from ddlog.values.fromtext import parse_value
 
 from ..engine.declared import relation
 
@@ -90,7 +90,7 @@ def test_cells_of_files(
 ) -> None:
     """Beside a column of strings, for which large files are read by Arrow, and beside another such column,
     for which large files of integers are read by a compiled loop."""
-    monkeypatch.setattr("ddlog.io.text.LARGE", least)
+    monkeypatch.setattr("ddlog.io.delimitedfiles.LARGE", least)
     path, cells = tmp_path / name, [cell for cell in cells_of(of) if not set("\t\r\n") & set(cell[0])]
     by_arrow, by_loop = relation("R", a=of, b=String()), relation("R", a=of, b=of)
     assert [(t, outcome(lambda t: value_in_file(path, by_arrow, [t, "x"]), t, of)) for t, _ in cells] == cells

@@ -14,9 +14,10 @@ import pytest
 from ddlog.core import Relation
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.io.columns import Columns
+from ddlog.io.delimitedfiles import LARGE
 from ddlog.io.files import FactFile, find_facts, split_name
+from ddlog.io.formats import TABLE_FORMATS, TEXT_FORMATS, table_format, text_format
 from ddlog.io.read import read_facts
-from ddlog.io.text import LARGE
 from ddlog.io.write import make_directory, write_relation
 from ddlog.types import Bit
 
@@ -154,7 +155,7 @@ def _same_for_large(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, content: st
     """Whether the reader of large files gives the rows or the errors of that of small ones."""
     answers = []
     for least in (1 << 40, 0):
-        monkeypatch.setattr("ddlog.io.text.LARGE", least)
+        monkeypatch.setattr("ddlog.io.delimitedfiles.LARGE", least)
         try:
             columns = read_facts(write(tmp_path / "Reading.csv", content), READING, TYPES)
             answers.append(repr(list(columns.rows(READING))))
@@ -359,3 +360,8 @@ def test_output_goes_nowhere_half(tmp_path: Path) -> None:
         make_directory(tmp_path / "file")
     with pytest.raises(DDlogError, match="cannot be written"):
         make_directory(tmp_path / "file" / "below")
+
+
+def test_every_format_is_implemented() -> None:
+    assert all(text_format(name).read for name in TEXT_FORMATS)
+    assert all(table_format(name).read for name in TABLE_FORMATS)

@@ -9,7 +9,8 @@ import pytest
 from ddlog.codegen.scalar import compile_function_table, row_expr
 from ddlog.sessions.program import Program, compile
 from ddlog.types import User
-from ddlog.values.jsonvalue import from_json, to_json
+from ddlog.values.fromjson import from_json
+from ddlog.values.tojson import to_json
 
 PROGRAM = """
 import json

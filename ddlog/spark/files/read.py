@@ -21,7 +21,7 @@ from ...errors.spark import NotForSpark
 from ...io.columns import TypeDefs
 from ...io.delimited import header_order
 from ...io.faults import CellFault
-from ...io.text import decode
+from ...io.utf8 import decode
 from ...lowering.building import column as stored_column
 from ...types import String
 from ..sessions.failures import fault_sql, spark_failures

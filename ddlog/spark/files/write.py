@@ -19,11 +19,12 @@ from ...errors.diagnostics import DDlogError
 from ...errors.facts import CannotWrite
 from ...io.arrow import arrow_type
 from ...io.columns import TypeDefs, cell_writer
+from ...io.delimitedfiles import csv_header
+from ...io.jsonfiles import json_value_writer
 from ...io.plainform import plain_form
-from ...io.write import csv_header, json_value_writer
 from ...lowering.building import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
-from ...values.jsonvalue import forms_of
+from ...values.shapes import forms_of
 from ..sessions.failures import spark_failures
 from ..types.workers import register
 

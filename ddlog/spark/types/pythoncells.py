@@ -18,10 +18,10 @@ from ...core import Relation
 from ...engine.schema import Column as Stored
 from ...engine.spark.codec import Codec
 from ...io.columns import Columns, TypeDefs, cell_reader
+from ...io.delimitedfiles import read_text
 from ...io.faults import CellFault, FaultyFile
-from ...io.jsonlines import read_json, row_from_json
+from ...io.jsonfiles import read_json, row_from_json
 from ...io.plainform import from_plain
-from ...io.text import read_text
 from .workers import register
 
 _GZIP = b"\x1f\x8b"

@@ -1,27 +1,22 @@
-"""Values as JSON.
+"""JSON to values. `tojson.py` describes the form.
 
-A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just
-`"Name"` when it has none; an Option is `null` or `{"Some": …}`, and may be the bare value. Tuples,
-Vec and Set are arrays. A Map with string keys is an object, any other an array of pairs. Infinities
-and NaN are strings. Attributes can give a field another name, let it be absent, or make a map the array
-of its values; they can give a constructor another name, and put it beside the fields or nowhere.
+A struct may also be an array of its fields, and an Option the bare value in it.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from .. import values
-from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, TypeDef, User
+from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, User
 from . import local_name
 from .cells import WRITTEN_WORDS
 from .digits import to_int
-from .shapes import Shape, collection_of, is_option, shape_of
+from .shapes import Shape, collection_of, forms_of, is_option, shape_of
+from .structs import TypeDefs
 
-TypeDefs = Mapping[str, TypeDef]
 _ABSENT = object()
 
 
@@ -45,7 +40,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """The value of `type` that decoded JSON stands for. Raises ValueError."""
+    """The value of `type` for decoded JSON. Raises ValueError."""
     match type:
         case Float() if isinstance(data, str) and data in WRITTEN_WORDS:
             return values.check(float(data), type, typedefs)
@@ -62,23 +57,6 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
     if collection.kind == "Map" and isinstance(data, dict):
         data = [list(pair) for pair in data.items()]
     return collection.build([from_json(item, collection.element, typedefs) for item in _array(data, type)])
-
-
-def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """What `json.dumps` writes for a value; `from_json` reads it back."""
-    match type:
-        case Float():
-            return value if math.isfinite(value) else values.show(value, type, typedefs)
-        case Tuple():
-            return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
-        case User():
-            return _user_to_json(value, type, typedefs)
-    collection = collection_of(type)
-    if collection is not None:
-        items = [to_json(item, collection.element, typedefs) for item in value]
-        keyed = collection.kind == "Map" and isinstance(collection.element, Tuple)
-        return dict(items) if keyed and collection.element.items[0] == String() else items  # type: ignore[union-attr]
-    return value if isinstance(value, bool | int | str) else values.show(value, type, typedefs)
 
 
 def _array(data: Any, type: Type) -> list[Any]:
@@ -191,38 +169,6 @@ def _keyed(items: list[Any], key: KeyOf, type: Type, typedefs: TypeDefs) -> Any:
         return values.Map([(key(value), value) for value in held])
     except values.Fault as fault:
         raise ValueError(f"{key.name}: {fault.message}") from None
-
-
-def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
-    shape = shape_of(type, typedefs)
-    chosen, fields = values.taken_apart(value, type, typedefs)
-    if not chosen.fields and is_option(type):
-        return None
-    name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
-    if tag:
-        return {tag: name} | _fields_to_json(fields, chosen, typedefs)
-    if not shape.is_union or (tag == "" and fields):
-        return _fields_to_json(fields, chosen, typedefs)
-    if not fields:
-        return name if tag is None else None
-    return {name: _fields_to_json(fields, chosen, typedefs)}
-
-
-def forms_of(constructor: Constructor) -> tuple[JsonField, ...]:
-    """The form of each field of a constructor."""
-    return constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
-
-
-def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
-    parts = zip(fields, forms_of(constructor), constructor.fields, strict=True)
-    return {form.name: field_to_json(field, form, type, typedefs) for field, form, (_, type) in parts}
-
-
-def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
-    """What `json.dumps` writes for a field."""
-    if form.key is not None and isinstance(type, Opaque):
-        return [to_json(held, type.args[1], typedefs) for _, held in value]
-    return to_json(value, type, typedefs)
 
 
 def _describe(data: Any) -> str:

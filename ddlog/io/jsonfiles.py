@@ -4,21 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
+from json.encoder import encode_basestring
 from typing import Any
 
 from ..core import Relation
-from ..values.jsonvalue import fields_from_json, from_json
+from ..types import Bit, JsonField, Signed, String, Type
+from ..values.fromjson import fields_from_json, from_json
+from ..values.shapes import forms_of
+from ..values.tojson import field_to_json
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
-from .text import decode
+from .formats import Row, TextFormat
+from .utf8 import decode
 
 _MOST_FAULTS = 10
 _BLANK = re.compile(r"\s*")
 
 
 def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: bool) -> Columns:
-    """The rows of a JSON text, of which an array in front is a row (`lines`) or holds all rows.
+    """The rows of a JSON text. An array at its beginning is a row if `lines`, and else holds all rows.
     Raises FaultyFile."""
     text = decode(data.removeprefix(b"\xef\xbb\xbf"))
     rows: list[tuple[Any, ...]] = []
@@ -39,7 +45,7 @@ def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: boo
 
 
 def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[Any, ...]:
-    """The row that a JSON value stands for. Raises ValueError."""
+    """The row that a JSON value describes. Raises ValueError."""
     if relation.constructor is None:
         (column,) = relation.columns
         if isinstance(item, dict) and list(item) == [column.name]:
@@ -50,7 +56,8 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
 
 
 def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
-    """The JSON values of a text and where each begins: the lines', or those of the one array."""
+    """The JSON values of a text, each with the position where it begins: the values of the lines, or the
+    elements of the one array."""
     decoder = json.JSONDecoder()
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
@@ -82,3 +89,40 @@ def _fault(text: str, position: int, message: str) -> CellFault:
     end = text.find("\n", position)
     line = text[begin : end if end >= 0 else len(text)]
     return CellFault(message, text.count("\n", 0, begin) + 1, position - begin + 1, line)
+
+
+def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """A function that writes a row as JSON: an object by column name, or the element of a relation `R[T]`."""
+    if relation.constructor is None:
+        write = json_value_writer(relation.columns[0].type, JsonField("value"), typedefs)
+        return lambda row: write(row[0])
+    named = forms_of(relation.constructor)
+    writers = [
+        json_value_writer(column.type, form, typedefs)
+        for column, form in zip(relation.columns, named, strict=True)
+    ]
+    names = (json.dumps(form.name, ensure_ascii=False).replace("%", "%%") for form in named)
+    template = f"{{{', '.join(f'{name}: %s' for name in names)}}}"
+    if all(write is str for write in writers):
+        return lambda row: template % row
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
+    """A function that writes the value of a field as JSON."""
+    match type:
+        case Bit() | Signed():
+            return str
+        case String():
+            return encode_basestring
+    return lambda value: json.dumps(field_to_json(value, form, type, typedefs), ensure_ascii=False)
+
+
+def json_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """A function that writes a row as a line of JSON."""
+    write = json_writer(relation, typedefs)
+    return lambda row: write(row) + "\n"
+
+
+LINES = TextFormat(partial(read_json, lines=True), json_line)
+DOCUMENT = TextFormat(partial(read_json, lines=False), json_line)

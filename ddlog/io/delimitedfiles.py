@@ -1,16 +1,25 @@
-"""Tab- and comma-separated files to columns: numbers by a compiled loop, other large files through
-Arrow, small ones and those with errors line by line."""
+"""Tab- and comma-separated files.
+
+A large file of integers is read by a compiled loop, any other large file by Arrow. Small files, and files in
+which these two find something unexpected, are read line by line, which finds the errors and their places.
+"""
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from ..core import Relation
-from ..types import Bit, Signed, String
-from .columns import Columns, TypeDefs, cell_reader, integer_bounds
+from ..errors import facts as errors
+from ..errors.diagnostics import DDlogError
+from ..types import BigInt, Bit, Float, Signed, String
+from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
 from .delimited import Record, comma_records, header_order, tab_records
 from .faults import CellFault, FaultyFile
+from .formats import Row, TextFormat
+from .utf8 import decode
 
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
 _MOST_FAULTS = 10
@@ -24,20 +33,6 @@ def read_text(data: bytes, separator: str, relation: Relation, typedefs: TypeDef
         if quick is not None:
             return quick
     return _read_lines(decode(data[start:]), separator, relation, typedefs)
-
-
-def decode(data: bytes) -> str:
-    """UTF-8 bytes as text. Raises FaultyFile with the place of the first byte that is wrong."""
-    try:
-        return data.decode("utf-8")
-    except UnicodeDecodeError as error:
-        begin = data.rfind(b"\n", 0, error.start) + 1
-        end = data.find(b"\n", error.start)
-        line = data[begin : end if end >= 0 else len(data)].decode("utf-8", errors="replace")
-        column = len(data[begin : error.start].decode("utf-8", errors="replace")) + 1
-        number = data.count(b"\n", 0, begin) + 1
-        message = f"byte 0x{data[error.start]:02x} at offset {error.start} is not UTF-8"
-        raise FaultyFile([CellFault(message, number, column, line)]) from None
 
 
 def _read_large(
@@ -66,7 +61,7 @@ def _read_large(
         columns = read_integers(data, start, separator, [bound for bound in in_file if bound is not None])
         if columns is not None:
             return Columns(tuple(columns[place] for place in places), len(columns[0]))
-    from .arrow import read_delimited
+    from .arrowcsv import read_delimited
 
     return read_delimited(data, start, separator, order, relation, typedefs)
 
@@ -132,3 +127,68 @@ def _count_empty(text: str, separator: str, relation: Relation) -> int:
         if line.text:
             raise _wrong_count(line, relation)
     return max(0, len(lines) - (separator == ","))
+
+
+def csv_line(cells: Sequence[str]) -> str:
+    """A line of a comma-separated file, after RFC 4180 but with a bare line feed."""
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerow(cells)
+    return out.getvalue()
+
+
+def csv_header(relation: Relation, first: Sequence[str] = ()) -> str:
+    """The line that names the columns."""
+    return csv_line([*first, *(column.name for column in relation.columns)])
+
+
+def comma_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """A function that writes a row as a line of comma-separated cells."""
+    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+    return lambda row: csv_line([write(value) for write, value in zip(cells, row, strict=True)])
+
+
+def tab_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
+    """A function that writes a row as a line of tab-separated cells. It raises DDlogError for a cell with a
+    tab or the end of a line in it."""
+    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+
+    def write_line(row: Row) -> str:
+        texts = [write(value) for write, value in zip(cells, row, strict=True)]
+        for text in texts:
+            if "\t" in text or "\n" in text or "\r" in text:
+                raise DDlogError([errors.NotTabSeparable(relation=relation.name, value=text)])
+        return "\t".join(texts) + "\n"
+
+    return write_line
+
+
+def comma_lines(relation: Relation, typedefs: TypeDefs) -> Callable[[list[Row]], str] | None:
+    """A function that writes many rows at once, for numbers and strings: the csv module writes these as
+    `comma_line` does. None for other types."""
+    if not all(isinstance(c.type, BigInt | Bit | Signed | String | Float) for c in relation.columns):
+        return None
+    floats = [p for p, c in enumerate(relation.columns) if isinstance(c.type, Float)]
+    cells = [cell_writer(column.type, typedefs) for column in relation.columns]
+
+    def write(rows: list[Row]) -> str:
+        out = io.StringIO()
+        texts = (
+            [w(v) if p in floats else v for p, (w, v) in enumerate(zip(cells, row, strict=True))]
+            for row in rows
+        )
+        csv.writer(out, lineterminator="\n").writerows(texts if floats else rows)
+        return out.getvalue()
+
+    return write
+
+
+def _read_tabs(data: bytes, relation: Relation, typedefs: TypeDefs) -> Columns:
+    return read_text(data, "\t", relation, typedefs)
+
+
+def _read_commas(data: bytes, relation: Relation, typedefs: TypeDefs) -> Columns:
+    return read_text(data, ",", relation, typedefs)
+
+
+TABS = TextFormat(_read_tabs, tab_line)
+COMMAS = TextFormat(_read_commas, comma_line, csv_header, comma_lines)

@@ -1,4 +1,4 @@
-"""Values as text."""
+"""Values to text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plain Python values of users to values of a type."""
+"""Plain Python values, as users give them, to values of a type."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, m
 
 
 def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """The canonical value of `type` for a plain Python value. Raises ValueError saying what is wrong.
+    """The canonical value of `type` for a plain Python value. Raises ValueError with the reason.
 
     Lists and tuples serve for tuples, structs and vectors, sets for Set, dictionaries for Map and
     for structs, None and a bare value for Option, numpy scalars for numbers.
@@ -78,9 +78,9 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
     constructors = constructors_of(typedef, type.args)
     is_option = local_name(type.name) == "Option"
     if isinstance(value, Struct) and not (is_option and value.__ddlog__.typedef != typedef.name):
-        origin = value.__ddlog__
-        found = [each for each in constructors if each.name == origin.constructor]
-        if not found or origin.typedef != typedef.name:
+        key = value.__ddlog__
+        found = [each for each in constructors if each.name == key.constructor]
+        if not found or key.typedef != typedef.name:
             _refuse(value, type)
         return _check_fields(fields_of(value), found[0], type, typedefs)
     if len(constructors) == 1:

@@ -1,7 +1,7 @@
-"""Values as text, the form of command files and of composite columns in fact files: text to value.
+"""Text to values, in the form of command files and of composite columns in fact files.
 
 The type decides how the text is read, so a bare `1` may become a bigint, a double or `Some{1}`.
-`values.show` is the way back.
+`values.show` writes the same form.
 """
 
 from __future__ import annotations
@@ -14,12 +14,11 @@ from typing import Any
 from .. import values
 from ..errors.diagnostics import counted
 from ..syntax.cursor import Cursor, TextFault, Unfinished
-from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, TypeDef, User
+from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, User
 from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
-from .jsonvalue import decode_json, from_json
+from .fromjson import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
-
-TypeDefs = Mapping[str, TypeDef]
+from .structs import TypeDefs
 
 _END = r"(?![\w.])"
 _BOOL = re.compile(BOOL + r"(?!\w)")
@@ -34,7 +33,7 @@ _ESCAPES |= {sign: sign for sign in "\\\"'?"}
 
 
 def parse_value(text: str, type: Type, typedefs: TypeDefs) -> Any:
-    """The value of `type` that `text` writes. Raises TextFault with the place of what is wrong."""
+    """The value of `type` that `text` writes. Raises TextFault with the place of the fault."""
     cursor = Cursor(text)
     try:
         value = read_value(cursor, type, typedefs)
@@ -215,7 +214,7 @@ def _read_fields(
 
 
 def _read_bare_option(cursor: Cursor, type: User, typedefs: TypeDefs) -> Any:
-    """An Option written as the bare value in it, or as a list of none or one."""
+    """An Option written as the bare value in it, or as a list of no or one value."""
     shape = shape_of(type, typedefs)
     none, some = shape.constructors
     inner = some.fields[0][1]

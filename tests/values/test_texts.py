@@ -14,9 +14,10 @@ from hypothesis import strategies as st
 from ddlog import values
 from ddlog.syntax.cursor import Cursor, TextFault
 from ddlog.types import Bit, Float, Signed, Tuple, Type, User
-from ddlog.values.jsonvalue import from_json, to_json
+from ddlog.values.fromjson import from_json
+from ddlog.values.fromtext import parse_value
 from ddlog.values.mutation import read_mutation
-from ddlog.values.valuetext import parse_value
+from ddlog.values.tojson import to_json
 
 from ..engine.declared import (
     BIGINT,

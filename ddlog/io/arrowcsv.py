@@ -1,0 +1,99 @@
+"""Large delimited texts, read by Arrow."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..core import Relation
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
+from .arrow import column_of
+from .columns import ColumnData, Columns, TypeDefs
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+# Cells that Arrow takes otherwise than ddlog.values.cells does: a hexadecimal number of 64 bits as a negative
+# one, and a NaN with a payload.
+_WRAPPED = re.compile(rb"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}(?![0-9a-fA-F])")
+_NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
+
+
+def read_delimited(
+    data: bytes,
+    start: int,
+    separator: str,
+    order: Sequence[int] | None,
+    relation: Relation,
+    typedefs: TypeDefs,
+) -> Columns | None:
+    """The columns of a text from byte `start` on, or None when something in it is not plain: the
+    line-by-line reader then finds what and where. `order` gives the place of each column."""
+    import pyarrow as pa
+    from pyarrow import csv
+
+    places = list(order) if order is not None else list(range(len(relation.columns)))
+    names = [str(place) for place in range(len(places))]
+    kinds = {
+        str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
+    }
+    if data.count(b"\r") != data.count(b"\r\n"):
+        return None
+    one_string = len(places) == 1 and isinstance(relation.columns[0].type, String)
+    quoted = separator == "," and data.find(b'"', start) >= 0
+    try:
+        table = csv.read_csv(
+            pa.BufferReader(pa.py_buffer(data).slice(start)),
+            read_options=csv.ReadOptions(column_names=names),
+            parse_options=csv.ParseOptions(
+                delimiter=separator,
+                quote_char='"' if quoted else False,
+                newlines_in_values=quoted,
+                ignore_empty_lines=not (one_string and separator == "\t"),
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=kinds,
+                null_values=[],
+                strings_can_be_null=False,
+                true_values=["true"],
+                false_values=["false"],
+            ),
+        )
+        columns = [
+            column_of(table.column(str(place)), column.type, typedefs, as_text=True)
+            for place, column in zip(places, relation.columns, strict=True)
+        ]
+    except (pa.ArrowInvalid, ValueError):
+        return None
+    if any(map(_has_negative, columns)) and _WRAPPED.search(data, start):
+        return None
+    if any(map(_has_nan, columns)) and _NAN_WITH_PAYLOAD.search(data, start):
+        return None
+    return Columns(tuple(columns), table.num_rows)
+
+
+def _has_negative(column: ColumnData) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype == np.int64 and bool((column < 0).any())
+
+
+def _has_nan(column: ColumnData) -> bool:
+    return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isnan(column).any())
+
+
+def _text_type(type: Type) -> pa.DataType:
+    """The Arrow type that a text column is read as. Composite values are read as texts."""
+    import pyarrow as pa
+
+    match type:
+        case Bool():
+            return pa.bool_()
+        case Float():
+            return pa.float64()
+        case Bit(width) if width >= 64:
+            return pa.uint64()
+        case BigInt() | Bit() | Signed():
+            return pa.int64()
+    return pa.dictionary(pa.int32(), pa.string())

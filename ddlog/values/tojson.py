@@ -1,0 +1,63 @@
+"""Values to JSON.
+
+A struct is an object of its fields; a constructor of a union is `{"Name": {fields}}`, or just `"Name"` when
+it has no fields; an Option is `null` or `{"Some": …}`. Tuples, Vec and Set are arrays. A Map with string keys
+is an object, any other Map an array of pairs. Infinities and NaN are strings. Attributes of the program can
+rename a field, let it be absent, or make a map the array of its values. They can rename a constructor, write
+its name beside the fields, or leave its name out.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import values
+from ..types import Constructor, Float, JsonField, Opaque, String, Tuple, Type, User
+from . import local_name
+from .shapes import collection_of, forms_of, is_option, shape_of
+from .structs import TypeDefs
+
+
+def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
+    """The objects that `json.dumps` writes for a value. `from_json` reads them back."""
+    match type:
+        case Float():
+            return value if math.isfinite(value) else values.show(value, type, typedefs)
+        case Tuple():
+            return [to_json(item, of, typedefs) for item, of in zip(value, type.items, strict=True)]
+        case User():
+            return _user_to_json(value, type, typedefs)
+    collection = collection_of(type)
+    if collection is not None:
+        items = [to_json(item, collection.element, typedefs) for item in value]
+        keyed = collection.kind == "Map" and isinstance(collection.element, Tuple)
+        return dict(items) if keyed and collection.element.items[0] == String() else items  # type: ignore[union-attr]
+    return value if isinstance(value, bool | int | str) else values.show(value, type, typedefs)
+
+
+def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
+    shape = shape_of(type, typedefs)
+    chosen, fields = values.taken_apart(value, type, typedefs)
+    if not chosen.fields and is_option(type):
+        return None
+    name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
+    if tag:
+        return {tag: name} | _fields_to_json(fields, chosen, typedefs)
+    if not shape.is_union or (tag == "" and fields):
+        return _fields_to_json(fields, chosen, typedefs)
+    if not fields:
+        return name if tag is None else None
+    return {name: _fields_to_json(fields, chosen, typedefs)}
+
+
+def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
+    parts = zip(fields, forms_of(constructor), constructor.fields, strict=True)
+    return {form.name: field_to_json(field, form, type, typedefs) for field, form, (_, type) in parts}
+
+
+def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
+    """The objects that `json.dumps` writes for a field, in its form."""
+    if form.key is not None and isinstance(type, Opaque):
+        return [to_json(held, type.args[1], typedefs) for _, held in value]
+    return to_json(value, type, typedefs)
