@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import itertools
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -123,7 +124,7 @@ def _head(path: Path) -> str:
     try:
         with (gzip.open if path.name.endswith(".gz") else open)(path, "rb") as file:
             data: bytes = file.read(_HEAD)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([CannotRead(str(path), reason)]) from None
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")

@@ -3,6 +3,7 @@ the options that say what is printed."""
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -89,6 +90,13 @@ def run(capsys: pytest.CaptureFixture[str], text: str, *options: str, code: int 
 )
 def test_what_commands_print(text: str, expected: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(capsys, text) == (expected, "")
+
+
+@pytest.mark.parametrize("damage", [slice(0, 20), slice(0, None, 2)])
+def test_a_damaged_file_cannot_be_read(damage: slice, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("u.dat.gz").write_bytes(gzip.compress(b"echo a;" * 99)[:12] + gzip.compress(b"echo b;" * 99)[damage])
+    assert main(["run", "p.dl", "--updates", "u.dat.gz", "--quiet"]) == 1
+    assert "error: u.dat.gz: cannot be read: " in capsys.readouterr().err
 
 
 def test_the_initial_contents_come_first(capsys: pytest.CaptureFixture[str]) -> None:
