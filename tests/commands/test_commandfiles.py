@@ -145,7 +145,7 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("rollback;", "u.dat:3:1: `rollback` outside a transaction"),
         ("clear Edge;", "u.dat:3:1: `clear` outside a transaction"),
         ('insert Edge("a", "b");', "u.dat:3:1: `insert` outside a transaction"),
-        ("start; start;", "u.dat:3:8: `start` inside a transaction: they do not nest"),
+        ("start; start;", "u.dat:3:8: `start` inside a transaction: transactions do not nest"),
         ("start; clear Path;", "u.dat:3:8: Path is not an input relation"),
         ('start; insert Path("a", "b");', "u.dat:3:8: Path is not an input relation"),
         ('start; insert Host(1, "a", Up, [], []);', "u.dat:3:8: Host already has a row with the key 1"),
