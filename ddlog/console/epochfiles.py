@@ -1,7 +1,7 @@
 """The changes of each epoch as files, each epoch exactly once: DIR/changes/epoch=N/changes.jsonl.
 
-The folder of an epoch has a hidden name until the epoch is recorded. A run that continues publishes the hidden
-folders of recorded epochs and deletes the other ones: their epochs come again.
+The folder of an epoch has a hidden name until the epoch is recorded. A run that continues publishes the
+hidden folders of recorded epochs and deletes the other ones: their epochs come again.
 """
 
 from __future__ import annotations

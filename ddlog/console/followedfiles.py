@@ -39,8 +39,8 @@ def changes_in(
     """The changes of a file in the folder of a relation, as relation, row and +1 or -1, in order; None if the
     file holds facts. Raises DDlogError.
 
-    A file of changes is a file of JSON lines whose first line is a change (`{"insert": …}`), a file of separated
-    rows with +1 or -1 before the columns of the relation, or a table with a further column `op`.
+    A file of changes is a file of JSON lines whose first line is a change (`{"insert": …}`), a file of rows
+    with +1 or -1 before the columns of the relation, or a table with a further column `op`.
     """
     named = split_name(path)
     if named is None:
@@ -106,7 +106,7 @@ def _table_changes(
 
 
 def _rows(commands: Iterator[Command]) -> Iterator[tuple[str, Row, int]]:
-    """The changes that commands make. Transactions in the file have no meaning: a batch is one transaction."""
+    """The changes that commands make. A batch is one transaction, whatever the file says of transactions."""
     for command in commands:
         match command.action:
             case Update("insert", relation, row):
