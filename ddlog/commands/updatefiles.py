@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import sys
+import zlib
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
@@ -124,6 +125,6 @@ def read_update_file(path: Path) -> str:
         raise DDlogError([errors.DirectoryForFile(str(path))]) from None
     except FaultyFile as faulty:
         raise DDlogError([fault_in(str(path), fault) for fault in faulty.faults]) from None
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([errors.CannotRead(str(path), reason)]) from None

@@ -83,14 +83,14 @@ def _run(commands: _Commands) -> None:
     run.formatter_class = argparse.RawDescriptionHelpFormatter
     run.epilog = _FILE_FORMS
     _session_options(run)
-    run.add_argument("--output", metavar="DIR",
+    run.add_argument("--output", metavar="DIR", type=_name,
                      help="write each output relation to a file or folder of this directory")  # fmt: skip
     run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
                      help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
     run.add_argument("--relation", metavar="REL", action="append", default=[],
                      help="print only this relation, of any role; may be repeated")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
-    run.add_argument("--updates", metavar="FILE",
+    run.add_argument("--updates", metavar="FILE", type=_name,
                      help="apply the transactions of this file; - is standard input")  # fmt: skip
     for name, effect in (
         ("init-snapshot", "print the output relations before the updates"),
@@ -99,10 +99,10 @@ def _run(commands: _Commands) -> None:
     ):
         run.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True,
                          help=f"{effect} (default); --no-{name}: do not")  # fmt: skip
-    run.add_argument("--follow", metavar="DIR",
+    run.add_argument("--follow", metavar="DIR", type=_name,
                      help="apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes; "
                           "needs PySpark")  # fmt: skip
-    run.add_argument("--checkpoint", metavar="DIR",
+    run.add_argument("--checkpoint", metavar="DIR", type=_name,
                      help="with --follow: record the applied files here, continue after them")  # fmt: skip
     run.add_argument("--once", action="store_true", help="with --follow: end after the present files")
     run.add_argument("--every", metavar="TIME",
@@ -161,6 +161,12 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip
+
+
+def _name(text: str) -> str:
+    if not text:
+        raise argparse.ArgumentTypeError("a name cannot be empty")
+    return text
 
 
 def _size(text: str) -> int:

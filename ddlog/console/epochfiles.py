@@ -1,7 +1,7 @@
 """The changes of each epoch as files, each epoch exactly once: DIR/changes/epoch=N/changes.jsonl.
 
-An epoch's folder is written under a hidden name, and gets its own name when the epoch is recorded. A run that
-continues finishes what was recorded and throws away what was not: that epoch comes again.
+The folder of an epoch has a hidden name until the epoch is recorded. A run that continues publishes the
+hidden folders of recorded epochs and deletes the other ones: their epochs come again.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class EpochFiles:
         self._session, self._names, self._home = session, frozenset(names), directory / "changes"
 
     def continue_after(self, last: int) -> None:
-        """Begins; `last` is the last epoch that is recorded, -1 if there is none. Raises DDlogError when
-        there are epochs that are not."""
+        """Begins after the last recorded epoch, -1 if there is none. Raises DDlogError if the directory has
+        later epochs."""
         with self._reported():
             self._home.mkdir(parents=True, exist_ok=True)
             for path in sorted(self._home.iterdir()):
@@ -47,7 +47,7 @@ class EpochFiles:
                     raise DDlogError([OutputOfAnotherRun(str(self._home))])
 
     def write(self, changes: Changes, epoch: int) -> None:
-        """Writes the changes of an epoch, where they are not yet to be seen. Raises DDlogError."""
+        """Writes the changes of an epoch to its hidden folder. Raises DDlogError."""
         named = [name for name in changes if name in self._names]
         draft = self._draft(epoch)
         with self._reported():
@@ -61,7 +61,7 @@ class EpochFiles:
                 os.fsync(file.fileno())
 
     def publish(self, epoch: int) -> None:
-        """Shows the changes of an epoch, if it has any. Raises DDlogError."""
+        """Publishes the changes of an epoch, if it has any. Raises DDlogError."""
         with self._reported():
             if self._draft(epoch).is_dir():
                 os.rename(self._draft(epoch), self._home / f"epoch={epoch}")

@@ -1,10 +1,11 @@
-"""Files that appear in a followed directory: facts that come, or changes, as rows with +1 and -1."""
+"""Followed files: facts to insert, or changes, as rows with +1 or -1."""
 
 from __future__ import annotations
 
 import gzip
 import itertools
 import json
+import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -26,7 +27,7 @@ from ..values.rows import Row
 
 _HEAD = 1 << 20
 OP = "op"
-"""The column of a table that says with +1 or -1 whether a row comes or goes."""
+"""The column of a table with +1 for a row to insert, and -1 for a row to delete."""
 
 _SIGNS = {"+1": 1, "1": 1, "-1": -1}
 _WORDS = ("insert", "delete", "insert_or_update", "upsert", "delete_key", "clear", "commit", "rollback")
@@ -35,11 +36,11 @@ _WORDS = ("insert", "delete", "insert_or_update", "upsert", "delete_key", "clear
 def changes_in(
     path: Path, relation: Relation, relations: Mapping[str, Relation], typedefs: TypeDefs
 ) -> Iterator[tuple[str, Row, int]] | None:
-    """The changes of a file in the folder of a relation, as relation, row and +1 or -1, in order; None when
-    the file's form tells that it holds facts, all of which come. Raises DDlogError.
+    """The changes of a file in the folder of a relation, as relation, row and +1 or -1, in order; None if the
+    file holds facts. Raises DDlogError.
 
-    A file of changes is one of JSON lines that begins with a change (`{"insert": …}`), one of separated rows
-    with a cell more than the relation has columns, +1 or -1 in front, or a table with a further column `op`.
+    A file of changes is a file of JSON lines whose first line is a change (`{"insert": …}`), a file of rows
+    with +1 or -1 before the columns of the relation, or a table with a further column `op`.
     """
     named = split_name(path)
     if named is None:
@@ -82,7 +83,7 @@ def facts_in(path: Path, relation: Relation, typedefs: TypeDefs) -> Iterator[Row
 def _table_changes(
     path: Path, format: str, relation: Relation, typedefs: TypeDefs
 ) -> Iterator[tuple[str, Row, int]] | None:
-    """The changes in a table with a column that says which rows come and go; None if it has none."""
+    """The changes in a table with the column `op`; None if the table has no such column."""
     from ..io.arrow import columns_of_table
     from ..io.arrowfiles import open_table
 
@@ -106,7 +107,7 @@ def _table_changes(
 
 
 def _rows(commands: Iterator[Command]) -> Iterator[tuple[str, Row, int]]:
-    """The changes that commands make. Where transactions begin and end is nothing here: a batch is one."""
+    """The changes that commands make. A batch is one transaction, whatever the file says of transactions."""
     for command in commands:
         match command.action:
             case Update("insert", relation, row):
@@ -124,7 +125,7 @@ def _head(path: Path) -> str:
     try:
         with (gzip.open if path.name.endswith(".gz") else open)(path, "rb") as file:
             data: bytes = file.read(_HEAD)
-    except (OSError, EOFError) as error:
+    except (OSError, EOFError, zlib.error) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise DDlogError([CannotRead(str(path), reason)]) from None
     text = data.decode("utf-8", "replace").removeprefix("\ufeff")
@@ -141,7 +142,7 @@ def _is_json_change(text: str) -> bool:
 
 
 def _is_separated_change(text: str, separator: str, relation: Relation) -> bool:
-    """Whether the first rows have a cell too many, one of them with a sign in it; one may be a header."""
+    """Whether one of the first two rows has a further cell with +1 or -1; the other one may be a header."""
     records = comma_records(text) if separator == "," else tab_records(text, keep_empty=False)
     try:
         first: list[Record] = list(itertools.islice(records, 2))

@@ -1,4 +1,4 @@
-"""Options that DDlog's programs and its compiler have and that can mean nothing here: refused by name."""
+"""Options of DDlog's programs and of its compiler that have no meaning here. They are refused by name."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ import argparse
 from collections.abc import Sequence
 from typing import Any
 
-_TIMELY = "nothing here runs on timely or differential dataflow; the command `profile cpu on;` measures"
+_TIMELY = "programs do not run on timely or differential dataflow; the command `profile cpu on;` measures"
 _RUST = "programs are interpreted, and no Rust is generated"
 _D3LOG = "D3log is left out of this dialect; --engine spark runs a program on several machines"
 
 REASONS: dict[str, str] = {
-    "--print": "it has no effect in DDlog either; what is printed is chosen with --relation",
-    "--no-print": "it has no effect in DDlog either; --no-delta and --no-init-snapshot let less be printed",
-    "--idle-merge-effort": "state is merged within a commit, and nothing is done between commits",
+    "--print": "it has no effect in DDlog either; --relation chooses the printed relations",
+    "--no-print": "it has no effect in DDlog either; --no-delta and --no-init-snapshot print less",
+    "--idle-merge-effort": "state is merged within commits, not between them",
     "--self-profiler": "the command `profile cpu on;` measures",
-    "--self-profiler-dir": "the command `profile;` prints what was measured, and writes no file",
+    "--self-profiler-dir": "the command `profile;` prints the measurements, and writes no file",
     "--profile-timely": _TIMELY,
     "--profile-differential": _TIMELY,
     "--timely-profiler-socket": _TIMELY,
@@ -24,17 +24,17 @@ REASONS: dict[str, str] = {
     "--differential-trace-dir": _TIMELY,
     "--ddshow": _TIMELY,
     "-i": "the program is an argument: ddlog run PROG.dl",
-    "-o": "nothing is compiled; --output DIR is where output relations go",
+    "-o": "nothing is compiled; --output DIR writes the output relations",
     "--action": "`ddlog check` validates a program, and `ddlog run` runs it",
-    "--output-input-relations": "--relation R gives out an input relation too",
+    "--output-input-relations": "--relation R also prints an input relation",
     "-g": "there are no debug hooks; an `output relation` shows what a rule derives",
-    "--nested-ts-32": "iterations are not limited, unless --max-iterations says so",
+    "--nested-ts-32": "only --max-iterations limits iterations",
     "-j": "there are no bindings for Java",
     "--java": "there are no bindings for Java",
-    "--pp-flattened": "`ddlog circuit` prints what becomes of a program",
-    "--pp-validated": "`ddlog circuit` prints what becomes of a program",
-    "--pp-debug": "`ddlog circuit` prints what becomes of a program",
-    "--pp-optimized": "`ddlog circuit` prints what becomes of a program",
+    "--pp-flattened": "`ddlog circuit` prints the circuit of a program",
+    "--pp-validated": "`ddlog circuit` prints the circuit of a program",
+    "--pp-debug": "`ddlog circuit` prints the circuit of a program",
+    "--pp-optimized": "`ddlog circuit` prints the circuit of a program",
     "--re-validate": _RUST,
     "--dynlib": _RUST,
     "--no-dynlib": _RUST,
@@ -61,6 +61,6 @@ class _Refuse(argparse.Action):
 
 
 def refuse(parser: argparse.ArgumentParser) -> None:
-    """Makes the parser refuse these options, each with the reason, and says nothing of them in its help."""
+    """Makes the parser refuse these options, each with the reason. Its help does not list them."""
     for option in REASONS:
         parser.add_argument(option, action=_Refuse, nargs="?", dest=argparse.SUPPRESS, help=argparse.SUPPRESS)

@@ -1,4 +1,4 @@
-"""What can be wrong in command files and change files."""
+"""Errors in command files and change files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class BadCommand(Diagnostic):
-    """A command that does not read as one."""
+    """A command or a line with the wrong form."""
 
     title: ClassVar[str] = "{problem}"
     problem: str
@@ -27,21 +27,21 @@ class UnknownCommand(Diagnostic):
 
     @property
     def hint(self) -> str:
-        """The command that was perhaps meant, or all of them."""
+        """The command that was perhaps meant, or the names of all commands."""
         return f"did you mean `{self.near}`?" if self.near else "the commands are " + ", ".join(self.known)
 
 
 @dataclass(frozen=True, slots=True)
 class NoTimely(Diagnostic):
-    """A measurement of what is not there."""
+    """`profile timely`."""
 
-    title: ClassVar[str] = "`profile timely` has nothing to measure: nothing here runs on timely dataflow"
-    suggestion: ClassVar[str] = "`profile cpu on;` measures where the time of commits goes"
+    title: ClassVar[str] = "`profile timely` has nothing to measure: programs do not run on timely dataflow"
+    suggestion: ClassVar[str] = "`profile cpu on;` measures the time of commits"
 
 
 @dataclass(frozen=True, slots=True)
 class NoTransaction(Diagnostic):
-    """A command that goes only inside a transaction."""
+    """A command outside a transaction that needs one."""
 
     title: ClassVar[str] = "`{name}` outside a transaction"
     suggestion: ClassVar[str] = "begin one with `start;`"
@@ -52,5 +52,5 @@ class NoTransaction(Diagnostic):
 class TransactionOpen(Diagnostic):
     """A transaction inside a transaction."""
 
-    title: ClassVar[str] = "`start` inside a transaction: they do not nest"
-    suggestion: ClassVar[str] = "end the one before with `commit;` or `rollback;`"
+    title: ClassVar[str] = "`start` inside a transaction: transactions do not nest"
+    suggestion: ClassVar[str] = "end the open transaction with `commit;` or `rollback;`"

@@ -1,4 +1,4 @@
-"""What can be wrong with fact files and with the places that output goes to."""
+"""Errors about fact files and about the places of output."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class BadFact(Diagnostic):
-    """Something in a fact file; `row` counts rows where a file has no lines."""
+    """A fault in a fact file; `row` counts rows if the file has no lines."""
 
     title: ClassVar[str] = "{where}{problem}"
     path: str
@@ -19,7 +19,7 @@ class BadFact(Diagnostic):
 
     @property
     def where(self) -> str:
-        """The place in words, for files that have no lines."""
+        """The place in words, for files without lines."""
         if self.span is not None:
             return ""
         return f"{self.path}: row {self.row}: " if self.row else f"{self.path}: "
@@ -27,7 +27,7 @@ class BadFact(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NoSuchDirectory(Diagnostic):
-    """The input directory is not there."""
+    """An input directory that does not exist."""
 
     title: ClassVar[str] = "{path}: there is no such directory"
     path: str
@@ -52,17 +52,17 @@ class DirectoryForFile(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NotAPartFile(Diagnostic):
-    """A folder of part files has something else in it."""
+    """A file in a folder of part files that holds no facts."""
 
-    title: ClassVar[str] = "{path}: this is no file of facts"
-    suggestion: ClassVar[str] = "part files end in {formats}; the text forms also in .gz"
+    title: ClassVar[str] = "{path}: this is not a file of facts"
+    suggestion: ClassVar[str] = "part files end in {formats}; the text forms may also end in .gz"
     path: str
     formats: str
 
 
 @dataclass(frozen=True, slots=True)
 class CannotRead(Diagnostic):
-    """The operating system refuses to read."""
+    """A file that the operating system does not let us read."""
 
     title: ClassVar[str] = "{path}: cannot be read: {reason}"
     path: str
@@ -71,7 +71,7 @@ class CannotRead(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class CannotWrite(Diagnostic):
-    """The operating system refuses to write."""
+    """A file that the operating system does not let us write."""
 
     title: ClassVar[str] = "{path}: cannot be written: {reason}"
     path: str
@@ -90,7 +90,7 @@ class NotAnInputRelation(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class MisnamedFile(Diagnostic):
-    """A fact file for a relation that the program does not have."""
+    """A fact file without a relation in the program."""
 
     title: ClassVar[str] = "{path}: the program has no input relation {relation}"
     path: str
@@ -120,7 +120,7 @@ class SeveralFiles(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NotTabSeparable(Diagnostic):
-    """A string with a tab or a line end, for a format that has no quotes."""
+    """A string with a tab or a line end, for a format without quotes."""
 
     title: ClassVar[str] = "relation {relation}: the value {value!r} cannot be written tab-separated"
     suggestion: ClassVar[str] = "use --format csv or jsonl"

@@ -1,4 +1,4 @@
-"""What can be wrong with a Soufflé program, and what of it cannot be said in this language."""
+"""Errors in a Soufflé program, and constructs of it without a counterpart in this language."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class CannotTranslate(Diagnostic):
 
     @property
     def reason(self) -> str:
-        """Why not, after a colon."""
+        """The reason, after a colon."""
         return f": {self.why}" if self.why else ""
 
 
@@ -36,7 +36,7 @@ class UnnamedValue(Diagnostic):
     """`_` where a value is needed."""
 
     title: ClassVar[str] = "`_` has no value here"
-    suggestion: ClassVar[str] = "`_` only stands for a column of a term, or a part of a record in one"
+    suggestion: ClassVar[str] = "`_` can only be a column of a term, or a part of a record in a term"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +75,7 @@ class WrongNumber(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeClash(Diagnostic):
-    """An expression of a type that does not fit its place."""
+    """An expression with the wrong type for its place."""
 
     title: ClassVar[str] = "type clash: this is a {found}, and a {wanted} is needed here"
     found: str
@@ -106,7 +106,7 @@ class ConstantTooLarge(Diagnostic):
 class NotATerm(Diagnostic):
     """A value where a term of a body is needed."""
 
-    title: ClassVar[str] = "this is a value, no term of a body"
+    title: ClassVar[str] = "this is a value, not a term of a body"
     suggestion: ClassVar[str] = "a term is `relation(...)`, a comparison, `match(p, s)` or `contains(a, b)`"
 
 
@@ -114,19 +114,19 @@ class NotATerm(Diagnostic):
 class NotAValue(Diagnostic):
     """A body where a value is needed."""
 
-    title: ClassVar[str] = "this is a part of a body, no value"
+    title: ClassVar[str] = "this is a part of a body, not a value"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAHead(Diagnostic):
-    """Something else than an atom as a head."""
+    """A head that is not an atom."""
 
     title: ClassVar[str] = "a head is a plain term: `relation(values)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadDirective(Diagnostic):
-    """A line for the preprocessor that cannot be carried out."""
+    """A faulty line for the preprocessor."""
 
     title: ClassVar[str] = "`#{word}`: {problem}"
     word: str
@@ -151,10 +151,10 @@ class UnclosedText(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NothingToOverride(Diagnostic):
-    """An `.override` of a relation that no base leaves open to it."""
+    """An `.override` of a relation that no base declares overridable."""
 
     title: ClassVar[str] = "there is no relation `{name}` to override"
-    suggestion: ClassVar[str] = "a relation that can be is declared `overridable` in a base"
+    suggestion: ClassVar[str] = "a base must declare the relation `overridable`"
     name: str
 
 
@@ -187,7 +187,7 @@ class TargetOutside(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ClashingInput(Diagnostic):
-    """Two directives that say different things of a relation's file."""
+    """Two `.input` directives for one relation."""
 
     title: ClassVar[str] = "`{name}` has an `.input` already"
     name: str

@@ -1,4 +1,4 @@
-"""What can be wrong with Spark: its parts on this machine, sessions, jobs, and facts that it reads."""
+"""Errors about Spark: its installation, its sessions and jobs, and the facts that it reads."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _WITHOUT = "the in-process engine (--engine in-process) needs none of this"
 
 @dataclass(frozen=True, slots=True)
 class NoPySpark(Diagnostic):
-    """A Python package that Spark needs is missing or too old."""
+    """A Python package of Spark that is missing or too old."""
 
     title: ClassVar[str] = "the Spark engine needs {package}: {problem}"
     suggestion: ClassVar[str] = "pip install 'ddlog[spark]'; " + _WITHOUT
@@ -22,7 +22,7 @@ class NoPySpark(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NoJava(Diagnostic):
-    """There is no Java to run Spark with, or a wrong one."""
+    """A machine without Java, or with an old one."""
 
     title: ClassVar[str] = "the Spark engine needs Java {needed} or later: {problem}"
     suggestion: ClassVar[str] = (
@@ -44,7 +44,7 @@ class NoCircumstances(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class CannotStart(Diagnostic):
-    """Spark's driver did not start."""
+    """A driver of Spark that did not start."""
 
     title: ClassVar[str] = "Spark cannot be started: {reason}"
     suggestion: ClassVar[str] = _WITHOUT
@@ -53,7 +53,7 @@ class CannotStart(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class CannotConnect(Diagnostic):
-    """No server answers at an address."""
+    """An address at which no server answers."""
 
     title: ClassVar[str] = "no Spark answers at {address}: {reason}"
     suggestion: ClassVar[str] = "start it or give another --master or --remote; " + _WITHOUT
@@ -63,7 +63,7 @@ class CannotConnect(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class SparkFailed(Diagnostic):
-    """Something in Spark failed: a job, an analysis, the connection."""
+    """A failure of Spark: of a job, of an analysis, of the connection."""
 
     title: ClassVar[str] = "Spark: {reason}"
     suggestion: ClassVar[str] = "the session is at its last commit"
@@ -72,16 +72,16 @@ class SparkFailed(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NoSuchTable(Diagnostic):
-    """A table that the catalog does not have."""
+    """The name of a table that is not in the catalog."""
 
     title: ClassVar[str] = "there is no table {table}"
-    suggestion: ClassVar[str] = "a file or folder is named with a slash or an ending, such as ./{table}"
+    suggestion: ClassVar[str] = "for a file or folder write a slash or an ending, such as ./{table}"
     table: str
 
 
 @dataclass(frozen=True, slots=True)
 class BadRecord(Diagnostic):
-    """A cell of a record that Spark read; Spark does not know the number of the line."""
+    """A faulty cell of a record that Spark read. Spark does not know the number of the line."""
 
     title: ClassVar[str] = "{path}{column}: {problem}{shown}"
     path: str
@@ -91,12 +91,12 @@ class BadRecord(Diagnostic):
 
     @property
     def column(self) -> str:
-        """The column, if the fault is in one."""
+        """The column of the fault, if there is one."""
         return f": column `{self.where}`" if self.where else ""
 
     @property
     def hint(self) -> str:
-        """Why there is no line."""
+        """The reason why the message has no line."""
         lines = "; Spark reads files in pieces and cannot tell the line" if "/" in self.path else ""
         return f"nothing was applied{lines}"
 
@@ -108,7 +108,7 @@ class BadRecord(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NeedsSpark(Diagnostic):
-    """Something that only a session on Spark can do."""
+    """An operation of sessions on Spark, in another session."""
 
     title: ClassVar[str] = "{what} needs a session on Spark"
     suggestion: ClassVar[str] = 'open it with program.session(spark=spark) or program.session(engine="spark")'
@@ -117,7 +117,7 @@ class NeedsSpark(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class NotForSpark(Diagnostic):
-    """A form of file that Spark does not read."""
+    """A file in a form that Spark does not read."""
 
     title: ClassVar[str] = "{path}: Spark does not read {form}"
     suggestion: ClassVar[str] = "convert it to Parquet, or use --engine in-process"

@@ -3,6 +3,7 @@ the options that say what is printed."""
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
@@ -91,6 +92,13 @@ def test_what_commands_print(text: str, expected: str, capsys: pytest.CaptureFix
     assert run(capsys, text) == (expected, "")
 
 
+@pytest.mark.parametrize("damage", [slice(0, 20), slice(0, None, 2)])
+def test_a_damaged_file_cannot_be_read(damage: slice, capsys: pytest.CaptureFixture[str]) -> None:
+    Path("u.dat.gz").write_bytes(gzip.compress(b"echo a;" * 99)[:12] + gzip.compress(b"echo b;" * 99)[damage])
+    assert main(["run", "p.dl", "--updates", "u.dat.gz", "--quiet"]) == 1
+    assert "error: u.dat.gz: cannot be read: " in capsys.readouterr().err
+
+
 def test_the_initial_contents_come_first(capsys: pytest.CaptureFixture[str]) -> None:
     Path("u.dat").write_text("")
     assert main(["run", "p.dl", "--updates", "u.dat", "--quiet"]) == 0
@@ -137,7 +145,7 @@ def test_modify(mutation: str, expected: str, capsys: pytest.CaptureFixture[str]
         ("rollback;", "u.dat:3:1: `rollback` outside a transaction"),
         ("clear Edge;", "u.dat:3:1: `clear` outside a transaction"),
         ('insert Edge("a", "b");', "u.dat:3:1: `insert` outside a transaction"),
-        ("start; start;", "u.dat:3:8: `start` inside a transaction: they do not nest"),
+        ("start; start;", "u.dat:3:8: `start` inside a transaction: transactions do not nest"),
         ("start; clear Path;", "u.dat:3:8: Path is not an input relation"),
         ('start; insert Path("a", "b");', "u.dat:3:8: Path is not an input relation"),
         ('start; insert Host(1, "a", Up, [], []);', "u.dat:3:8: Host already has a row with the key 1"),

@@ -238,7 +238,15 @@ def test_what_the_user_got_wrong(paths: Path, arguments: list[str], message: str
 
 @pytest.mark.parametrize(
     "arguments",
-    [[], ["fly"], ["run"], ["run", "p.dl", "--max-iterations", "0"], ["run", "p.dl", "--format", "xml"]],
+    [
+        [],
+        ["fly"],
+        ["run"],
+        ["run", "p.dl", "--max-iterations", "0"],
+        ["run", "p.dl", "--format", "xml"],
+        ["run", "p.dl", "--updates", ""],
+        ["run", "p.dl", "--follow", ""],
+    ],
 )
 def test_usage(paths: Path, arguments: list[str]) -> None:
     _, error = ddlog(paths, *arguments, code=2)

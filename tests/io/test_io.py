@@ -273,7 +273,7 @@ def test_files_are_found_by_name(tmp_path: Path) -> None:
         (["Path.csv"], "Path is not an input relation"),
         (["Edge.csv", "Edge.tsv"], "there are several files for the relation Edge"),
         (["Edge.csv/x"], "this is a directory, not a file"),
-        (["Edge/readme.md"], "this is no file of facts"),
+        (["Edge/readme.md"], "this is not a file of facts"),
     ],
 )
 def test_misnamed_files_are_errors(tmp_path: Path, names: list[str], message: str) -> None:
