@@ -24,8 +24,14 @@ _CONF = {
     "spark.sql.shuffle.partitions": "2",
     "spark.sql.adaptive.enabled": "false",
     "spark.sql.ansi.enabled": "false",
+    # Spark's user interface is off, so its plans need no long texts; local files need no compression.
+    "spark.sql.ui.explainMode": "simple",
+    "spark.broadcast.compress": "false",
+    "spark.shuffle.compress": "false",
     # The tests run hundreds of queries once each: compiling them well takes longer than it saves.
-    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC -XX:ReservedCodeCacheSize=99m",
+    "spark.driver.extraJavaOptions": (
+        "-XX:TieredStopAtLevel=1 -XX:ReservedCodeCacheSize=99m -XX:+UseSerialGC -Xms1g -Xmn512m"
+    ),
 }
 
 

@@ -61,8 +61,8 @@ def processor_seconds(process: int) -> float:
 
 @dataclass(frozen=True)
 class Held:
-    """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects, and
-    MiB of the two processes as the system sees them."""
+    """The memory of a session: cached parts, their MiB in memory and on disk, MiB of live Java objects,
+    and MiB of the two processes as the system sees them."""
 
     cached: int
     storage_mib: float
