@@ -16,8 +16,6 @@ from ...values import NAN, Struct, TypeDefs, struct_class
 from .forms import form_of
 from .scalarforms import ArrowForm
 
-__all__ = ["SparkCodec", "spark_type"]
-
 
 class SparkCodec:
     """Converts columns of values of a program's types. Two of the same typedefs are the same codec;
