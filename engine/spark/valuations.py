@@ -175,7 +175,7 @@ class Valuations:
         else:
             assert name is not None
             kept, new = self.kept(run.keep - {name}), [As("f.v", self.bind(name))]
-        items = [*kept, *new, "w", *self.time(), As(fault, "e")]
+        items: list[str | As] = [*kept, *new, "w", *self.time(), As(fault, "e")]
         self.query = Select(items, source, where=f"{fault} IS NOT NULL OR {passes}" if passes else "")
 
     def _explode(self, step: Unnest, fault: str, source: Source) -> None:
@@ -201,7 +201,8 @@ class Valuations:
         times = [f"{side}.t" for side, timed in (("l", self.timed), ("r", view.timed)) if timed]
         self.timed = bool(times)
         latest = f"greatest({', '.join(times)})" if len(times) > 1 else "".join(times)
-        items = [*kept, *new, As("l.w * r.w", "w"), *([As(latest, "t")] if times else [])]
+        time = [As(latest, "t")] if times else []
+        items: list[str | As] = [*kept, *new, As("l.w * r.w", "w"), *time]
         joined = Joined("JOIN", right, "r", agree(pairs))
         self.query = Select(items, left, "l", [joined], hints=[hint])
         self.expected *= max(fanout, 0.1)
