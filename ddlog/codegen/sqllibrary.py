@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class LibraryForm:
-    """SQL with places for the arguments and the result's type. `counts`: it gives an INT for a bit<64>;
-    `sorts`: it needs arguments that Spark orders as the language does."""
+    """SQL with places for the arguments and the result's type. `counts`: the SQL gives an INT for a bit<64>;
+    `sorts`: the arguments must be of types that Spark orders as the language does."""
 
     text: str
     counts: bool = False

@@ -2,7 +2,7 @@
 
 Integers of up to 64 bits are computed as BIGINT, which wraps modulo 2^64 where Spark is not ANSI, and brought
 into range after each step; a u64 is then the BIGINT of the same bits. Wider ones are DECIMAL(38,0), whose
-overflow would be a silent null: only what provably stays within 38 digits has a form.
+overflow would be a silent null: only operations that provably stay within 38 digits have a form.
 """
 
 from __future__ import annotations

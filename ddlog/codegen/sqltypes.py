@@ -1,8 +1,8 @@
 """The Spark SQL type that stands for each type of the language.
 
 Integers take the narrowest Spark type that holds them, structs keep their fields' names, a union is a struct
-of its constructor's name and a nullable struct for each constructor with fields. What Spark has no type for
-(recursive types, integers beyond 38 digits) is BINARY: equal values have equal bytes.
+of its constructor's name and a nullable struct for each constructor with fields. Types that Spark lacks
+(recursive types, integers beyond 38 digits) are BINARY: equal values have equal bytes.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the Spark runtime needs to know of the front end's types."""
+"""The protocol by which the Spark runtime knows the types of the front end."""
 
 from __future__ import annotations
 
@@ -12,9 +12,8 @@ from ..schema import Column
 
 
 class Codec(Protocol):
-    """Columns of values as Spark sees them. Pickled into Python workers, so that what it holds must
-    be picklable. Every value has exactly one encoding, never null at the top: Spark's `=` is the
-    language's equality."""
+    """Columns of values as Spark sees them. A codec is pickled into Python workers. Every value has exactly
+    one encoding, never null at the top, so that Spark's `=` is the language's equality."""
 
     def sql_type(self, column: Column) -> str:
         """The column's type as Spark writes it: INT, STRUCT<x: INT, y: STRING>."""
@@ -38,10 +37,10 @@ class Codec(Protocol):
 
     def grouped(self, out: Column, keys: Sequence[str], members: Sequence[Column], text: str) -> str | None:
         """SQL of the group, a value of `out`, of the SQL texts of its key's columns and of the array of its
-        members, which are structs of the fields _0, _1 and so on; None where that takes Python."""
+        members, which are structs of the fields _0, _1 and so on; None if only Python can make it."""
 
     def persistent_id(self, value: Any) -> Any:
-        """What stands in a pickle for an object that has to stay the same object; None for others."""
+        """The name in a pickle of an object that has to stay the same object; None for other objects."""
 
     def persistent_load(self, known: Any) -> Any:
         """The object that `persistent_id` names."""

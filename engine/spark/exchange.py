@@ -67,7 +67,7 @@ def _input(codec: Codec, column: Column, data: pa.ChunkedArray) -> Any:
 
 
 def _all_differ(rows: pa.Table) -> bool:
-    """Whether it is known, at small cost, that no row of integers is there twice."""
+    """Whether a quick test shows that no row is there twice; False for columns other than integers."""
     if not rows.num_columns or not rows.num_rows or not all(map(pa.types.is_integer, rows.schema.types)):
         return False
     if pa.uint64() in rows.schema.types:

@@ -1,4 +1,4 @@
-"""Faults of user code on their way from the executors: raised by SQL, found in what a job failed with."""
+"""Faults of user code on their way from the executors: raised by SQL, found in the error of the job."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def raised(rule: str, fault: str = "e", weight: str = "w") -> str:
 
 @contextmanager
 def raising(expressions: Expressions) -> Iterator[None]:
-    """Makes RowFault of a job's failure that was one."""
+    """Raises the RowFault that a job failed with in place of Spark's error."""
     try:
         yield
     except Exception as error:

@@ -1,4 +1,4 @@
-"""What the Spark runtime gives out: rows and changes, brought to the driver when they are read."""
+"""Rows and changes that the Spark runtime gives out, brought to the driver when they are read."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Collected:
 
 
 class FrameRows:
-    """The contents of a relation; counted and read when that is asked for."""
+    """The contents of a relation, counted and read on demand."""
 
     def __init__(
         self, schema: Schema, codec: Codec, count: Callable[[], int], fetch: Callable[[], pa.Table]

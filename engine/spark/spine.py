@@ -8,11 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import pyarrow as pa
-
 from ..schema import Schema
 from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
-from .tables import TIME, Table, Tables
+from .tables import Table, Tables
 
 MOST_PARTS = 6
 _GROWTH = 8  # a merged table is at least so many times as large as the next
@@ -41,7 +39,7 @@ class Spine:
         return [*self.parts, *self.fresh] if now else self.parts
 
     def rows(self, now: bool = True) -> int:
-        """At most so many rows."""
+        """An upper bound of the number of rows."""
         return sum(table.rows for table in self.seen(now))
 
     def total(self, now: bool = True) -> int:
@@ -151,8 +149,8 @@ class Spine:
     def _merged(self, large: Sequence[Table]) -> Table:
         if all_positive(large):
             return self.tables.stored(everything(self.aligned(large)), lies=self.columns)
-        summed: list[str | As] = [*self.columns, As("sum(w)", "w"), *self.time]
         by = [*self.columns, *self.time]
+        summed: list[str | As] = [*self.columns, As("sum(w)", "w"), *self.time]
         query = Select(summed, self.aligned(large), grouped=by, having="sum(w) <> 0")
         return self.tables.stored(query, lies=self.columns)
 
@@ -163,11 +161,6 @@ class Spine:
     def held(self) -> list[Table]:
         """All tables that it needs."""
         return [*self.parts, *self.fresh, *self._arranged.values()]
-
-    @property
-    def extra(self) -> tuple[pa.Field, ...]:
-        """What its tables have besides columns and weight."""
-        return (TIME,) if self.timed else ()
 
 
 def all_positive(tables: Sequence[Table]) -> bool:

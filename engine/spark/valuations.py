@@ -202,7 +202,8 @@ class Valuations:
         times = [f"{side}.t" for side, timed in (("l", self.timed), ("r", view.timed)) if timed]
         self.timed = bool(times)
         latest = f"greatest({', '.join(times)})" if len(times) > 1 else "".join(times)
-        items: list[str | As] = [*kept, *new, As("l.w * r.w", "w"), *([As(latest, "t")] if times else [])]
+        time = [As(latest, "t")] if times else []
+        items: list[str | As] = [*kept, *new, As("l.w * r.w", "w"), *time]
         joined = Joined("JOIN", right, "r", agree(pairs))
         self.query = Select(items, left, "l", [joined], hints=[hint])
         self.expected *= max(fanout, 0.1)

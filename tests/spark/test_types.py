@@ -14,9 +14,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from ddlog.codegen.scalar import kind_of
+from ddlog.codegen.sqltypes import spark_type
 from ddlog.engine.schema import Column
 from ddlog.spark.types.canonical import Canonical
-from ddlog.spark.types.codec import SparkCodec, spark_type
+from ddlog.spark.types.codec import SparkCodec
 from ddlog.types import (
     ANY,
     BigInt,

@@ -23,8 +23,8 @@ _FORMS = ("facts", "tsv", "csv", "jsonl", "ndjson", "json", "parquet", "orc")
 
 @dataclass(frozen=True, slots=True)
 class SparkFile:
-    """A file, or a folder of columnar part files, as Spark is told of it. `local` is its path here, if it
-    is here."""
+    """A file, or a folder of columnar part files, by the URL that Spark is given. `local` is its path on this
+    machine, if it has one."""
 
     url: str
     form: str
@@ -41,7 +41,7 @@ class SparkFile:
         return local_path(url) == home or url == self.url
 
     def may_have(self, text: bytes) -> bool:
-        """Whether the file perhaps contains a text: looked at where that is quick."""
+        """Whether the file may contain a text; True if it cannot be searched quickly."""
         if self.local is None or self.url.endswith(".gz"):
             return True
         with (
@@ -53,7 +53,7 @@ class SparkFile:
         return False
 
     def first_line(self) -> str | None:
-        """The first line without its end; None where only Spark can read it."""
+        """The first line without its end; None if only Spark can read it."""
         if self.local is None:
             return None
         opened = gzip.open if self.url.endswith(".gz") else open
@@ -65,7 +65,7 @@ class SparkFile:
 
 @dataclass(frozen=True, slots=True)
 class SparkFacts:
-    """The files and the tables by relation, the relations that have neither, and what is passed over."""
+    """The files and the tables by relation, the relations that have neither, and the files passed over."""
 
     files: dict[str, list[SparkFile]]
     tables: dict[str, list[str]]
@@ -76,8 +76,8 @@ class SparkFacts:
 def find_facts(
     spark: Any, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]
 ) -> SparkFacts:
-    """The files and tables that places hold for the input relations; a place of one relation goes before
-    those of all. Raises DDlogError."""
+    """The files and tables that places hold for the input relations; a place of one relation replaces the
+    places of all relations. Raises DDlogError."""
     files: dict[str, list[SparkFile]] = {}
     tables: dict[str, list[str]] = {}
     here = [place for place in places if not place.spark_only and not _elsewhere(place)]
@@ -105,7 +105,7 @@ def find_facts(
 
 
 def _elsewhere(place: Place) -> bool:
-    """Whether a path is not here and so perhaps where Spark runs, or of a form that Spark alone reads."""
+    """Whether only Spark can read the files at a path, for their form or because they are elsewhere."""
     if place.kind == "path" and place.relation is not None:
         path = Path(place.text)
         return path.suffix == ".orc" or (path.is_dir() and not _plain(path))
@@ -130,7 +130,7 @@ def _tables(spark: Any, place: Place, inputs: Sequence[str]) -> list[tuple[str, 
 
 
 def _remote(spark: Any, url: str) -> list[SparkFile]:
-    """The files at a URL, which may be of a file, a folder or a pattern, of one relation."""
+    """The files of one relation at the URL of a file, a folder or a pattern."""
     path = Path(url)
     if path.suffix == ".orc" or path.is_dir():
         url = f"file:{path.absolute()}"
@@ -142,7 +142,7 @@ def _remote(spark: Any, url: str) -> list[SparkFile]:
 
 
 def _listed(spark: Any, url: str) -> list[SparkFile]:
-    """All files below a URL whose endings are a format's; Spark lists them, and reads none."""
+    """All files below a URL whose ending is a format's. Spark lists them, and reads none."""
     with spark_failures():
         files = spark.read.format("binaryFile").option("recursiveFileLookup", "true").load(url)
         paths = sorted(row[0] for row in files.select("path").collect())
@@ -157,7 +157,7 @@ def _listed(spark: Any, url: str) -> list[SparkFile]:
 
 
 def _relation_of(base: str, url: str, inputs: Sequence[str]) -> str | None:
-    """The relation that a file's name says, or one of the folders on the way to it."""
+    """The relation that the name of a file or of one of its folders says."""
     parts = PurePosixPath(url.replace("\\", "")).parts
     name = split_name(Path(parts[-1]))
     candidates = [name[0] if name else parts[-1].partition(".")[0]]

@@ -1,7 +1,7 @@
 """Fact files and tables to DataFrames, read and checked by Spark, never through the driver.
 
-What a file means is what `ddlog.io` says. A record that is wrong ends the job that reads it, with its text
-and the column; `failures` makes the diagnostic of it. Spark reads files in pieces: no numbers of lines.
+A file means the same as `ddlog.io` reads from it. A wrong record ends the job that reads it, with its text
+and the column; `failures` makes the diagnostic of that. Spark reads pieces of files: no numbers of lines.
 """
 
 from __future__ import annotations
@@ -175,7 +175,7 @@ class Reader:
         return texts.selectExpr(line, "_metadata.file_path AS file", "_metadata.file_block_start AS block")
 
     def _with_broken_lines(self, files: Sequence[SparkFile]) -> set[str]:
-        """The files in which a quoted cell goes on in the next line: they are read whole."""
+        """The URLs of the files in which a quoted cell has a line end: these files are read whole."""
         candidates = [file for file in files if file.may_have(b'"')]
         if not candidates:
             return set()

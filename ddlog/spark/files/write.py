@@ -29,8 +29,8 @@ from ..sessions.failures import spark_failures
 from ..types.workers import register
 
 TABLE = "table:"
-# So many rows are one file. Spark may have them as a local relation, and then numbers them as one part,
-# however many it writes.
+# Up to so many rows make one file. Spark may have few rows as a local relation, and then numbers them as one
+# part, whatever the number of parts that it writes.
 _FEW = 10_000
 _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
@@ -38,9 +38,9 @@ _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 def write_frame(
     frame: Any, rows: int, codec: Codec, relation: Relation, typedefs: TypeDefs, place: str, format: str
 ) -> str:
-    """Writes a relation's DataFrame (`weight` tells how often a row of a multiset is there) below the folder
-    or URL `place`, or as the table of a place `table:PREFIX`; what was there is replaced. Few `rows` make one
-    part file. Gives the name of the folder or table. Raises DDlogError."""
+    """Writes a relation's DataFrame (`weight` is how often a row of a multiset is there) below the folder or
+    URL `place`, or as the table of a place `table:PREFIX`, and replaces older contents. Few `rows` make one
+    part file. Returns the name of the folder or table. Raises DDlogError."""
     spark = frame.sparkSession
     columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
     if not columns:
@@ -165,8 +165,7 @@ def _text_call(spark: Any, codec: Codec, column: Stored, writer: Callable[[], Ca
 
 
 def _plain(spark: Any, frame: Any, codec: Codec, columns: Sequence[Stored], typedefs: TypeDefs) -> Any:
-    """The columns as tables of other systems have them: as the in-process engine gives them to Arrow, as far
-    as Spark has the types."""
+    """The columns as the in-process engine gives them to Arrow, for other systems, if Spark has it."""
     chosen = []
     for column in columns:
         name = quoted(column.name)
@@ -193,7 +192,7 @@ def _plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs
 
 
 def _for_spark(target: pa.DataType) -> pa.DataType:
-    """The Arrow type without what Spark lacks: unsigned integers are wider, the widest decimals texts."""
+    """The Arrow type in types that Spark has: unsigned integers become wider, the widest decimals texts."""
     if pa.types.is_unsigned_integer(target):
         wider = {8: pa.int16(), 16: pa.int32(), 32: pa.int64(), 64: pa.decimal128(20, 0)}
         return wider[target.bit_width]

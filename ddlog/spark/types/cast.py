@@ -1,4 +1,4 @@
-"""Columns of DataFrames as columns of a relation: what fits is cast, the rest is a fault with its reason."""
+"""Columns of DataFrames as columns of a relation: a value that fits is cast, another is a fault."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def cast_cell(column: Stored, name: str, source: Any, typedefs: TypeDefs) -> Cel
 
 
 def cast_function(spark: Any, codec: Codec, column: Stored, source: Any, typedefs: TypeDefs) -> str:
-    """The name of a Python function that does the same for any type: values in the codec's own form are
+    """The name of a Python function that casts values of any type: values in the codec's own form are
     checked, others are taken as the in-process engine takes them from Arrow tables."""
     stored = codec.sql_type(column)
     own_form = stored.startswith(("STRUCT", "ARRAY", "BINARY")) and _same(spark, stored, source)
@@ -34,7 +34,7 @@ def cast_function(spark: Any, codec: Codec, column: Stored, source: Any, typedef
 
 
 def _native(type: Type, name: str, found: str, typedefs: TypeDefs) -> Cell | None:
-    """The cast by Spark alone, where there is one."""
+    """The cast by Spark alone; None if there is none."""
     match type:
         case _ if found == "string" and is_native(type):
             return text_cell(type, name, typedefs)

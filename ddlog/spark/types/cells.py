@@ -93,8 +93,8 @@ def _integer_cell(type: Bit | Signed | BigInt, text: str, target: str) -> Cell:
         f"WHEN {_matches(text, DECIMAL)} THEN TRY_CAST({_meaningful(text)} AS {wide}) "
         f"WHEN {_matches(text, HEXADECIMAL)} THEN TRY_CAST({_from_hexadecimal(text)} AS {wide}) END"
     )
-    digits = rf"regexp_replace({_meaningful(text)}, r'\A(-?)0+(?=[0-9])', '$1')"
-    shown = f"IF({_matches(text, DECIMAL)}, {digits}, coalesce({_from_hexadecimal(text)}, {text}))"
+    decimal = f"concat({_sign(text)}, {_magnitude(text)})"
+    shown = f"IF({_matches(text, DECIMAL)}, {decimal}, coalesce({_from_hexadecimal(text)}, {text}))"
     message = f"IF({_matches(text, INTEGER)}, {range_problem(type, shown)}, {_unexpected(type, text)})"
     problem = (
         f"CASE WHEN coalesce({value} BETWEEN {least} AND {greatest}, false) THEN NULL ELSE {message} END"
@@ -102,15 +102,23 @@ def _integer_cell(type: Bit | Signed | BigInt, text: str, target: str) -> Cell:
     return Cell(f"CAST({value} AS {target})", problem)
 
 
+def _sign(text: str) -> str:
+    return f"IF(contains({text}, '-'), '-', '')"
+
+
+def _magnitude(text: str) -> str:
+    """SQL of the digits of an integer, without zeros before them."""
+    digits = f"substring_index(lower(translate({text}, {string(_MEANINGLESS + '-')}, '')), 'x', -1)"
+    return f"trim(LEADING '0' FROM {digits})"
+
+
 def _from_hexadecimal(text: str) -> str:
     """SQL of the decimal digits, with a sign, of a hexadecimal number; null if it has too many digits."""
-    plain = _meaningful(text)
-    digits = rf"regexp_replace({plain}, r'\A-?0[xX]0*(?=[0-9a-fA-F])', '')"
-    high, low = f"left({digits}, length({digits}) - {_LOW})", f"right({digits}, {_LOW})"
-    parts = [f"CAST(conv({part}, 16, 10) AS DECIMAL(38,0))" for part in (f"concat('0', {high})", low)]
-    number = f"CAST({parts[0]} * {16**_LOW}BD + {parts[1]} AS STRING)"
-    sign = f"IF(startswith({plain}, '-'), '-', '')"
-    return f"CASE WHEN length({digits}) <= {_LOW + 16} THEN concat({sign}, {number}) END"
+    digits = _magnitude(text)
+    parts = [f"left({digits}, length({digits}) - {_LOW})", f"right({digits}, {_LOW})"]
+    high, low = (f"CAST(conv(concat('0', {part}), 16, 10) AS DECIMAL(38,0))" for part in parts)
+    number = f"CAST({high} * {16**_LOW}BD + {low} AS STRING)"
+    return f"CASE WHEN length({digits}) <= {_LOW + 16} THEN concat({_sign(text)}, {number}) END"
 
 
 def _float_cell(type: Float, text: str, width: int) -> Cell:

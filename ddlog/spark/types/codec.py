@@ -13,9 +13,8 @@ from ...codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
 from ...engine.schema import Column
 from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
 from ...values import NAN, Struct, TypeDefs, struct_class
-from .forms import Form, form_of
-
-__all__ = ["SparkCodec", "spark_type"]
+from .forms import form_of
+from .scalarforms import ArrowForm
 
 
 class SparkCodec:
@@ -24,7 +23,7 @@ class SparkCodec:
 
     def __init__(self, typedefs: TypeDefs) -> None:
         self.typedefs = dict(typedefs)
-        self._forms: dict[Type, Form] = {}
+        self._forms: dict[Type, ArrowForm] = {}
         self._texts: dict[Type, str] = {}
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -80,7 +79,7 @@ class SparkCodec:
     def _struct(self, members: Sequence[Column]) -> str:
         return f"STRUCT<{', '.join(f'`_{k}`: {self.sql_type(each)}' for k, each in enumerate(members))}>"
 
-    def form(self, column: Column) -> Form:
+    def form(self, column: Column) -> ArrowForm:
         """How values of the column stand in Arrow arrays."""
         found = self._forms.get(column.type)
         if found is None:

@@ -1,6 +1,6 @@
 """Arrow functions for Spark's Python workers around the readers of the in-process engine.
 
-Each gives STRUCT<v, e> for an item: its value, or a text that says what is wrong with it.
+Each gives STRUCT<v, e> for an item: its value, or the message of what is wrong with it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .workers import register
 
 _GZIP = b"\x1f\x8b"
 
-Read = Callable[[Any], Any]
+ReadItem = Callable[[Any], Any]
 
 
 def text_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) -> str:
@@ -40,8 +40,8 @@ def text_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs) 
 
 
 def plain_function(spark: Any, codec: Codec, column: Stored, typedefs: TypeDefs, stored: bool) -> str:
-    """The name of a function from what a table has to values of the column's type. With `stored`, the table
-    has the very type that the codec gives to the column."""
+    """The name of a function from items of a table to values of the column's type. With `stored`, the table
+    has the type that the codec gives to the column."""
     of = column.type
 
     def build(items: pa.Array) -> pa.Array:
@@ -131,7 +131,7 @@ def row_type(codec: Codec, columns: Sequence[Stored]) -> str:
     return f"STRUCT<{', '.join(f'_{i}: {codec.sql_type(column)}' for i, column in enumerate(columns))}>"
 
 
-def _single(items: pa.Array, read: Read, codec: Codec, column: Stored) -> pa.Array:
+def _single(items: pa.Array, read: ReadItem, codec: Codec, column: Stored) -> pa.Array:
     """One value for each item; equal texts are read once."""
     indices = None
     if pa.types.is_string(items.type) or pa.types.is_large_string(items.type):
@@ -143,7 +143,7 @@ def _single(items: pa.Array, read: Read, codec: Codec, column: Stored) -> pa.Arr
     return both if indices is None else both.take(indices)
 
 
-def _each(items: list[Any], read: Read) -> tuple[list[Any], list[str | None]]:
+def _each(items: list[Any], read: ReadItem) -> tuple[list[Any], list[str | None]]:
     found: list[Any] = []
     problems: list[str | None] = []
     for item in items:

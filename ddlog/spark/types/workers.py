@@ -14,8 +14,8 @@ _numbers = itertools.count()
 def register(
     spark: Any, function: Callable[[pa.Array], pa.Array], returns: Any, *, once: bool = False
 ) -> str:
-    """The name under which SQL calls a function; `returns` is a Spark type. `once`: it is expensive, and not
-    to be called again wherever its value is used."""
+    """The name under which SQL calls a function; `returns` is a Spark type. `once`: the function is
+    expensive, and Spark must not call it again for each use of its value."""
     from pyspark.sql.functions import arrow_udf  # type: ignore[attr-defined]
 
     def run(items: pa.Array) -> pa.Array:

@@ -1,0 +1,141 @@
+"""Booleans, numbers, strings and bytes as Arrow arrays and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+import pyarrow as pa
+
+from ...values import NAN
+
+_LIMIT = 10**38
+
+ValueList: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
+
+
+class ArrowForm(Protocol):
+    """How the values of one type stand in an Arrow array."""
+
+    @property
+    def arrow(self) -> pa.DataType:
+        """The type of the array."""
+
+    def encode(self, values: ValueList) -> pa.Array:
+        """ValueList as an array. Raises ValueError for one that does not fit."""
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        """The values of an array without nulls."""
+
+
+@dataclass(frozen=True)
+class BoolsForm:
+    arrow = pa.bool_()
+
+    def encode(self, values: ValueList) -> pa.Array:
+        if isinstance(values, np.ndarray):
+            return pa.array(values.astype(bool))
+        return pa.array(values, self.arrow)
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        found: list[Any] = array.to_pylist()
+        return found
+
+
+@dataclass(frozen=True)
+class IntegersForm:
+    arrow: pa.DataType
+
+    def encode(self, values: ValueList) -> pa.Array:
+        if isinstance(values, np.ndarray):
+            return pa.array(values.astype(self.arrow.to_pandas_dtype(), copy=False))
+        return pa.array(values, self.arrow)
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        found: list[Any] = array.to_numpy(zero_copy_only=False).tolist()
+        return found
+
+
+@dataclass(frozen=True)
+class DecimalsForm:
+    """Integers of up to 38 digits: 16 bytes each."""
+
+    arrow: pa.DataType
+
+    def encode(self, values: ValueList) -> pa.Array:
+        numbers = values.tolist() if isinstance(values, np.ndarray) else values
+        try:
+            machine = np.fromiter(numbers, np.int64, len(numbers))
+        except OverflowError:
+            return self._wide(numbers)
+        high = machine >> 63
+        return self._of(np.column_stack((machine, high)).tobytes(), len(numbers))
+
+    def _wide(self, numbers: ValueList) -> pa.Array:
+        data = b"".join([value.to_bytes(16, "little", signed=True) for value in map(_fitting, numbers)])
+        return self._of(data, len(numbers))
+
+    def _of(self, data: bytes, length: int) -> pa.Array:
+        return pa.Array.from_buffers(self.arrow, length, [None, pa.py_buffer(data)])
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        if array.type != self.arrow or not len(array):
+            return [int(value) for value in array.to_pylist()]
+        start = array.offset * 2
+        halves = np.frombuffer(array.buffers()[1], np.int64)[start : start + 2 * len(array)]
+        low, high = halves[::2], halves[1::2]
+        if np.array_equal(low >> 63, high):
+            found: list[Any] = low.tolist()
+            return found
+        pairs = zip(high.tolist(), low.view(np.uint64).tolist(), strict=True)
+        return [(upper << 64) + lower for upper, lower in pairs]
+
+
+def _fitting(value: int) -> int:
+    if not -_LIMIT < value < _LIMIT:
+        digits = len(str(Decimal(value))) - (value < 0)
+        raise ValueError(f"an integer of {digits} digits is beyond the 38 digits that Spark can hold")
+    return value
+
+
+@dataclass(frozen=True)
+class FloatsForm:
+    arrow: pa.DataType
+
+    def encode(self, values: ValueList) -> pa.Array:
+        return pa.array(np.asarray(values, self.arrow.to_pandas_dtype()))
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        numbers = array.to_numpy(zero_copy_only=False).astype(np.float64) + 0.0
+        found: list[Any] = numbers.tolist()
+        for at in np.flatnonzero(np.isnan(numbers)).tolist():
+            found[at] = NAN
+        return found
+
+
+@dataclass(frozen=True)
+class StringsForm:
+    arrow = pa.string()
+
+    def encode(self, values: ValueList) -> pa.Array:
+        return pa.array(values, self.arrow)
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        found: list[Any] = array.to_pylist()
+        return found
+
+
+@dataclass(frozen=True)
+class BytesForm:
+    to_bytes: Callable[[Any], bytes]
+    from_bytes: Callable[[bytes], Any]
+    arrow = pa.binary()
+
+    def encode(self, values: ValueList) -> pa.Array:
+        return pa.array([self.to_bytes(value) for value in values], self.arrow)
+
+    def decode(self, array: pa.Array) -> list[Any]:
+        return [self.from_bytes(data) for data in array.to_pylist()]
