@@ -111,9 +111,10 @@ class Histories:
         views: list[View | None] = [
             None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
         ]
-        if _meets_nothing(rule.node.terms, views):
+        source = None if start is None else rule.sources[start]
+        if isinstance(source, int) and _meets_nothing(rule.node.terms, views):
             return
-        batch = None if start is None else self._delta(rule.sources[start])
+        batch = None if source is None else self._delta(source)
         for head, derived in _run(rule, start, batch, views):
             self._relations[head].derive(derived)
 
