@@ -256,7 +256,7 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _size(text: str) -> int:
-    from ..sessions.engines import parse_size
+    from ..sessions.sizes import parse_size
 
     try:
         return parse_size(text)

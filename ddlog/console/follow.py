@@ -22,6 +22,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.usage import BadOptions
 from ..io.files import split_name
+from ..sessions.gaps import Ability, HostKind, refused
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from ..values.rows import Row
@@ -83,13 +84,13 @@ def follow(session: Session, first: Changes, options: FollowOptions, note: Note)
     """Follows a directory until Ctrl-C, an error, or, with `once`, until its files are done. `first` are the
     changes with which the session began. A session that is not on Spark keeps its state in this process, and
     Spark only finds the files. Raises DDlogError."""
-    from ..spark.sessions.connect import open_session
+    from ..spark.sessions.connect import is_connect, open_session
     from ..spark.streaming.epochs import facts_digest
     from ..spark.streaming.stream import Stream, epochs_of
 
     spark = session.spark or open_session(conf=dict(options.conf))
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise DDlogError([errors.NeedsClassicSpark()])
+    if is_connect(spark):
+        raise refused(HostKind.CONNECT, Ability.STREAM)
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         receiver = _receiver(session, epochs, options)

@@ -64,14 +64,14 @@ class SessionProfile:
         return changes
 
     def _timed(self) -> Changes:
-        shown, watch = self._session.progress, self._watch
+        shown, watch = self._session.state.progress, self._watch
 
         def observe(phase: str, iteration: int, rows: int) -> None:
             watch.begin(phase)
             if shown is not None:
                 shown(phase, iteration, rows)
 
-        self._session.progress = observe
+        self._session.state.progress = observe
         watch.begin(_BEGIN)
         try:
             changes = self._session.commit()
@@ -79,7 +79,7 @@ class SessionProfile:
             return changes
         finally:
             watch.stop()
-            self._session.progress = shown
+            self._session.state.progress = shown
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """The relations that the session keeps, and the indexes with rows of their own, by what users call

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import values
 from ..core import CheckedProgram, Index, Relation
 from ..errors import facts
 from ..errors import usage as errors
@@ -22,12 +21,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
-    from ..engine.runtime import Runtime
+    from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
-    from .session import Progress, Session
-
-_ENGINES = ("auto", "in-process", "inprocess", "spark")
+    from .session import Session
 
 
 def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
@@ -49,24 +46,6 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
-
-
-def _in_process(circuit: Circuit) -> Runtime:
-    from ..engine.runtime import create_runtime
-
-    return create_runtime(circuit, nan=values.NAN)
-
-
-def _check_inspections(circuit: Circuit) -> None:
-    """Sees that no Inspect reads what Spark's operators do not know of a row. Raises DDlogError."""
-    from ..engine.circuit import CIRCUMSTANCES, DeltaJoin, Fixpoint, Inspect, Join
-    from ..errors.spark import NoCircumstances
-
-    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
-    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
-        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
-            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
-                raise DDlogError([NoCircumstances(node.text)])
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -150,23 +129,20 @@ class Program:
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
         `spark_options` is an `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
+        from .engines import engine_named
+        from .entries import open_host
         from .session import Session
 
-        if engine not in _ENGINES:
-            raise DDlogError([errors.NoSuchEngine(engine)])
-        on_spark = engine == "spark" or (engine == "auto" and spark is not None)
-        if not on_spark and (spark is not None or spark_options is not None):
-            raise DDlogError([errors.BadOptions(f'engine="{engine}" does not go with a Spark session')])
+        choice = engine_named(engine, spark, spark_options)
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
             raise DDlogError(
                 [errors.BadOptions(f"max_iterations is {max_iterations!r}, not a positive number")]
             )
-        outputs = self._wanted(relations)
         with paused():
-            circuit = self.circuit("incremental", outputs)
-            kept = frozenset(name for name, _ in circuit.relations)
-            runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
-        return Session(self, runtime, kept, max_iterations, progress)
+            circuit = self.circuit("incremental", self._wanted(relations))
+            host = open_host(choice, self, circuit, spark, spark_options)
+        kept = frozenset(name for name, _ in circuit.relations)
+        return Session(self, host, kept, max_iterations, progress)
 
     def run(
         self,
@@ -189,20 +165,6 @@ class Program:
         ) as session:
             session.load_frames(inputs)
             return {name: session[name].to_spark() for name in wanted}
-
-    def _spark_runtime(
-        self, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
-    ) -> Runtime:
-        from ..spark.sessions.connect import open_session
-        from ..spark.sessions.failures import spark_failures
-
-        _check_inspections(circuit)
-        session = open_session() if spark is None else spark
-        from ..engine.spark.runtime import SparkRuntime
-        from ..spark.types.codec import SparkCodec
-
-        with spark_failures():
-            return SparkRuntime(circuit, session, SparkCodec(self.checked.typedefs), values.NAN, options)
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
         """What computes the primary key of a row of the relation."""

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import Relation
-from ..errors import usage as errors
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
-from ..errors.spark import NeedsSpark
+from ..errors.usage import NoTable, NotAnOutput, NotInstalled, UnknownRelation
 from ..types import Type, TypeDef
 from ..values.rows import Row, record_maker, record_text
 
@@ -52,7 +51,7 @@ class Table:
         try:
             return to_table(self._columns, self._stored.columns(), self._typedefs)
         except ValueError as error:
-            raise DDlogError([errors.NoTable(str(error))]) from None
+            raise DDlogError([NoTable(str(error))]) from None
 
     def to_pandas(self) -> pandas.DataFrame:
         """The rows as a pandas data frame; bigint columns are int64 where all values fit. pandas must be
@@ -60,7 +59,7 @@ class Table:
         try:
             import pandas  # noqa: F401
         except ImportError:
-            raise DDlogError([errors.NotInstalled("pandas")]) from None
+            raise DDlogError([NotInstalled("pandas")]) from None
         return self._narrow_table().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
@@ -69,7 +68,7 @@ class Table:
         try:
             import polars
         except ImportError:
-            raise DDlogError([errors.NotInstalled("polars")]) from None
+            raise DDlogError([NotInstalled("polars")]) from None
         from ..io.arrow import for_polars
 
         return polars.from_arrow(for_polars(self._narrow_table()))  # type: ignore[return-value]
@@ -100,7 +99,7 @@ class RelationView(Table):
         stored: RowSet,
         contains: Callable[[Any], bool],
         typedefs: dict[str, TypeDef],
-        frame: Callable[[], DataFrame] | None = None,
+        frame: Callable[[], DataFrame],
     ) -> None:
         super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
         self._relation, self._contains, self._frame = relation, contains, frame
@@ -119,8 +118,6 @@ class RelationView(Table):
     def to_spark(self) -> DataFrame:
         """The rows as a Spark DataFrame, which stays as it is when the relation changes; of a multiset with a
         column `weight`. Nothing is collected. Raises DDlogError if the session is not on Spark."""
-        if self._frame is None:
-            raise DDlogError([NeedsSpark("to_spark")])
         return self._frame()
 
     def tuples(self) -> Iterator[Row]:
@@ -173,9 +170,13 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
     """
 
     def __init__(
-        self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: dict[str, TypeDef]
+        self,
+        deltas: Mapping[str, Delta],
+        relations: Mapping[str, Relation],
+        typedefs: dict[str, TypeDef],
+        frame: Callable[[Delta], DataFrame],
     ) -> None:
-        self._all, self._relations, self._typedefs = deltas, relations, typedefs
+        self._all, self._relations, self._typedefs, self._frame = deltas, relations, typedefs, frame
 
     @cached_property
     def _deltas(self) -> dict[str, Delta]:
@@ -202,12 +203,9 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         multiset perhaps more). Raises DDlogError if the session is not on Spark or the relation no output."""
         if relation not in self._all:
             if relation in self._relations:
-                raise DDlogError([errors.NotAnOutput(relation, tuple(sorted(self._all)))])
-            raise DDlogError([errors.UnknownRelation(relation, nearest(relation, self._relations))])
-        frame: Callable[[], DataFrame] | None = getattr(self._all[relation], "frame", None)
-        if frame is None:
-            raise DDlogError([NeedsSpark("to_spark")])
-        return frame()
+                raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
+            raise DDlogError([UnknownRelation(relation, nearest(relation, self._relations))])
+        return self._frame(self._all[relation])
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
         """The lines of `commit dump_changes`, of some relations or all."""

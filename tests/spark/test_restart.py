@@ -52,7 +52,7 @@ def crashing(at: int = 1, *, after: bool = False, of: Callable[..., Any]) -> Cal
 
 def forget(session: Session) -> None:
     """What the end of a process does: the lock is free, the state is gone."""
-    found = session.__dict__["_epochs"]
+    found = session.streams
     if found.checkpoint is not None:
         found.checkpoint.close()
 
@@ -236,7 +236,7 @@ def test_other_rules_may_go_on_and_other_inputs_not(spark: SparkSession, tmp_pat
     with other.session(engine="in-process") as session:
         assert run_once(session, source, "Edge", checkpoint=state).applied == 1
         assert contents(session, "Back") == {(2, 1), (3, 2), (3, 1)}
-        assert session.__dict__["_epochs"].other_program is False  # the last epoch is its own
+        assert session.streams.other_program is False  # the last epoch is its own
         forget(session)
     for before, now, what in [
         ("input multiset", "input relation", "Visit differs in its kind"),

@@ -17,7 +17,8 @@ from typing import Any
 
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import CannotConnect, CannotStart, NoPySpark
-from ...sessions.engines import active_session, machine_memory
+from ...sessions.engines import active_session
+from ...sessions.sizes import machine_memory
 from .failures import spark_failures
 from .java import check_java
 

@@ -22,6 +22,7 @@ from ...errors import stream as errors
 from ...errors import usage
 from ...errors.diagnostics import DDlogError
 from ...errors.nearest import nearest
+from ...sessions.gaps import Ability, HostKind, check_offered, refused
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..files.read import Reader
@@ -195,7 +196,7 @@ def classic_session(source: Any) -> SparkSession:
     if not home.startswith("pyspark.") or not getattr(source, "isStreaming", False):
         raise DDlogError([errors.NotAStream(f"{source!r:.60}")])
     if home.startswith("pyspark.sql.connect"):
-        raise DDlogError([errors.NeedsClassicSpark()])
+        raise refused(HostKind.CONNECT, Ability.STREAM)
     spark: SparkSession = source.sparkSession
     return spark
 
@@ -203,8 +204,9 @@ def classic_session(source: Any) -> SparkSession:
 def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> Epochs:
     """What the streams of a session share; with the first of them, the state is put together from the log
     at `place`. Raises DDlogError."""
-    known = session._epochs
+    known = session.streams
     if known is not None:
+        assert isinstance(known, Epochs)
         kept = known.checkpoint.path if known.checkpoint is not None else None
         wanted = local_path(place) if place is not None else None
         if kept != wanted:
@@ -221,7 +223,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     except BaseException:
         epochs.close()
         raise
-    session._epochs = epochs
+    session.streams = epochs
     return epochs
 
 
@@ -232,7 +234,7 @@ def _check_timeless(session: Session) -> None:
         each.name for each in relations if each.past or (each.role == "input" and each.kind == "stream")
     ]
     if timely:
-        raise DDlogError([errors.CheckpointOfTime(", ".join(timely))])
+        check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_PAST, ", ".join(timely))
 
 
 def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:
