@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog import Changes, DDlogError, Session
 from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader

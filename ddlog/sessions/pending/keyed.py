@@ -102,13 +102,13 @@ class KeyedChanges:
 
     def delete_key(self, key: Hashable) -> None:
         """Deletes the row with a key. Raises DDlogError if the key is absent."""
-        self._present(key)
+        self._row_of(key)
         self._set(key, None)
 
     def modify(self, key: Hashable, change: Callable[[Row], Row]) -> None:
         """Replaces the row with a key by the row that `change` makes of it, which may have another key.
         Raises DDlogError if the key is absent or the new key is taken."""
-        changed = change(self._present(key))
+        changed = change(self._row_of(key))
         new_key = self._key_of(changed)
         if new_key != key and self.get(new_key) is not None:
             raise DDlogError([KeyExists(self._relation.name, self._show_key(new_key))])
@@ -155,7 +155,7 @@ class KeyedChanges:
             self._stored.settle(self._now)
         self._now, self._log = {}, []
 
-    def _present(self, key: Hashable) -> Row:
+    def _row_of(self, key: Hashable) -> Row:
         present = self.get(key)
         if present is None:
             raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
