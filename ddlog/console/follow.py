@@ -33,7 +33,8 @@ from .followedfiles import OP, changes_in, facts_in, is_columnar, spark_reads
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ..spark.streaming.epochs import Change, Epochs, Receiver
+    from ..spark.streaming.epochs import Epochs, Receiver
+    from ..spark.streaming.inputchange import InputChange
 
 Note = Callable[[str], None]
 
@@ -85,7 +86,7 @@ def follow(session: Session, first: Changes, options: FollowOptions, note: Note)
     changes with which the session began. A session that is not on Spark keeps its state in this process, and
     Spark only finds the files. Raises DDlogError."""
     from ..spark.sessions.connect import is_connect, open_session
-    from ..spark.streaming.epochs import facts_digest
+    from ..spark.streaming.identity import facts_digest
     from ..spark.streaming.stream import Stream, epochs_of
 
     spark = session.spark or open_session(conf=dict(options.conf))
@@ -140,7 +141,7 @@ def _counted(batches: int) -> str:
 
 
 def _source_url(directory: str) -> str:
-    from ..spark.sessions.changelog import file_url
+    from ..spark.streaming.changelog import file_url
 
     return file_url(Path(directory).resolve(), glob=True)
 
@@ -180,15 +181,15 @@ class _Batches:
         self._passed: set[tuple[str, str]] = set()
 
     @contextmanager
-    def changes(self, frame: DataFrame) -> Iterator[list[Change]]:
+    def changes(self, frame: DataFrame) -> Iterator[list[InputChange]]:
         """The changes of one batch. Raises DDlogError."""
-        from ..spark.streaming.epochs import RowsChange
+        from ..spark.streaming.inputchange import RowsChange
 
         found = sorted((row.modificationTime, _local(row.path), row.length) for row in frame.collect())
-        changes: list[Change] = []
+        changes: list[InputChange] = []
         rows: dict[str, list[tuple[Row, int]]] = {}
 
-        def gathered() -> Iterator[Change]:
+        def gathered() -> Iterator[InputChange]:
             yield from (RowsChange(relation, each) for relation, each in rows.items() if each)
             rows.clear()
 
@@ -231,27 +232,28 @@ class _Batches:
         if relation not in self._inputs:
             raise DDlogError([errors.NotOfThisFolder(str(path), relation)])
 
-    def _large(self, relation: Relation, path: Path) -> Change:
+    def _large(self, relation: Relation, path: Path) -> InputChange:
         """A change of a file of facts that Spark reads itself."""
         from ..spark.files.listing import SparkFile
         from ..spark.files.read import Reader
-        from ..spark.sessions.changelog import as_change, file_url
-        from ..spark.streaming.epochs import FrameChange
+        from ..spark.streaming.changelog import as_change, file_url
+        from ..spark.streaming.inputchange import FrameChange
 
         named = split_name(path)
         assert named is not None
-        layout = self._epochs.layout(relation.name)
-        reader = Reader(self._epochs.spark, layout.codec, self._session.typedefs)
+        columns = self._epochs.columns(relation.name)
+        reader = Reader(self._epochs.spark, columns.codec, self._session.typedefs)
         rows = reader.files(relation, [SparkFile(file_url(path, glob=True), named[1], path)])
-        return FrameChange(relation.name, as_change(rows, layout, 1), (1,))
+        return FrameChange(relation.name, as_change(rows, columns, 1), (1,))
 
-    def _columnar(self, relation: Relation, path: Path) -> Change:
+    def _columnar(self, relation: Relation, path: Path) -> InputChange:
         """A change of a Parquet file that Spark reads itself, which may say of each row whether it goes."""
-        from ..spark.sessions.changelog import file_url
-        from ..spark.streaming.stream import typed_change
+        from ..spark.streaming.changelog import file_url
+        from ..spark.streaming.inputchange import typed_change
 
         rows = self._epochs.spark.read.parquet(file_url(path, glob=True))
-        return typed_change(self._epochs, rows, self._epochs.layout(relation.name), OP, str(path))
+        columns = self._epochs.columns(relation.name)
+        return typed_change(self._epochs.spark, rows, columns, self._session.typedefs, OP, str(path))
 
 
 def _local(url: str) -> str:

@@ -15,42 +15,38 @@ be ahead or behind: it dies with the process, and is computed from the log.
 
 from __future__ import annotations
 
-import hashlib
-import re
 import threading
-import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ...core import Relation
 from ...errors import stream as errors
 from ...errors.diagnostics import DDlogError
-from ...sessions.program import Program
 from ...sessions.results import Changes
 from ...sessions.session import Session
-from ...types import TypeDef
-from ..sessions.changelog import (
-    Layout,
-    Signed,
-    folded,
-    folded_rows,
+from ..sessions.failures import spark_failures
+from ..types.codec import SparkCodec
+from .changelog import (
+    ChangeColumns,
     part,
     read_frame,
     read_rows,
     rows_of,
     signs,
-    write_frame,
+    write_change,
     write_rows,
 )
-from ..sessions.failures import spark_failures
-from ..types.codec import SparkCodec
-from .checkpoint import Checkpoint, Entry, Position, folder_size
+from .checkpoint import Checkpoint
+from .durable import folder_size
+from .folding import folded, folded_rows
+from .identity import fingerprint
+from .inputchange import FrameChange, InputChange, RowsChange, runs
+from .log import Entry, Position
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 COMPACT_AFTER = 64
 """The least number of epochs that are worth summing up."""
@@ -60,29 +56,8 @@ _PARTS = 1 << 20  # more than an epoch has
 
 
 @dataclass(frozen=True, slots=True)
-class FrameChange:
-    """A change of a relation that Spark holds: columns of the codec's types, and `_op`; see `changelog`.
-    `signs` says that only rows of these signs can be in it."""
-
-    relation: str
-    frame: DataFrame
-    signs: tuple[int, ...] = (-1, 1)
-
-
-@dataclass(frozen=True, slots=True)
-class RowsChange:
-    """A change of a relation that is here: rows that come (+1) and go (-1), one after another."""
-
-    relation: str
-    rows: Sequence[Signed]
-
-
-Change = FrameChange | RowsChange
-
-
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Which batch: the stream's name, Spark's id of its query, and the number."""
+class StreamBatch:
+    """The identity of a batch: the stream's name, Spark's id of its query, and the number."""
 
     stream: str
     query: str
@@ -102,7 +77,7 @@ class Receiver:
 class _Applied:
     """A batch that is in the session and not yet in the log."""
 
-    batch: Batch
+    batch: StreamBatch
     entry: Entry | None
     changes: Changes
 
@@ -118,9 +93,9 @@ class Epochs:
         self._program = fingerprint(session.program)
         self._unrecorded: _Applied | None = None
 
-    def layout(self, relation: str) -> Layout:
-        """How a relation's changes are stored."""
-        return Layout(self.session.program.relations[relation], self._codec)
+    def columns(self, relation: str) -> ChangeColumns:
+        """The columns of a relation in tables of its changes."""
+        return ChangeColumns(self.session.program.relations[relation], self._codec)
 
     def restore(self) -> None:
         """Puts what the log holds into the session, as one epoch. Raises DDlogError."""
@@ -131,7 +106,7 @@ class Epochs:
                     self._put(change)
             self.session.commit()
 
-    def apply(self, batch: Batch, changes: Sequence[Change], receiver: Receiver) -> bool:
+    def apply(self, batch: StreamBatch, changes: Sequence[InputChange], receiver: Receiver) -> bool:
         """Makes a batch an epoch; gives False if it was one already. Raises DDlogError, and what the
         receiver raises: then the batch is not recorded."""
         with self.lock:
@@ -192,7 +167,7 @@ class Epochs:
 
     # ------------------------------------------------------------ one batch
 
-    def _commit(self, batch: Batch, changes: Sequence[Change]) -> _Applied:
+    def _commit(self, batch: StreamBatch, changes: Sequence[InputChange]) -> _Applied:
         self._check_idle(batch.stream)
         entry = None
         if self.checkpoint is not None:
@@ -205,10 +180,10 @@ class Epochs:
             return _Applied(batch, entry, self.session.commit())
 
     @contextmanager
-    def _settled(self, change: Change, entry: Entry | None, part: int) -> Iterator[Change]:
+    def _settled(self, change: InputChange, entry: Entry | None, part: int) -> Iterator[InputChange]:
         """The change, in the data of an epoch to be. What Spark holds is then read from there, or from its
         memory, lest it be computed again and otherwise."""
-        layout = self.layout(change.relation)
+        columns = self.columns(change.relation)
         if entry is None or self.checkpoint is None:
             if isinstance(change, RowsChange):
                 yield change
@@ -224,42 +199,42 @@ class Epochs:
         if isinstance(change, RowsChange):
             yield change
         elif folder_size(folder) <= _SMALL:
-            yield RowsChange(change.relation, read_rows(layout, [folder]))
+            yield RowsChange(change.relation, read_rows(columns, [folder]))
         else:
-            yield replace(change, frame=read_frame(self.spark, layout, [folder]))
+            yield replace(change, frame=read_frame(self.spark, columns, [folder]))
 
-    def _write(self, change: Change, sequence: int, folder: Path) -> None:
+    def _write(self, change: InputChange, sequence: int, folder: Path) -> None:
         if isinstance(change, RowsChange):
-            layout = self.layout(change.relation)
-            write_rows(folded_rows(layout.relation, change.rows), layout, sequence, folder)
+            columns = self.columns(change.relation)
+            write_rows(folded_rows(columns.relation, change.rows), columns, sequence, folder)
         else:
-            write_frame(change.frame, sequence, folder)
+            write_change(change.frame, sequence, folder)
 
-    def _put(self, change: Change) -> None:
+    def _put(self, change: InputChange) -> None:
         """Gives a change to the session."""
         if isinstance(change, RowsChange):
-            for op, run in _runs(change.rows):
+            for op, run in runs(change.rows):
                 (self.session.insert_rows if op > 0 else self.session.delete_rows)(change.relation, run)
             return
-        layout = self.layout(change.relation)
+        columns = self.columns(change.relation)
         present = change.signs if len(change.signs) == 1 else signs(self.spark, change.frame)
         for op in (op for op in (-1, 1) if op in present):
-            rows = part(self.spark, layout, change.frame, op)
+            rows = part(self.spark, columns, change.frame, op)
             if self.session.on_spark:
                 (self.session.insert if op > 0 else self.session.delete)(change.relation, rows)
             else:
                 put = self.session.insert_rows if op > 0 else self.session.delete_rows
-                put(change.relation, rows_of(rows, layout))
+                put(change.relation, rows_of(rows, columns))
 
     @contextmanager
-    def _logged(self, relation: str) -> Iterator[Change]:
+    def _logged(self, relation: str) -> Iterator[InputChange]:
         """The whole log of a relation as one change; a small one is read here, which takes no job."""
         assert self.checkpoint is not None
-        layout, folders = self.layout(relation), self.checkpoint.data(relation)
+        columns, folders = self.columns(relation), self.checkpoint.data(relation)
         if self.checkpoint.size(relation) <= _SMALL:
-            yield RowsChange(relation, read_rows(layout, folders))
+            yield RowsChange(relation, read_rows(columns, folders))
             return
-        frame = folded(self.spark, layout, read_frame(self.spark, layout, folders)).persist()
+        frame = folded(self.spark, columns, read_frame(self.spark, columns, folders)).persist()
         try:
             yield FrameChange(relation, frame)
         finally:
@@ -278,74 +253,3 @@ class Epochs:
     def _check_idle(self, stream: str) -> None:
         if self.session.in_transaction:
             raise DDlogError([errors.OpenTransaction(stream)])
-
-
-def _runs(rows: Sequence[Signed]) -> Iterator[tuple[int, list[Any]]]:
-    """Stretches of rows that all come or all go."""
-    begin = 0
-    for position in range(1, len(rows) + 1):
-        if position == len(rows) or rows[position][1] != rows[begin][1]:
-            yield rows[begin][1], [row for row, _ in rows[begin:position]]
-            begin = position
-
-
-@contextmanager
-def bridged(spark: SparkSession, frame: DataFrame) -> Iterator[DataFrame]:
-    """A batch in the user's own Spark session: Spark hands it over in a copy of that, whose temporary views
-    are seen nowhere else."""
-    name = f"ddlog_{uuid.uuid4().hex}"
-    frame.createGlobalTempView(name)
-    try:
-        yield spark.table(f"{spark.conf.get('spark.sql.globalTempDatabase')}.{name}")
-    finally:
-        spark.catalog.dropGlobalTempView(name)
-
-
-def fingerprint(program: Program) -> str:
-    """Tells a program from others."""
-    return hashlib.sha256(program.source.text.encode("utf-8", "surrogatepass")).hexdigest()
-
-
-def described_inputs(program: Program, typedefs: Mapping[str, TypeDef]) -> dict[str, dict[str, Any]]:
-    """The input relations, for the checkpoint: what the meaning of a log depends on."""
-    return {
-        name: {
-            "kind": program.relations[name].kind,
-            "primary key": program.relations[name].key is not None,
-            "columns": [[each.name, str(each.type)] for each in program.relations[name].columns],
-            "types": _typedefs_of(program.relations[name], typedefs),
-        }
-        for name in program.names("input")
-    }
-
-
-def _typedefs_of(relation: Relation, typedefs: Mapping[str, TypeDef]) -> list[str]:
-    """The definitions of the types that a relation's columns are made of, as text."""
-    found: dict[str, str] = {}
-    left = [str(each.type) for each in relation.columns]
-    while left:
-        for name in re.findall(r"[\w:]+", left.pop()):
-            if name in typedefs and name not in found:
-                found[name] = " | ".join(
-                    f"{each.name}({', '.join(f'{field}: {type}' for field, type in each.fields)})"
-                    for each in typedefs[name].constructors
-                )
-                left.append(found[name])
-    return [f"{name}: {found[name]}" for name in sorted(found)]
-
-
-def facts_digest(places: Sequence[str]) -> str:
-    """What tells fact files from others: their names, sizes, and times of change; of what is not on this
-    machine the names only."""
-    digest = hashlib.sha256()
-    for place in places:
-        path = Path(place)
-        files = sorted(path.rglob("*")) if path.is_dir() else [path]
-        digest.update(place.encode("utf-8", "surrogatepass"))
-        for file in files:
-            if file.is_file():
-                stat = file.stat()
-                digest.update(
-                    f"{file}\0{stat.st_size}\0{stat.st_mtime_ns}\0".encode("utf-8", "surrogatepass")
-                )
-    return digest.hexdigest()

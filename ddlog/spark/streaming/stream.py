@@ -25,12 +25,11 @@ from ...errors.nearest import nearest
 from ...sessions.gaps import Ability, HostKind, check_offered, refused
 from ...sessions.results import Changes
 from ...sessions.session import Session
-from ..files.read import Reader
-from ..sessions.changelog import Layout, as_change, name_sql
-from ..sessions.failures import diagnose, fault_sql, spark_failures
-from ..types.cells import quoted
+from ..sessions.failures import diagnose, spark_failures
 from .checkpoint import local_path, open_checkpoint
-from .epochs import Batch, Change, Epochs, FrameChange, Receiver, bridged, described_inputs
+from .epochs import Epochs, Receiver, StreamBatch
+from .identity import described_inputs
+from .inputchange import InputChange, bridged, typed_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -93,7 +92,7 @@ class Stream:
     def start(
         self,
         source: DataFrame,
-        changes_of: Callable[[DataFrame], AbstractContextManager[Sequence[Change]]],
+        changes_of: Callable[[DataFrame], AbstractContextManager[Sequence[InputChange]]],
         once: bool,
         every: str | None,
     ) -> None:
@@ -117,7 +116,7 @@ class Stream:
                     if self._stopping:
                         return
                     query = (checkpoint.query(self.name) or "") if checkpoint is not None else own_id
-                    batch = Batch(self.name, query, number)
+                    batch = StreamBatch(self.name, query, number)
                     if checkpoint is not None and checkpoint.is_done(self.name, query, number):
                         return
                     with spark_failures(), changes_of(frame) as changes:
@@ -179,12 +178,13 @@ def stream(
         raise DDlogError([errors.BadName(name or relation)])
     epochs = epochs_of(session, spark, checkpoint)
     running = Stream(epochs, name or relation, Receiver(on_change) if on_change else Receiver())
-    layout = epochs.layout(relation)
+    columns = epochs.columns(relation)
 
     @contextmanager
-    def changes_of(frame: DataFrame) -> Iterator[Sequence[Change]]:
+    def changes_of(frame: DataFrame) -> Iterator[Sequence[InputChange]]:
         with bridged(spark, frame) as batch:
-            yield [typed_change(epochs, batch, layout, op, f"a batch for {relation}")]
+            message_name = f"a batch for {relation}"
+            yield [typed_change(spark, batch, columns, session.typedefs, op, message_name)]
 
     running.start(source, changes_of, once, every)
     return running
@@ -235,30 +235,6 @@ def _check_timeless(session: Session) -> None:
     ]
     if timely:
         check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_PAST, ", ".join(timely))
-
-
-def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:
-    """Rows as a change: their columns cast to the relation's types, with a check, and the column `op`, if it
-    is there and not the relation's, for the sign. `name` is what messages call them. A value that does not
-    fit ends the job that reads it."""
-    relation = layout.relation
-    reader = Reader(epochs.spark, layout.codec, epochs.session.typedefs)
-    if op not in rows.columns or op in (each.name for each in relation.columns):
-        return FrameChange(relation.name, as_change(reader.table(relation, rows, name), layout, 1), (1,))
-    sign = _sign(op, name)
-    come, gone = (
-        as_change(reader.table(relation, rows.where(f"{sign} = {each}").drop(op), name), layout, each)
-        for each in (1, -1)
-    )
-    return FrameChange(relation.name, come.unionAll(gone), (-1, 1))
-
-
-def _sign(column: str, name: str) -> str:
-    """SQL of 1 or -1 from a column that holds it as a number or a text."""
-    text = f"trim(CAST({name_sql(column)} AS STRING))"
-    expected = "'expected +1 or -1'"
-    fault = fault_sql(quoted(name), expected, quoted(column), f"coalesce({text}, 'null')")
-    return f"CASE WHEN {text} IN ('1', '+1') THEN 1 WHEN {text} = '-1' THEN -1 ELSE {fault} END"
 
 
 def _input(session: Session, name: str) -> Relation:
