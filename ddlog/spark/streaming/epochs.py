@@ -1,16 +1,16 @@
 """The epochs that streams drive: one batch after another, each applied, told of, and recorded.
 
-The order is what makes a batch count once, whatever fails in between:
+The order of the steps makes a batch count exactly once, whatever fails in between:
 
-    data     the change is written to the checkpoint directory; nobody looks at it yet
-    commit   the session applies it; a fault ends here, with the session at its last commit
+    data     the change is written to the checkpoint directory; nothing reads it yet
+    commit   the session applies the change; a fault ends the epoch here, with the session at its last commit
     tell     the changes of the outputs are given out
     record   the epoch's file is renamed into the log
-    Spark    the function for the batch returns, and Spark records that it is done
+    Spark    the function for the batch returns, and Spark records the batch as done
 
-A process that dies before `record` starts again without the epoch, and Spark sends the batch again; one
-that dies after it finds the batch in the log, and passes over it. The state in memory is nothing that could
-be ahead or behind: it dies with the process, and is computed from the log.
+After a crash before `record`, the log lacks the epoch, and Spark sends the batch again. After a crash behind
+`record`, Spark sends the batch again, too, and it is skipped, since the log has it. The state in memory
+cannot differ from the log: it dies with the process, and is computed from the log.
 """
 
 from __future__ import annotations
@@ -20,10 +20,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ...errors import stream as errors
 from ...errors.diagnostics import DDlogError
+from ...sessions.host import StreamHandle
 from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..sessions.failures import spark_failures
@@ -49,10 +50,10 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 COMPACT_AFTER = 64
-"""The least number of epochs that are worth summing up."""
+"""The least number of epochs after which the log is summed up."""
 
-_SMALL = 1 << 20  # bytes of Parquet that are read and summed up here
-_PARTS = 1 << 20  # more than an epoch has
+_SMALL = 1 << 20  # bytes of Parquet that are read and summed up on the driver
+_PARTS = 1 << 20  # more parts than an epoch has
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,8 +67,8 @@ class StreamBatch:
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """Who is told of a batch: `changed`, of the changes that it made, before it is recorded, and once more if
-    it could not be; `recorded`, when it is."""
+    """Functions to call for each batch: `changed` with the changes that it made, before the batch is recorded
+    (and again if recording failed); `recorded` after that."""
 
     changed: Callable[[Changes, int], None] = lambda changes, batch: None
     recorded: Callable[[int], None] = lambda batch: None
@@ -75,7 +76,7 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class _Applied:
-    """A batch that is in the session and not yet in the log."""
+    """A batch that the session has applied and the log does not have yet."""
 
     batch: StreamBatch
     entry: Entry | None
@@ -83,12 +84,13 @@ class _Applied:
 
 
 class Epochs:
-    """What the streams of one session share: a lock, and the checkpoint if there is one."""
+    """The epochs of the streams of one session, one at a time. The streams share a lock and the
+    checkpoint."""
 
     def __init__(self, session: Session, spark: SparkSession, checkpoint: Checkpoint | None) -> None:
         self.session, self.spark, self.checkpoint = session, spark, checkpoint
         self.lock = threading.RLock()
-        self.running: dict[str, Any] = {}
+        self.running: dict[str, StreamHandle] = {}
         self._codec = SparkCodec(session.typedefs)
         self._program = fingerprint(session.program)
         self._unrecorded: _Applied | None = None
@@ -98,7 +100,7 @@ class Epochs:
         return ChangeColumns(self.session.program.relations[relation], self._codec)
 
     def restore(self) -> None:
-        """Puts what the log holds into the session, as one epoch. Raises DDlogError."""
+        """Puts the contents of the log into the session, as one epoch. Raises DDlogError."""
         with self.lock, self._rolled_back():
             self._check_idle("the log")
             for relation in self.checkpoint.changed() if self.checkpoint else ():
@@ -107,8 +109,8 @@ class Epochs:
             self.session.commit()
 
     def apply(self, batch: StreamBatch, changes: Sequence[InputChange], receiver: Receiver) -> bool:
-        """Makes a batch an epoch; gives False if it was one already. Raises DDlogError, and what the
-        receiver raises: then the batch is not recorded."""
+        """Applies a batch as one epoch; returns False if the log has the batch. Raises DDlogError, and
+        exceptions of the receiver; then the batch is not recorded."""
         with self.lock:
             if self.checkpoint and self.checkpoint.is_done(batch.stream, batch.query, batch.number):
                 return False
@@ -127,8 +129,8 @@ class Epochs:
             return True
 
     def begin(self, changes: Changes, facts: str | None, receiver: Receiver) -> bool:
-        """Records the state before all batches as epoch 0, and tells of its changes; gives False, with
-        nothing told, if the log has begun. Raises DDlogError when it began with other facts."""
+        """Records the state before all batches as epoch 0, and gives its changes to the receiver; returns
+        False, and calls nothing, if the log has begun. Raises DDlogError if it began with other facts."""
         with self.lock:
             checkpoint = self.checkpoint
             if checkpoint is not None and checkpoint.last is not None:
@@ -148,7 +150,7 @@ class Epochs:
         return last is not None and last.program != self._program
 
     def compact(self, least: int) -> None:
-        """Sums the log up if at least so many epochs, and enough data, came after it was last done."""
+        """Sums the log up if at least `least` epochs, and enough data, came after the last time."""
         checkpoint = self.checkpoint
         if checkpoint is None or not checkpoint.compactable(least):
             return
@@ -159,7 +161,7 @@ class Epochs:
         checkpoint.replace_by(base)
 
     def close(self) -> None:
-        """Ends all streams, and gives the checkpoint free."""
+        """Ends all streams, and releases the checkpoint."""
         for stream in list(self.running.values()):
             stream.stop()
         if self.checkpoint is not None:
@@ -181,8 +183,8 @@ class Epochs:
 
     @contextmanager
     def _settled(self, change: InputChange, entry: Entry | None, part: int) -> Iterator[InputChange]:
-        """The change, in the data of an epoch to be. What Spark holds is then read from there, or from its
-        memory, lest it be computed again and otherwise."""
+        """The change, written as data of the epoch to come. A change that Spark holds is read from that data,
+        or from memory: computed twice, it could differ."""
         columns = self.columns(change.relation)
         if entry is None or self.checkpoint is None:
             if isinstance(change, RowsChange):
@@ -228,7 +230,8 @@ class Epochs:
 
     @contextmanager
     def _logged(self, relation: str) -> Iterator[InputChange]:
-        """The whole log of a relation as one change; a small one is read here, which takes no job."""
+        """The whole log of a relation as one change. A small log is read on the driver, which takes no
+        job."""
         assert self.checkpoint is not None
         columns, folders = self.columns(relation), self.checkpoint.data(relation)
         if self.checkpoint.size(relation) <= _SMALL:
@@ -242,7 +245,7 @@ class Epochs:
 
     @contextmanager
     def _rolled_back(self) -> Iterator[None]:
-        """An error takes back what was given to the session, and is a diagnostic if it is Spark's."""
+        """Rolls back the session on an error inside; Spark's errors become DDlogErrors."""
         try:
             with spark_failures():
                 yield
