@@ -7,7 +7,8 @@ Forms and places of fact files that one engine cannot read are refused where fac
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from enum import Enum
 
 from ..errors.diagnostics import DDlogError, Diagnostic
@@ -36,35 +37,45 @@ class Ability(Enum):
     CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
 
-_ON_SPARK = (HostKind.SPARK, HostKind.CONNECT)
-_NEEDS_SPARK: Mapping[Ability, str] = {
-    Ability.FRAMES_IN: "a Spark DataFrame",
-    Ability.LOAD_FRAMES: "load_frames",
-    Ability.FRAMES_OUT: "to_spark",
-    Ability.LOOKUP_FRAMES: "to_spark",
-    Ability.WRITE: "write",
-}
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """An ability that some hosts do not offer. `error` makes the diagnostic from the names of the relations,
+    or the text of the rule, that need the ability."""
 
-GAPS: Mapping[tuple[HostKind, Ability], Callable[[str], Diagnostic]] = {
-    **{
-        (HostKind.IN_PROCESS, ability): lambda _, name=name: NeedsSpark(name)  # type: ignore[misc]
-        for ability, name in _NEEDS_SPARK.items()
-    },
-    (HostKind.CONNECT, Ability.STREAM): lambda _: NeedsClassicSpark(),
-    **{(kind, Ability.CHECKPOINT_OF_PAST): CheckpointOfTime for kind in HostKind},
-    **{(kind, Ability.LOOKUP_FRAMES): lambda _: NoFrameOfLookup() for kind in _ON_SPARK},
-    **{(kind, Ability.CIRCUMSTANCES): NoCircumstances for kind in _ON_SPARK},
-}
-"""The error of each gap, made from the names of the relations or the text of the rule that asks for the
-ability."""
+    ability: Ability
+    hosts: tuple[HostKind, ...]
+    error: Callable[[str], Diagnostic]
+
+
+def _needs_spark(used: str) -> Callable[[str], Diagnostic]:
+    return lambda _: NeedsSpark(used)
+
+
+_IN_PROCESS = (HostKind.IN_PROCESS,)
+_ON_SPARK = (HostKind.SPARK, HostKind.CONNECT)
+
+GAPS = (
+    Gap(Ability.FRAMES_IN, _IN_PROCESS, _needs_spark("a Spark DataFrame")),
+    Gap(Ability.LOAD_FRAMES, _IN_PROCESS, _needs_spark("load_frames")),
+    Gap(Ability.FRAMES_OUT, _IN_PROCESS, _needs_spark("to_spark")),
+    Gap(Ability.LOOKUP_FRAMES, _IN_PROCESS, _needs_spark("to_spark")),
+    Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
+    Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
+    Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
+    Gap(Ability.CHECKPOINT_OF_PAST, tuple(HostKind), CheckpointOfTime),
+    Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
+)
+"""Every gap."""
+
+_ERRORS = {(kind, gap.ability): gap.error for gap in GAPS for kind in gap.hosts}
 
 
 def refused(kind: HostKind, ability: Ability, asked_by: str = "") -> DDlogError:
     """The error for an ability that a kind of host does not offer. Raises KeyError if it offers it."""
-    return DDlogError([GAPS[kind, ability](asked_by)])
+    return DDlogError([_ERRORS[kind, ability](asked_by)])
 
 
 def check_offered(kind: HostKind, ability: Ability, asked_by: str = "") -> None:
     """Raises DDlogError if a kind of host does not offer an ability."""
-    if (kind, ability) in GAPS:
+    if (kind, ability) in _ERRORS:
         raise refused(kind, ability, asked_by)

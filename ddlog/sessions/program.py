@@ -121,13 +121,13 @@ class Program:
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
-        `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
-        relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a
-        recursion that takes longer with an error.
+        `relations="all"` keeps every relation, to be read; `"outputs"` keeps the output relations and
+        computes only what they need; otherwise `relations` are the names of the relations to keep. A
+        recursion that takes more than `max_iterations` iterations ends with an error.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
-        `spark_options` is an `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
+        `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
         from .engines import engine_named
         from .entries import open_host
@@ -153,11 +153,12 @@ class Program:
         max_iterations: int | None = None,
         spark_options: SparkOptions | None = None,
     ) -> dict[str, DataFrame]:
-        """One step of a pipeline: the output relations (or those that `outputs` names) as DataFrames, from
-        DataFrames of input relations; those that are not given are empty.
+        """One step of a pipeline: the output relations, or the relations that `outputs` names, as DataFrames,
+        from DataFrames for input relations. An input relation without a DataFrame is empty.
 
-        The columns of a DataFrame have the names of the relation's, in any order, and types that can be cast;
-        what does not fit is an error. The results are computed now and stay on Spark. Raises DDlogError.
+        The columns of a DataFrame have the names of the relation's columns, in any order, and types that can
+        be cast to theirs; a value that does not fit is an error. The results are computed now and stay on
+        Spark. Raises DDlogError.
         """
         wanted = self._wanted(outputs)
         with self.session(
