@@ -93,7 +93,6 @@ LANGUAGE = (
 # The only imports that point up: factories, which import what they make as they make it.
 UP = {
     ("ddlog.engine.runtime", "ddlog.engine.inprocess"),
-    ("ddlog.sessions", "ddlog.spark"),
 }
 # The rooms that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = {"codegen", "lowering", "sessions", "spark", "console"}

@@ -24,7 +24,8 @@ from .notes import Note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ..spark.streaming.epochs import Change, Epochs
+    from ..spark.streaming.epochs import Epochs
+    from ..spark.streaming.inputchange import InputChange
 
 _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
 
@@ -38,15 +39,15 @@ class Batches:
         self._passed: set[tuple[str, str]] = set()
 
     @contextmanager
-    def changes(self, frame: DataFrame) -> Iterator[list[Change]]:
+    def changes(self, frame: DataFrame) -> Iterator[list[InputChange]]:
         """The changes of one batch. Raises DDlogError."""
-        from ..spark.streaming.epochs import RowsChange
+        from ..spark.streaming.inputchange import RowsChange
 
         found = sorted((row.modificationTime, _local(row.path), row.length) for row in frame.collect())
-        changes: list[Change] = []
+        changes: list[InputChange] = []
         rows: dict[str, list[tuple[Row, int]]] = {}
 
-        def gathered() -> Iterator[Change]:
+        def gathered() -> Iterator[InputChange]:
             yield from (RowsChange(relation, each) for relation, each in rows.items() if each)
             rows.clear()
 
@@ -89,27 +90,28 @@ class Batches:
         if relation not in self._inputs:
             raise DDlogError([NotOfThisFolder(str(path), relation)])
 
-    def _large(self, relation: Relation, path: Path) -> Change:
+    def _large(self, relation: Relation, path: Path) -> InputChange:
         """A change of a file of facts that Spark reads itself."""
         from ..spark.files.listing import SparkFile
         from ..spark.files.read import Reader
-        from ..spark.sessions.changelog import as_change, file_url
-        from ..spark.streaming.epochs import FrameChange
+        from ..spark.streaming.changelog import as_change, file_url
+        from ..spark.streaming.inputchange import FrameChange
 
         named = split_name(path)
         assert named is not None
-        layout = self._epochs.layout(relation.name)
-        reader = Reader(self._epochs.spark, layout.codec, self._session.typedefs)
+        columns = self._epochs.columns(relation.name)
+        reader = Reader(self._epochs.spark, columns.codec, self._session.typedefs)
         rows = reader.files(relation, [SparkFile(file_url(path, glob=True), named[1], path)])
-        return FrameChange(relation.name, as_change(rows, layout, 1), (1,))
+        return FrameChange(relation.name, as_change(rows, columns, 1), (1,))
 
-    def _columnar(self, relation: Relation, path: Path) -> Change:
+    def _columnar(self, relation: Relation, path: Path) -> InputChange:
         """A change of a Parquet file that Spark reads itself, which may say of each row whether it goes."""
-        from ..spark.sessions.changelog import file_url
-        from ..spark.streaming.stream import typed_change
+        from ..spark.streaming.changelog import file_url
+        from ..spark.streaming.inputchange import typed_change
 
         rows = self._epochs.spark.read.parquet(file_url(path, glob=True))
-        return typed_change(self._epochs, rows, self._epochs.layout(relation.name), OP, str(path))
+        columns = self._epochs.columns(relation.name)
+        return typed_change(self._epochs.spark, rows, columns, self._session.typedefs, OP, str(path))
 
 
 def _local(url: str) -> str:

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from ..errors import facts
 from ..errors.diagnostics import DDlogError
-from ..errors.following import NeedsClassicSpark
 from ..errors.nearest import nearest
+from ..sessions.gaps import Ability, HostKind, refused
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .batches import Batches
@@ -53,14 +53,14 @@ def follow(session: Session, first: Changes, options: RunOptions, names: Sequenc
     session that is not on Spark keeps its state in this process, and Spark only finds the files. Raises
     DDlogError.
     """
-    from ..spark.sessions.connect import open_session
-    from ..spark.streaming.epochs import facts_digest
+    from ..spark.sessions.connect import is_connect, open_session
+    from ..spark.streaming.identity import facts_digest
     from ..spark.streaming.stream import Stream, epochs_of
 
     assert options.follow is not None
     spark = session.spark or open_session(conf=dict(options.engine.conf))
-    if type(spark).__module__.startswith("pyspark.sql.connect"):
-        raise DDlogError([NeedsClassicSpark()])
+    if is_connect(spark):
+        raise refused(HostKind.CONNECT, Ability.STREAM)
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         receiver = _receiver(session, epochs, options, names)
@@ -110,7 +110,7 @@ def _counted(batches: int) -> str:
 
 
 def _source_url(directory: str) -> str:
-    from ..spark.sessions.changelog import file_url
+    from ..spark.streaming.changelog import file_url
 
     return file_url(Path(directory).resolve(), glob=True)
 

@@ -1,13 +1,15 @@
-"""Sessions of the command line: the engine is chosen, said in one line, and started."""
+"""Sessions of the command line: the engine is chosen, noted in one line, and started."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
-from ..sessions.engines import Choice, EngineOptions, choose, weighed
+from ..sessions.engines import Choice, EngineOptions, choose, session_is_active
 from ..sessions.program import Program
 from ..sessions.session import Session
+from ..sessions.sizes import weighed
 from .progress import ProgressLine
 
 
@@ -22,7 +24,7 @@ def launch(
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
-    told which and why, unless the user named the in-process engine. Raises DDlogError."""
+    told the engine and the reason, unless the user named the in-process engine. Raises DDlogError."""
     check_not_empty(inputs)
     places = parse_places(inputs, program.names("input"), program.relations)
     choice = choose(options, lambda: _size(places), only_spark(places))
@@ -42,12 +44,11 @@ def launch(
 
 
 def stop_engines() -> None:
-    """Stops what was started here; a Spark session of somebody else's goes on."""
-    import sys
+    """Stops the Spark session that was started here, if any; a session that others started goes on."""
+    if "pyspark" in sys.modules:
+        from ..spark.sessions.connect import stop_started
 
-    connect = sys.modules.get(f"{__package__}.spark.connect")
-    if connect is not None:
-        connect.stop_started()
+        stop_started()
 
 
 def _size(places: Sequence[Place]) -> int | None:
@@ -55,8 +56,6 @@ def _size(places: Sequence[Place]) -> int | None:
 
 
 def _where(choice: Choice) -> str:
-    from ..sessions.engines import session_is_active
-
     if choice.master or choice.remote:
         place = choice.remote or choice.master or ""
         return "" if place in choice.reason else f" on {place}"

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from ..commands.interpreter import dump_lines
 from ..core import Relation
-from ..io.write import csv_header, row_writer, write_relation
+from ..io.delimitedfiles import csv_header
+from ..io.write import row_writer, write_relation
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .options import RunOptions

@@ -141,3 +141,11 @@ class OnlySparkReads(Diagnostic):
     title: ClassVar[str] = "{place}: the in-process engine reads only local files"
     suggestion: ClassVar[str] = "use --engine spark, or copy the files here"
     place: str
+
+
+@dataclass(frozen=True, slots=True)
+class NoFrameOfLookup(Diagnostic):
+    """A Spark DataFrame of rows that an index found, on Spark."""
+
+    title: ClassVar[str] = "to_spark cannot be used on the rows that an index finds: they are on the driver"
+    suggestion: ClassVar[str] = "filter the relation's DataFrame: session[relation].to_spark().where(…)"

@@ -1,4 +1,5 @@
-"""The garbage collector while much is made that stays: a checked program, its circuit, a session."""
+"""Pausing the garbage collector while large long-lived objects are made: a checked program, its circuit, a
+session."""
 
 from __future__ import annotations
 
@@ -9,10 +10,10 @@ from contextlib import contextmanager
 
 @contextmanager
 def paused() -> Iterator[None]:
-    """No search for garbage inside, and afterwards what is there counts as old.
+    """Pauses the collector inside. Afterwards all objects count as old.
 
-    The collector would look through a growing program again and again, as long as making it takes; then,
-    as each of its generations grows old, through the whole of it once more.
+    Otherwise the collector would search a growing program again and again, and the whole of it once more as
+    each of its generations grows old.
     """
     running = gc.isenabled()
     gc.disable()

@@ -1,7 +1,7 @@
-"""Delayed relations: the changes of an epoch that come back as changes of inputs, epochs later.
+"""Delayed relations: the changes of an epoch are changes of inputs in later epochs.
 
-`R-n` is an input of the circuit. As a delay commutes with differentiation, what R changed by n commits
-ago is the change of `R-n` now; a stream has no changes, and `R-n` gets its elements of then.
+`R-n` is an input of the circuit. A delay commutes with differentiation: the change of `R-n` in an epoch is
+the change of R n commits earlier. If R is a stream, `R-n` gets the elements of R in that commit.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from ..engine.runtime import Batch, Delta, Runtime
 
 
 class Delays:
-    """What each relation that is read delayed gave in the last commits, as far back as it is read."""
+    """The changes of each relation that is read with a delay, in as many of the last commits as the delay."""
 
     def __init__(self, relations: Iterable[Relation], runtime: Runtime) -> None:
         self._runtime = runtime
@@ -27,7 +27,7 @@ class Delays:
         }
 
     def changes(self) -> dict[str, Sequence[tuple[Batch, int]]]:
-        """The changes of the delayed relations in the epoch to come."""
+        """The changes of the delayed relations in the next epoch."""
         return {
             name: self._runtime.batches(name, self._past[source][-delay])
             for name, (source, delay) in self._delayed.items()
@@ -35,6 +35,6 @@ class Delays:
         }
 
     def remember(self, deltas: Mapping[str, Delta]) -> None:
-        """An epoch is over, and its outputs changed so."""
+        """Takes in the changes of the outputs in an epoch that is over."""
         for source, past in self._past.items():
             past.append(deltas[source])

@@ -1,6 +1,8 @@
-"""The choice of an engine, and the one line that says which and why.
+"""The choice of an engine: in-process or Spark, and the line that says which and why.
 
-Nothing here imports Spark: the choice costs nothing where it falls on the in-process engine.
+`choose` decides for the command line, by options, the environment and the size of the inputs; `engine_named`
+for `Program.session`, by its arguments. Nothing here imports Spark: the choice of the in-process engine costs
+nothing.
 """
 
 from __future__ import annotations
@@ -8,10 +10,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
 
 from ..errors.diagnostics import DDlogError
@@ -22,20 +23,19 @@ from ..errors.options import (
     OneWorkerInProcess,
     WorkersAreSettled,
 )
+from .sizes import machine_memory, size_text
 
 SHARE = 4
 """The in-process limit is this fraction of the machine's memory, unless an option says otherwise."""
 
 ENGINES = ("auto", "in-process", "spark")
-_UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
-_SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]?)(?:I?B)?\Z")
 _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
 
 
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
-    """What the user said of engines. `conf` is of Spark; `limit` is the in-process limit in bytes; `workers`
-    is how many threads are to share the work."""
+    """The options of a command that are about engines. `conf` holds settings of Spark, `limit` is the
+    in-process limit in bytes, `workers` the number of threads that share the work."""
 
     engine: str = "auto"
     master: str | None = None
@@ -52,7 +52,7 @@ class EngineOptions:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """An engine, why it was chosen, and where its Spark is if an option or the environment says so."""
+    """An engine, the reason for it, and the place of Spark if an option or the environment names one."""
 
     spark: bool
     reason: str
@@ -61,7 +61,7 @@ class Choice:
 
     @property
     def text(self) -> str:
-        """The line that says so."""
+        """The line that names the engine and the reason."""
         return f"engine: {'spark' if self.spark else 'in-process'} ({self.reason})"
 
 
@@ -73,9 +73,10 @@ def choose(
     environ: Mapping[str, str] | None = None,
     active: bool | None = None,
 ) -> Choice:
-    """The engine for a run. `size` estimates the input in bytes (None: there is none), and is asked only
-    where it decides; `spark_only` is an input that only Spark reads. Raises DDlogError where options
-    contradict each other.
+    """The engine for a command. `size` estimates the input in bytes (None: there is no input), and is called
+    only if it decides; `spark_only` is an input that only Spark reads. `environ` and `active`, whether a
+    Spark session is active, are those of this process if not given. Raises DDlogError for options that cannot
+    be combined.
     """
     environ = os.environ if environ is None else environ
     _check(options)
@@ -84,8 +85,21 @@ def choose(
     return choice if options.workers is None else _with_workers(choice, options.workers, running)
 
 
+def engine_named(engine: str, spark: object | None, options: object | None) -> Choice:
+    """The engine that the arguments of `Program.session` name: `engine`, and a Spark session or options for
+    it. Raises DDlogError for an unknown engine and for arguments that cannot be combined."""
+    if engine not in (*ENGINES, "inprocess"):
+        raise DDlogError([NoSuchEngine(engine)])
+    if engine == "spark" or (engine == "auto" and spark is not None):
+        return Choice(True, "asked for")
+    if spark is not None or options is not None:
+        raise DDlogError([CannotBeCombined(f'engine="{engine}"', "a Spark session")])
+    return Choice(False, "asked for")
+
+
 def _with_workers(choice: Choice, workers: int, running: bool) -> Choice:
-    """The choice with so many workers: the in-process engine has one, Spark on this machine any number."""
+    """The choice with a number of workers: the in-process engine has one, Spark on this machine any
+    number."""
     if not choice.spark:
         if workers > 1:
             raise DDlogError([OneWorkerInProcess(workers)])
@@ -133,8 +147,8 @@ def _check(options: EngineOptions) -> None:
 
 
 def _address(options: EngineOptions, environ: Mapping[str, str]) -> tuple[str | None, str | None, str]:
-    """Where Spark is (a master, a remote) and what said so: options first, then what PySpark reads from
-    the environment. A MASTER that is no Spark master means something else."""
+    """The place of Spark (a master, a remote) and the reason for it: options first, then the variables that
+    PySpark reads from the environment. A MASTER that is not the address of a Spark master is ignored."""
     if options.master:
         return options.master, None, f"--master {options.master}"
     if options.remote:
@@ -170,7 +184,7 @@ def _by_size(size: int | None, limit: int | None) -> Choice:
 
 
 def session_is_active() -> bool:
-    """Whether this process has a Spark session; looks only where PySpark has been imported already."""
+    """Whether this process has a Spark session. Does not import PySpark."""
     return active_session() is not None
 
 
@@ -186,47 +200,6 @@ def active_session() -> Any:
                 if session is not None:
                     return session
     return None
-
-
-def parse_size(text: str) -> int:
-    """The bytes of a size such as `8G`, `512M`, `1.5 GB`. Raises ValueError."""
-    found = _SIZE.match(text.strip().upper())
-    if found is None or float(found.group(1)) == 0:
-        raise ValueError(f"{text!r} is no size such as 8G or 512M")
-    return int(float(found.group(1)) * _UNITS[found.group(2)])
-
-
-def size_text(size: int) -> str:
-    """A size as people read it."""
-    amount, unit = float(size), "B"
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if amount < 1000 or unit == "TB":
-            break
-        amount /= 1024
-    return f"{amount:.0f} {unit}" if unit == "B" else f"{amount:.1f} {unit}"
-
-
-def machine_memory() -> int | None:
-    """The memory of the machine, or of the container if that has less."""
-    sizes: list[int] = []
-    with suppress(OSError, ValueError, AttributeError):
-        sizes.append(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    for name in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        with suppress(OSError, ValueError):
-            sizes.append(int(Path(name).read_text()))
-    return min(sizes) if sizes else None
-
-
-_WEIGHTS = {"parquet": 4, "orc": 4}
-_COMPRESSED = 5
-
-
-def weighed(files: Iterable[tuple[int, str, bool]]) -> int:
-    """The estimate of what files hold, from their sizes, forms, and whether they are compressed: as text
-    would be. Columnar and compressed files hold several times their size."""
-    return sum(
-        size * (_COMPRESSED if compressed else _WEIGHTS.get(form, 1)) for size, form, compressed in files
-    )
 
 
 def parse_conf(items: Sequence[str]) -> tuple[tuple[str, str], ...]:

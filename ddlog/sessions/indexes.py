@@ -4,28 +4,32 @@
     for link in by_from["a"]:
         ...
 
-An index of several variables is asked with several values, `by_place["a", 1]`, and one without any
-with none, `whole[()]`. Answers are those of the last commit at the time of asking.
+The key of an index with several variables has several values, `by_place["a", 1]`; without variables the key
+is `whole[()]`. A look-up shows the state of the last commit at that time.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import Index, Relation
-from ..engine.runtime import Runtime
 from ..engine.schema import Schema
 from ..errors.diagnostics import DDlogError
 from ..errors.reading import BadIndexKey, WrongIndexKey
 from ..types import TypeDef
 from ..values.rows import Row, row_of
+from .gaps import Ability, refused
+from .host import Host
 from .results import RelationView
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 
 class FoundRows:
-    """Rows that a look-up gave, in value order."""
+    """Rows that a look-up found, in value order. See `RowSet`."""
 
     def __init__(self, schema: Schema, weighted: Mapping[Row, int]) -> None:
         self.schema = schema
@@ -34,7 +38,6 @@ class FoundRows:
         self.weights = None if all(weight == 1 for weight in weights) else weights
 
     def columns(self) -> list[list[Any]]:
-        """The values column by column."""
         return [[row[i] for row in self._rows] for i in range(len(self.schema))]
 
     def __len__(self) -> int:
@@ -45,20 +48,21 @@ class FoundRows:
 
 
 class IndexView:
-    """An index of a session. `index[key]` are the rows that the key finds, `index.all()` all that it has."""
+    """An index of a session. `index[key]` are the rows that a key finds, `index.all()` the rows that any key
+    finds."""
 
-    def __init__(
-        self, index: Index, relation: Relation, runtime: Runtime, typedefs: Mapping[str, TypeDef]
-    ) -> None:
-        self._index, self._relation, self._runtime, self._typedefs = index, relation, runtime, typedefs
+    def __init__(self, index: Index, relation: Relation, host: Host, typedefs: Mapping[str, TypeDef]) -> None:
+        self._index, self._relation, self._typedefs = index, relation, typedefs
+        self._host, self._runtime = host, host.runtime
 
     @property
     def variables(self) -> tuple[str, ...]:
-        """The names of what the index looks up."""
+        """The names of the variables that a key gives values to."""
         return tuple(each.name for each in self._index.variables)
 
     def __getitem__(self, key: Any) -> RelationView:
-        """The rows that a key finds: a value, or a tuple of as many as the index has variables."""
+        """The rows that a key finds: one value, or a tuple with a value for each variable. Raises
+        DDlogError."""
         given = (key,) if len(self._index.variables) == 1 else key
         return self.find(self._checked(given))
 
@@ -71,7 +75,7 @@ class IndexView:
         return self._view(self._runtime.find(source, wanted) if wanted else list(self._runtime.rows(source)))
 
     def all(self) -> RelationView:
-        """All rows that some key finds."""
+        """The rows that any key finds."""
         same = [positions for positions in self._index.positions if len(positions) > 1]
         rows = self._runtime.rows(self._index.source)
         return self._view([row for row in rows if all(len({row[i] for i in each}) == 1 for each in same)])
@@ -90,7 +94,10 @@ class IndexView:
             except DDlogError:
                 return False
 
-        return RelationView(relation, FoundRows(schema, weighted), contains, self._typedefs)
+        return RelationView(relation, FoundRows(schema, weighted), contains, self._typedefs, self._no_frame)
+
+    def _no_frame(self) -> DataFrame:
+        raise refused(self._host.kind, Ability.LOOKUP_FRAMES)
 
     def _checked(self, key: Any) -> list[Any]:
         wanted = self._index.variables

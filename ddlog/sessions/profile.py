@@ -1,4 +1,4 @@
-"""`profile`: what a session holds, where the time of its commits goes, what they change."""
+"""`profile`: the rows that a session holds, the time of its commits, and the changes that they make."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _BEGIN = "taking over the changes"
 
 @dataclass(slots=True)
 class Stopwatch:
-    """The time between calls, by what the earlier call said was begun."""
+    """The time spent in each phase. A phase lasts until the next begins."""
 
     spent: dict[str, float] = field(default_factory=dict)
     times: dict[str, int] = field(default_factory=dict)
@@ -22,27 +22,28 @@ class Stopwatch:
     _since: float = 0.0
 
     def begin(self, phase: str) -> None:
-        """Something begins, and what was begun before ends."""
+        """Begins a phase, and ends the phase before."""
         self.end()
         if phase != self._phase:
             self.times[phase] = self.times.get(phase, 0) + 1
         self._phase = phase
 
     def end(self) -> None:
-        """What was begun ends."""
+        """Ends a phase."""
         now = time.perf_counter()
         if self._phase:
             self.spent[self._phase] = self.spent.get(self._phase, 0.0) + now - self._since
         self._since = now
 
     def stop(self) -> None:
-        """Nothing is going on any more."""
+        """Ends the last phase."""
         self.end()
         self._phase = ""
 
 
 class SessionProfile:
-    """What is known of the commits of a session while it was told to look."""
+    """Measurements of the commits of a session: of time while `cpu` is set, of changes while `change` is
+    set."""
 
     def __init__(self, session: Session) -> None:
         self._session = session
@@ -53,7 +54,7 @@ class SessionProfile:
         self.change = False
 
     def commit(self) -> Changes:
-        """Commits the transaction, and measures what is to be measured."""
+        """Commits the transaction, measures it, and returns the changes. Raises DDlogError."""
         changes = self._timed() if self.cpu else self._session.commit()
         if self.change:
             for name in changes:
@@ -64,14 +65,14 @@ class SessionProfile:
         return changes
 
     def _timed(self) -> Changes:
-        shown, watch = self._session.progress, self._watch
+        shown, watch = self._session.state.progress, self._watch
 
         def observe(phase: str, iteration: int, rows: int) -> None:
             watch.begin(phase)
             if shown is not None:
                 shown(phase, iteration, rows)
 
-        self._session.progress = observe
+        self._session.state.progress = observe
         watch.begin(_BEGIN)
         try:
             changes = self._session.commit()
@@ -79,11 +80,11 @@ class SessionProfile:
             return changes
         finally:
             watch.stop()
-            self._session.progress = shown
+            self._session.state.progress = shown
 
     def _named(self) -> Iterator[tuple[str, str]]:
-        """The relations that the session keeps, and the indexes with rows of their own, by what users call
-        them."""
+        """The relations that the session keeps, and the indexes with rows of their own, each with the name
+        that users know."""
         program = self._session.program
         shown = {each.name: each.name for each in program.relations.values() if not each.hidden}
         shown |= {f"{each.name} (index)": each.source for each in program.indexes.values() if each.start}

@@ -6,14 +6,13 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from .. import values
 from ..core import CheckedProgram, Index, Relation
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
-from ..errors.options import BadOptionValue, CannotBeCombined, NoSuchEngine
+from ..errors.options import BadOptionValue
 from ..errors.source import Source
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
@@ -24,12 +23,10 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
-    from ..engine.runtime import Runtime
+    from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
-    from .session import Progress, Session
-
-_ENGINES = ("auto", "in-process", "inprocess", "spark")
+    from .session import Session
 
 
 def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
@@ -51,24 +48,6 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
-
-
-def _in_process(circuit: Circuit) -> Runtime:
-    from ..engine.runtime import create_runtime
-
-    return create_runtime(circuit, nan=values.NAN)
-
-
-def _check_inspections(circuit: Circuit) -> None:
-    """Sees that no Inspect reads what Spark's operators do not know of a row. Raises DDlogError."""
-    from ..engine.circuit import CIRCUMSTANCES, DeltaJoin, Fixpoint, Inspect, Join
-    from ..errors.spark import NoCircumstances
-
-    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
-    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
-        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
-            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
-                raise DDlogError([NoCircumstances(node.text)])
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -144,29 +123,26 @@ class Program:
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
-        `relations="all"` keeps every relation for queries; `"outputs"` computes only what the output
-        relations need; otherwise, names of the relations that are wanted. `max_iterations` ends a
-        recursion that takes longer with an error.
+        `relations="all"` keeps every relation, to be read; `"outputs"` keeps the output relations and
+        computes only what they need; otherwise `relations` are the names of the relations to keep. A
+        recursion that takes more than `max_iterations` iterations ends with an error.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
-        `spark_options` is an `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
+        `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
+        from .engines import engine_named
+        from .entries import open_host
         from .session import Session
 
-        if engine not in _ENGINES:
-            raise DDlogError([NoSuchEngine(engine)])
-        on_spark = engine == "spark" or (engine == "auto" and spark is not None)
-        if not on_spark and (spark is not None or spark_options is not None):
-            raise DDlogError([CannotBeCombined(f'engine="{engine}"', "a Spark session")])
+        choice = engine_named(engine, spark, spark_options)
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
             raise DDlogError([BadOptionValue("max_iterations", repr(max_iterations), "a positive integer")])
-        outputs = self._wanted(relations)
         with paused():
-            circuit = self.circuit("incremental", outputs)
-            kept = frozenset(name for name, _ in circuit.relations)
-            runtime = self._spark_runtime(circuit, spark, spark_options) if on_spark else _in_process(circuit)
-        return Session(self, runtime, kept, max_iterations, progress)
+            circuit = self.circuit("incremental", self._wanted(relations))
+            host = open_host(choice, self, circuit, spark, spark_options)
+        kept = frozenset(name for name, _ in circuit.relations)
+        return Session(self, host, kept, max_iterations, progress)
 
     def run(
         self,
@@ -177,11 +153,12 @@ class Program:
         max_iterations: int | None = None,
         spark_options: SparkOptions | None = None,
     ) -> dict[str, DataFrame]:
-        """One step of a pipeline: the output relations (or those that `outputs` names) as DataFrames, from
-        DataFrames of input relations; those that are not given are empty.
+        """One step of a pipeline: the output relations, or the relations that `outputs` names, as DataFrames,
+        from DataFrames for input relations. An input relation without a DataFrame is empty.
 
-        The columns of a DataFrame have the names of the relation's, in any order, and types that can be cast;
-        what does not fit is an error. The results are computed now and stay on Spark. Raises DDlogError.
+        The columns of a DataFrame have the names of the relation's columns, in any order, and types that can
+        be cast to theirs; a value that does not fit is an error. The results are computed now and stay on
+        Spark. Raises DDlogError.
         """
         wanted = self._wanted(outputs)
         with self.session(
@@ -189,20 +166,6 @@ class Program:
         ) as session:
             session.load_frames(inputs)
             return {name: session[name].to_spark() for name in wanted}
-
-    def _spark_runtime(
-        self, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
-    ) -> Runtime:
-        from ..spark.sessions.connect import open_session
-        from ..spark.sessions.failures import spark_failures
-
-        _check_inspections(circuit)
-        session = open_session() if spark is None else spark
-        from ..engine.spark.runtime import SparkRuntime
-        from ..spark.types.codec import SparkCodec
-
-        with spark_failures():
-            return SparkRuntime(circuit, session, SparkCodec(self.checked.typedefs), values.NAN, options)
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
         """What computes the primary key of a row of the relation."""

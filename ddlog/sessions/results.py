@@ -1,4 +1,4 @@
-"""What a session answers with: a relation's rows, the rows of a query, the changes of a commit."""
+"""The answers of a session: the rows of a relation, the rows of a query, the changes of a commit."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.reading import NotAnOutput
 from ..errors.sessions import NoTable, NotInstalled
-from ..errors.spark import NeedsSpark
 from ..errors.unknown import NoSuchRelation
 from ..types import Type, TypeDef
 from ..values.rows import Row, record_maker, record_text
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Table:
-    """Rows that can leave as a table of another library. The columns have names and types."""
+    """Rows with named and typed columns, which can be given to other libraries as tables."""
 
     def __init__(
         self, columns: Sequence[tuple[str, Type]], stored: RowSet, typedefs: Mapping[str, TypeDef]
@@ -48,7 +47,7 @@ class Table:
         return len(self._stored)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as an Arrow table."""
+        """The rows as an Arrow table. Raises DDlogError for a value that Arrow cannot hold."""
         from ..io.arrow import to_table
 
         try:
@@ -57,8 +56,8 @@ class Table:
             raise DDlogError([NoTable(str(error))]) from None
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The rows as a pandas data frame; bigint columns are int64 where all values fit. pandas must be
-        installed."""
+        """The rows as a pandas data frame; a bigint column is int64 if all its values fit. Raises DDlogError
+        if pandas is not installed."""
         try:
             import pandas  # noqa: F401
         except ImportError:
@@ -66,8 +65,8 @@ class Table:
         return self._narrow_table().to_pandas()
 
     def to_polars(self) -> polars.DataFrame:
-        """The rows as a polars data frame; bigint columns are int64 where all values fit. polars must be
-        installed."""
+        """The rows as a polars data frame; a bigint column is int64 if all its values fit. Raises DDlogError
+        if polars is not installed."""
         try:
             import polars
         except ImportError:
@@ -82,7 +81,7 @@ class Table:
         return narrowed(self.to_arrow())
 
     def texts(self, limit: int | None = None) -> Iterator[tuple[str, ...]]:
-        """Each row as the texts of its values, at most `limit` of them."""
+        """Each row as the texts of its values, at most `limit` rows."""
         for position, row in enumerate(self._stored):
             if position == limit:
                 return
@@ -92,8 +91,8 @@ class Table:
 class RelationView(Table):
     """The rows of a relation as of the last commit, in the language's order.
 
-    Iterating gives struct values (plain values for a relation `R[T]`), once for each row; of a
-    multiset, `weighted` tells how often each is there.
+    Iterating gives struct values (plain values for a relation `R[T]`), each row once. For a multiset,
+    `weighted` gives the weight of each row, too.
     """
 
     def __init__(
@@ -102,7 +101,7 @@ class RelationView(Table):
         stored: RowSet,
         contains: Callable[[Any], bool],
         typedefs: Mapping[str, TypeDef],
-        frame: Callable[[], DataFrame] | None = None,
+        frame: Callable[[], DataFrame],
     ) -> None:
         super().__init__([(column.name, column.type) for column in relation.columns], stored, typedefs)
         self._relation, self._contains, self._frame = relation, contains, frame
@@ -115,14 +114,12 @@ class RelationView(Table):
         return self._contains(value)
 
     def weighted(self) -> Iterator[tuple[Any, int]]:
-        """Each row with the number of times it is there."""
+        """Each row with its weight."""
         return zip(self, self._weights(), strict=True)
 
     def to_spark(self) -> DataFrame:
-        """The rows as a Spark DataFrame, which stays as it is when the relation changes; of a multiset with a
-        column `weight`. Nothing is collected. Raises DDlogError if the session is not on Spark."""
-        if self._frame is None:
-            raise DDlogError([NeedsSpark("to_spark")])
+        """The rows as a Spark DataFrame, which does not change when the relation does; for a multiset with a
+        column `weight`. No row is collected. Raises DDlogError if the session is not on Spark."""
         return self._frame()
 
     def tuples(self) -> Iterator[Row]:
@@ -131,11 +128,11 @@ class RelationView(Table):
 
     @property
     def stored(self) -> RowSet:
-        """The rows as the runtime holds them."""
+        """The rows as the runtime gives them."""
         return self._stored
 
     def records(self) -> Iterator[str]:
-        """The record texts of a dump; a weight other than 1 stands behind."""
+        """The record texts of a dump. A weight other than 1 follows its record."""
         show = record_text(self._relation, self._typedefs)
         for row, weight in zip(self._stored, self._weights(), strict=True):
             yield show(row) if weight == 1 else f"{show(row)} {weight:+}"
@@ -150,7 +147,7 @@ class RelationView(Table):
 class Result(Table):
     """The answer to a query: a row for each valuation of its variables, in the language's order.
 
-    Without variables there is one empty row when the query holds, and none when not.
+    A query without variables has one empty row if it holds, and no row if not.
     """
 
     @property
@@ -169,19 +166,24 @@ class Result(Table):
 
 
 class Changes(Mapping[str, "list[tuple[Any, int]]"]):
-    """The exact change of each output relation that a commit changed: rows with +1 or -1, in order.
+    """The exact change of each output relation that a commit changed: rows with weights +1 and -1, in order.
 
     Printed, it is the text of `commit dump_changes`.
     """
 
     def __init__(
-        self, deltas: Mapping[str, Delta], relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+        self,
+        deltas: Mapping[str, Delta],
+        relations: Mapping[str, Relation],
+        typedefs: Mapping[str, TypeDef],
+        frame: Callable[[Delta], DataFrame],
     ) -> None:
-        self._all, self._relations, self._typedefs = deltas, relations, typedefs
+        self._all, self._relations, self._typedefs, self._frame = deltas, relations, typedefs, frame
 
     @cached_property
     def _deltas(self) -> dict[str, Delta]:
-        """The deltas that are not empty, found when first asked for: a large first load need not pay."""
+        """The deltas that are not empty, found when first asked for, since counting takes time after a large
+        load."""
         return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
@@ -200,19 +202,17 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         return list(zip(delta.rows, delta.weights, strict=True))
 
     def to_spark(self, relation: str) -> DataFrame:
-        """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (of a
-        multiset perhaps more). Raises DDlogError if the session is not on Spark or the relation no output."""
+        """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (for a
+        multiset any number but 0). Raises DDlogError if the session is not on Spark or the relation is not an
+        output."""
         if relation not in self._all:
             if relation in self._relations:
                 raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])
             raise DDlogError([NoSuchRelation(relation, nearest(relation, self._relations))])
-        frame: Callable[[], DataFrame] | None = getattr(self._all[relation], "frame", None)
-        if frame is None:
-            raise DDlogError([NeedsSpark("to_spark")])
-        return frame()
+        return self._frame(self._all[relation])
 
     def lines(self, only: Sequence[str] | None = None) -> Iterator[str]:
-        """The lines of `commit dump_changes`, of some relations or all."""
+        """The lines of `commit dump_changes`, for some relations or for all."""
         for name in self._deltas:
             if only is None or name in only:
                 yield f"{name}:"

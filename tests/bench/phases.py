@@ -22,6 +22,7 @@ from ddlog.lowering.lower import lower
 from ddlog.lowering.stratify import stratify
 from ddlog.names.modules import library
 from ddlog.sessions.collector import paused
+from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.program import Program, read_source
 from ddlog.sessions.session import Session
 from ddlog.syntax.parser import parse_program
@@ -68,7 +69,8 @@ def stages(path: Path) -> dict[str, float]:
         circuit = clock("incrementalize", lambda: incrementalize(smaller))
         runtime = clock("create runtime", lambda: create_runtime(circuit, nan=NAN))
     kept = frozenset(name for name, _ in circuit.relations)
-    session = Session(Program(source, checked), runtime, kept)
+    program = Program(source, checked)
+    session = Session(program, InProcessHost(program, runtime), kept)
     clock("first commit", session.start)
     return clock.taken
 

@@ -22,6 +22,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.schema import Column as Stored
 from ddlog.engine.schema import Kind, Schema
 from ddlog.errors.source import Source
+from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
@@ -96,4 +97,6 @@ def session(engine: str) -> Session:
     if engine == "inprocess":
         return program.session()
     made = circuit()
-    return Session(program, ReferenceRuntime(made), frozenset(name for name, _ in made.relations))
+    return Session(
+        program, InProcessHost(program, ReferenceRuntime(made)), frozenset(name for name, _ in made.relations)
+    )

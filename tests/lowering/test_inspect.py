@@ -15,6 +15,7 @@ from ddlog import DDlogError, Session
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import EPOCH, ITERATION, WEIGHT
 from ddlog.engine.runtime import create_runtime
+from ddlog.sessions.inprocess import InProcessHost
 
 DECLARATIONS = """
 function see(x: u32, y: u32, w: DDWeight, t: DDEpoch) { () }
@@ -58,7 +59,7 @@ def session(rules: str) -> tuple[Session, list[Seen]]:
     seen: list[Seen] = []
     circuit = watched(program.circuit(outputs=program.names("output")), seen)
     kept = frozenset(name for name, _ in circuit.relations)
-    return Session(program, create_runtime(circuit), kept), seen
+    return Session(program, InProcessHost(program, create_runtime(circuit)), kept), seen
 
 
 def told(seen: list[Seen], *names: str) -> list[tuple[Any, ...]]:

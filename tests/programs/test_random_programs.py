@@ -8,6 +8,7 @@ from hypothesis import HealthCheck, given, settings
 
 import ddlog
 from ddlog.engine.reference import evaluate
+from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
 from .random_programs import MULTISETS, programs, timed_programs, timed_transactions, transactions
@@ -56,7 +57,10 @@ def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, .
     program = ddlog.compile(text)
     plain = program.circuit("relational", tuple(program.relations))
     kept = frozenset(name for name, _ in plain.relations)
-    with program.session() as session, ddlog.Session(program, ReferenceRuntime(plain), kept) as other:
+    with (
+        program.session() as session,
+        ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain)), kept) as other,
+    ):
         for transaction in stream:
             for relation, row, sign in transaction:
                 for each in (session, other):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.engine import runtime
+from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
@@ -71,7 +72,7 @@ def on_reference(program: Program) -> Session:
     """A session on the evaluation from scratch."""
     circuit = program.circuit("relational", program.relations)
     made = ReferenceRuntime(circuit)
-    return Session(program, made, frozenset(name for name, _ in circuit.relations))
+    return Session(program, InProcessHost(program, made), frozenset(name for name, _ in circuit.relations))
 
 
 def check(session: Session) -> None:

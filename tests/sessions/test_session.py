@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+import ddlog
 from ddlog import Changes, DDlogError, Session
 from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader
@@ -79,6 +80,14 @@ def test_clear_removes_all_with_what_came_before(session: Session) -> None:
     session.insert("Edge", (3, 4), (7, 8))
     session.commit()
     assert edges(session) == [(3, 4), (7, 8)]
+
+
+def test_clear_of_a_relation_without_columns() -> None:
+    with ddlog.compile("input relation Flag()\noutput relation Up()\nUp() :- Flag().").session() as session:
+        session.insert("Flag", ())
+        session.commit()
+        session.clear("Flag")
+        assert session.commit().rows("Up") == [((), -1)] and not len(session["Flag"])
 
 
 def test_rows_may_have_many_forms(session: Session) -> None:

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError, Session
 from ddlog.console.cli import main
+from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
 from ..test_readme import ROOT
@@ -149,7 +150,11 @@ def in_process() -> Session:
 def by_definition() -> Session:
     program = ddlog.compile(PROGRAM)
     circuit = program.circuit("relational", tuple(program.relations))
-    return Session(program, ReferenceRuntime(circuit), frozenset(name for name, _ in circuit.relations))
+    return Session(
+        program,
+        InProcessHost(program, ReferenceRuntime(circuit)),
+        frozenset(name for name, _ in circuit.relations),
+    )
 
 
 @pytest.mark.parametrize("open_session", [in_process, by_definition])

@@ -19,7 +19,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
 from ddlog.spark.streaming import checkpoint as log
-from ddlog.spark.streaming import epochs
+from ddlog.spark.streaming import epochs, identity, inputchange
 from ddlog.spark.streaming.checkpoint import Checkpoint, open_checkpoint
 from ddlog.spark.streaming.stream import epochs_of
 
@@ -52,15 +52,15 @@ def crashing(at: int = 1, *, after: bool = False, of: Callable[..., Any]) -> Cal
 
 def forget(session: Session) -> None:
     """What the end of a process does: the lock is free, the state is gone."""
-    found = session.__dict__["_epochs"]
+    found = session.streams
     if found.checkpoint is not None:
         found.checkpoint.close()
 
 
 # Where the second of three batches ends the process: which function, and before or after it.
 POINTS = {
-    "before its data is written": (epochs, "write_frame", False),
-    "when its data is written": (epochs, "write_frame", True),
+    "before its data is written": (epochs, "write_change", False),
+    "when its data is written": (epochs, "write_change", True),
     "in the commit": (Session, "commit", False),
     "after the commit": (Session, "commit", True),
     "before it is recorded": (Checkpoint, "record", False),
@@ -144,8 +144,8 @@ def test_a_crash_while_the_log_is_summed_up(
     first = opened()
     for number in range(4):
         rows = [((number,), 1), ((number,), 1), ((9,), -1), ((9,), 1), ((number - 1,), -1)]
-        change = epochs.RowsChange("R", rows if number else rows[:4])
-        assert first.apply(epochs.Batch("s", "q", number), [change], epochs.Receiver())
+        change = inputchange.RowsChange("R", rows if number else rows[:4])
+        assert first.apply(epochs.StreamBatch("s", "q", number), [change], epochs.Receiver())
     expected = weights(first)
     assert expected == {0: 1, 1: 1, 2: 1, 3: 2, 9: 1}
     owner, name, after = COMPACTION[point]
@@ -156,10 +156,12 @@ def test_a_crash_while_the_log_is_summed_up(
     forget(first.session)
     second = opened()
     assert weights(second) == expected
-    assert not second.apply(epochs.Batch("s", "q", 3), [], epochs.Receiver())
+    assert not second.apply(epochs.StreamBatch("s", "q", 3), [], epochs.Receiver())
     second.compact(2)
     assert [entry.base for entry in second.checkpoint.entries] == [True]  # type: ignore[union-attr]
-    assert second.apply(epochs.Batch("s", "q", 4), [epochs.RowsChange("R", [((3,), -1)])], epochs.Receiver())
+    assert second.apply(
+        epochs.StreamBatch("s", "q", 4), [inputchange.RowsChange("R", [((3,), -1)])], epochs.Receiver()
+    )
     forget(second.session)
     third = opened()
     assert weights(third) == {**expected, 3: 1}
@@ -176,8 +178,8 @@ def test_the_log_is_summed_up_now_and_then(
     assert found.checkpoint is not None
     most = 0
     for number in range(20):
-        change = epochs.RowsChange("Edge", [((number, number + 1), 1), ((number - 2, number - 1), -1)])
-        found.apply(epochs.Batch("s", "q", number), [change], epochs.Receiver())
+        change = inputchange.RowsChange("Edge", [((number, number + 1), 1), ((number - 2, number - 1), -1)])
+        found.apply(epochs.StreamBatch("s", "q", number), [change], epochs.Receiver())
         most = max(most, len(found.checkpoint.entries))
     assert most <= 4
     assert contents(session, "Edge") == {(18, 19), (19, 20)}
@@ -214,7 +216,7 @@ def test_files_of_changes_appear_when_their_epoch_is_recorded(spark: SparkSessio
 
 def inputs() -> dict[str, Any]:
     """The description of some inputs."""
-    return epochs.described_inputs(program(), program().checked.typedefs)
+    return identity.described_inputs(program(), program().checked.typedefs)
 
 
 def test_a_checkpoint_is_used_by_one_at_a_time(tmp_path: Path) -> None:
@@ -236,7 +238,7 @@ def test_other_rules_may_go_on_and_other_inputs_not(spark: SparkSession, tmp_pat
     with other.session(engine="in-process") as session:
         assert run_once(session, source, "Edge", checkpoint=state).applied == 1
         assert contents(session, "Back") == {(2, 1), (3, 2), (3, 1)}
-        assert session.__dict__["_epochs"].other_program is False  # the last epoch is its own
+        assert session.streams.other_program is False  # the last epoch is its own
         forget(session)
     for before, now, what in [
         ("input multiset", "input relation", "Visit differs in its kind"),
@@ -251,7 +253,7 @@ def test_other_rules_may_go_on_and_other_inputs_not(spark: SparkSession, tmp_pat
 def test_a_changed_type_is_another_input() -> None:
     text = "typedef T = A{x: u8} | B\ntypedef P = P{t: T}\ninput relation R(p: P)"
     described = [
-        epochs.described_inputs(each, each.checked.typedefs)
+        identity.described_inputs(each, each.checked.typedefs)
         for each in (compile(text), compile(text.replace("A{x: u8}", "A{x: u16}")), compile(text + "\n"))
     ]
     assert described[0] != described[1]

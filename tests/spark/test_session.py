@@ -9,7 +9,7 @@ import pytest
 
 import ddlog
 from ddlog import DDlogError
-from ddlog.spark.sessions import pending
+from ddlog.spark.sessions.pending import keyed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -169,7 +169,7 @@ def test_primary_keys(spark: SparkSession, session: ddlog.Session) -> None:
 def test_primary_keys_of_large_relations_are_looked_up(
     spark: SparkSession, session: ddlog.Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(pending, "FEW", -1)
+    monkeypatch.setattr(keyed, "FEW", -1)
     keyed_steps(spark, session)
 
 

@@ -17,7 +17,8 @@ from ddlog.console.cli import main
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
-from ddlog.spark.sessions.changelog import Layout, folded, folded_rows, read_frame, read_rows, write_rows
+from ddlog.spark.streaming.changelog import ChangeColumns, read_frame, read_rows, write_rows
+from ddlog.spark.streaming.folding import folded, folded_rows
 from ddlog.spark.streaming.stream import stream
 from ddlog.spark.types.codec import SparkCodec
 
@@ -209,7 +210,7 @@ def applied(kind: str, contents: Counter[Any], rows: list[tuple[Any, int]]) -> C
 @pytest.mark.parametrize("kind", DECLARED)
 def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind: str) -> None:
     compiled = compile(DECLARED[kind])
-    layout = Layout(compiled.relations["R"], SparkCodec(compiled.checked.typedefs))
+    columns = ChangeColumns(compiled.relations["R"], SparkCodec(compiled.checked.typedefs))
     random.seed(kind)
     possible = [(a, b) for a in range(40) for b in ((), ("x", "y\u00e9"))]
     before = Counter(dict.fromkeys(random.sample(possible, 20), 1))
@@ -221,12 +222,12 @@ def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind:
             if kind != "keyed" or (op < 0) == (applied(kind, now, rows)[row] > 0):
                 rows.append((row, op))
         now = applied(kind, now, rows)
-        write_rows(folded_rows(layout.relation, rows), layout, number, tmp_path / str(number))
+        write_rows(folded_rows(columns.relation, rows), columns, number, tmp_path / str(number))
         epochs.append(tmp_path / str(number))
-    in_spark = folded(spark, layout, read_frame(spark, layout, epochs)).collect()
+    in_spark = folded(spark, columns, read_frame(spark, columns, epochs)).collect()
     sums = {
         "in Spark": [((row[0], tuple(row[1])), row[2]) for row in in_spark],
-        "on the driver": [(row, op) for row, op in folded_rows(layout.relation, read_rows(layout, epochs))],
+        "on the driver": [(row, op) for row, op in folded_rows(columns.relation, read_rows(columns, epochs))],
     }
     for where, rows in sums.items():
         signed = [

@@ -31,7 +31,8 @@ _NODE = re.compile(r"(\s*)(n[0-9.]+) = ")
 
 
 def explain(program: Program) -> str:
-    """The incremental circuit of all relations, as text. Needs no Spark."""
+    """The incremental circuit of all relations as text, with the SQL or Python of each expression. Needs no
+    Spark."""
     circuit = program.circuit("incremental", tuple(program.relations))
     expressions = Expressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
     remarks = dict(_remarks(circuit, "n", expressions))

@@ -1,4 +1,4 @@
-"""What Spark raises, as diagnostics: short reasons, no stack traces."""
+"""Exceptions of Spark as diagnostics: a short reason, no stack trace."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _SHOWN = 300
 
 
 def fault_sql(file: str, problem: str, column: str, record: str) -> str:
-    """SQL that ends the job with a fault in a record, in the form that `spark_failures` reads."""
+    """SQL that ends the job with a fault in a record, in the form that `diagnose` reads."""
     facts = f"named_struct('file', {file}, 'problem', {problem}, 'column', {column}, 'record', {record})"
     return f"raise_error(concat('ddlog-record:', hex(to_json({facts})), ';'))"
 
 
 @contextmanager
 def spark_failures() -> Iterator[None]:
-    """Makes DDlogErrors of what Spark raises inside."""
+    """Turns exceptions of Spark inside into DDlogErrors."""
     try:
         yield
     except DDlogError:
@@ -40,7 +40,7 @@ def spark_failures() -> Iterator[None]:
 
 
 def diagnose(error: BaseException) -> Diagnostic | None:
-    """The diagnostic of an exception of Spark's; None if it is none of them."""
+    """The diagnostic of an exception of Spark; None for another exception."""
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error)
@@ -79,7 +79,7 @@ def _condition_of(error: BaseException, text: str) -> str:
 
 
 def _reason(text: str) -> str:
-    """The line of an exception's text that says most: the last cause, without its class and plan."""
+    """The most telling line of an exception's text: the last cause, without its class and plan."""
     lines = [line.strip() for line in text.splitlines() if line.strip()]
     raised = re.findall(
         r"^\s*((?:\w+\.)*\w*(?:Error|Exception): .+)$", text.partition("Traceback (most")[2], re.M

@@ -1,4 +1,4 @@
-"""The Java that Spark's driver needs, looked for before a JVM is started."""
+"""The Java that Spark's driver needs, checked before a JVM is started."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _VERSION = re.compile(r'version "(?:1\.)?([0-9]+)[^"]*"')
 
 
 def check_java(environ: Mapping[str, str] | None = None) -> str:
-    """The path of the `java` that Spark would run. Raises DDlogError if there is none or it is too old."""
+    """The path of the `java` that Spark will run. Raises DDlogError if there is none or it is too old."""
     environ = os.environ if environ is None else environ
     home = environ.get("JAVA_HOME")
     if home:

@@ -1,11 +1,11 @@
-"""Streams into a session: Structured Streaming hands over batches, and each becomes one epoch.
+"""Streams into a session: each batch of Structured Streaming becomes one epoch.
 
     edges = spark.readStream.schema("from STRING, to STRING").json("edges/")
     stream = session.stream(edges, "Edge", checkpoint="state/", on_change=lambda changes, _: print(changes))
     stream.wait()
 
-With a checkpoint directory, a stream that is started again, in a new process and on a new session, goes on
-where it was; no batch is applied twice. See docs/streaming.md for what exactly is promised.
+With a checkpoint directory, a stream that is started again, in a new process and on a new session, continues
+after its last batch; no batch is applied twice. docs/streaming.md states the exact guarantees.
 """
 
 from __future__ import annotations
@@ -17,65 +17,50 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ...codegen.sqlvalues import string
-from ...core import Relation
-from ...engine.spark.sqltext import quoted
-from ...errors.changes import NotAnInput
-from ...errors.checkpoints import CheckpointOfTime, OtherCheckpoint
+from ...errors.checkpoints import OtherCheckpoint
 from ...errors.diagnostics import DDlogError
-from ...errors.following import (
-    BadInterval,
-    BadName,
-    NameInUse,
-    NeedsClassicSpark,
-    NoColumns,
-    NotAStreamingFrame,
-    StreamFailed,
-)
-from ...errors.nearest import nearest
-from ...errors.unknown import NoSuchRelation
+from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
+from ...errors.spark import SparkFailed
+from ...sessions.gaps import Ability, HostKind, check_offered, refused
 from ...sessions.results import Changes
 from ...sessions.session import Session
-from ..files.read import Reader
-from ..sessions.changelog import Layout, as_change
-from ..sessions.failures import diagnose, fault_sql, spark_failures
+from ..sessions.failures import diagnose, spark_failures
 from .checkpoint import local_path, open_checkpoint
-from .epochs import Batch, Change, Epochs, FrameChange, Receiver, bridged, described_inputs
+from .epochs import Epochs, Receiver, StreamBatch
+from .identity import described_inputs
+from .inputchange import InputChange, bridged, typed_change
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+    from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 _NAME = re.compile(r"[\w:-]+\Z")
 _POLL = 0.2
 
 
 class Stream:
-    """A stream that runs. It ends by `stop`, when its source ends, with its session, or by an error, which
-    `wait` raises."""
+    """A stream that drives a session. See `ddlog.sessions.host.StreamHandle`."""
 
     def __init__(self, epochs: Epochs, name: str, receiver: Receiver) -> None:
         self.name = name
         self._epochs, self._receiver = epochs, receiver
-        self._query: Any = None
-        self._query_id = ""
+        self._query: StreamingQuery | None = None
         self._error: BaseException | None = None
         self._stopping = False
         self.applied = 0
 
     @property
     def is_running(self) -> bool:
-        """Whether batches can still come."""
         return self._query is not None and bool(self._query.isActive)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits for the end, at most so many seconds; gives whether it came. Raises the error that ended the
-        stream: a DDlogError, or what the receiver of changes raised."""
         assert self._query is not None
         waited = 0.0
         while True:
             step = _POLL if timeout is None else max(0.001, min(_POLL, timeout - waited))
-            with suppress(Exception):  # what ended it is told below
-                if self._query.awaitTermination(step):
+            with suppress(Exception):  # the error that ended it is raised below
+                if self._query.awaitTermination(step):  # type: ignore[arg-type]  # fractions work
                     break
             if not self.is_running:
                 break
@@ -87,27 +72,24 @@ class Stream:
         return True
 
     def stop(self) -> None:
-        """Ends the stream, after the epoch that is under way."""
         with self._epochs.lock:
             self._stopping = True
         if self._query is not None:
-            with suppress(Exception):  # it may have ended by itself, or Spark with it
+            with suppress(Exception):  # the query may have ended by itself, or with Spark
                 self._query.stop()
         self._epochs.running.pop(self.name, None)
 
     def paused(self) -> AbstractContextManager[Any]:
-        """Holds back the epochs of all streams of the session: `with stream.paused():` is the place for
-        changes of one's own. No log knows of them: after a restart they are to be made again."""
         return self._epochs.lock
 
     def start(
         self,
         source: DataFrame,
-        changes_of: Callable[[DataFrame], AbstractContextManager[Sequence[Change]]],
+        changes_of: Callable[[DataFrame], AbstractContextManager[Sequence[InputChange]]],
         once: bool,
         every: str | None,
     ) -> None:
-        """Lets Spark begin; `changes_of` makes changes of a batch. Raises DDlogError."""
+        """Starts the query on Spark. `changes_of` makes changes from a batch. Raises DDlogError."""
         epochs, checkpoint = self._epochs, self._epochs.checkpoint
         if self.name in epochs.running and epochs.running[self.name].is_running:
             raise DDlogError([NameInUse(self.name)])
@@ -118,8 +100,8 @@ class Stream:
         if once:
             writer = writer.trigger(availableNow=True)
         elif every is not None:
-            writer = self._triggered(writer, every)
-        own_id = uuid.uuid4().hex  # tells the queries of streams without a checkpoint apart
+            writer = _triggered(writer, every)
+        own_id = uuid.uuid4().hex  # distinguishes queries of streams without a checkpoint
 
         def on_batch(frame: DataFrame, number: int) -> None:
             try:
@@ -127,24 +109,18 @@ class Stream:
                     if self._stopping:
                         return
                     query = (checkpoint.query(self.name) or "") if checkpoint is not None else own_id
-                    batch = Batch(self.name, query, number)
+                    batch = StreamBatch(self.name, query, number)
                     if checkpoint is not None and checkpoint.is_done(self.name, query, number):
                         return
                     with spark_failures(), changes_of(frame) as changes:
                         self.applied += epochs.apply(batch, changes, self._receiver)
             except BaseException as error:
                 self._error = self._error or error
-                raise RuntimeError("the batch failed") from None  # Spark waits for ever on other exceptions
+                raise RuntimeError("the batch failed") from None  # on another exception Spark waits for ever
 
         epochs.running[self.name] = self
         with spark_failures():
             self._query = writer.foreachBatch(on_batch).start()
-
-    def _triggered(self, writer: Any, every: str) -> Any:
-        try:
-            return writer.trigger(processingTime=every)
-        except Exception:
-            raise DDlogError([BadInterval(every)]) from None
 
     def _raise_error(self) -> None:
         if self._stopping:
@@ -154,9 +130,16 @@ class Stream:
         assert self._query is not None
         failure = self._query.exception()
         if failure is not None:
-            told = diagnose(failure)
-            reason = getattr(told, "reason", "") or str(failure).splitlines()[0]
+            known = diagnose(failure)
+            reason = known.reason if isinstance(known, SparkFailed) else str(failure).splitlines()[0]
             raise DDlogError([StreamFailed(self.name, reason)])
+
+
+def _triggered(writer: DataStreamWriter, every: str) -> DataStreamWriter:
+    try:
+        return writer.trigger(processingTime=every)
+    except Exception:
+        raise DDlogError([BadInterval(every)]) from None
 
 
 def stream(
@@ -171,17 +154,17 @@ def stream(
     once: bool = False,
     every: str | None = None,
 ) -> Stream:
-    """Lets a streaming DataFrame drive a session: each of its batches changes an input relation, and is one
-    epoch. Raises DDlogError.
+    """Lets a streaming DataFrame drive a session: each of its batches changes an input relation, in an epoch
+    of its own. Raises DDlogError.
 
-    The columns are the relation's by name, in any order. A further column, named by `op`, says with +1 or
-    -1 whether a row comes or goes; in a batch, rows go before rows come. `on_change` is called with the
-    changes of the outputs and the number of the batch. With a `checkpoint` directory a stream continues
-    where it was; all streams of a session share the directory, and `name` (the relation's, if not given)
-    tells them apart in it. `once` ends the stream when it has taken what is there; `every`, such as
-    "10 seconds", is the time between batches.
+    The columns are the relation's by name, in any order. A further column, named by `op`, holds +1 for a row
+    to insert and -1 for a row to delete; in a batch, deletions come before insertions. `on_change` is called
+    with the changes of the outputs and the number of the batch. With a `checkpoint` directory, a stream that
+    is started again continues after its last batch; all streams of a session share the directory, and `name`
+    (the relation's, if not given) distinguishes them in it. `once` ends the stream after the data that its
+    source has now; `every`, such as "10 seconds", is the time between batches.
     """
-    declared = _input(session, relation)
+    declared = session.transaction.input(relation)
     spark = classic_session(source)
     if not declared.columns:
         raise DDlogError([NoColumns(relation)])
@@ -189,33 +172,36 @@ def stream(
         raise DDlogError([BadName(name or relation)])
     epochs = epochs_of(session, spark, checkpoint)
     running = Stream(epochs, name or relation, Receiver(on_change) if on_change else Receiver())
-    layout = epochs.layout(relation)
+    columns = epochs.columns(relation)
 
     @contextmanager
-    def changes_of(frame: DataFrame) -> Iterator[Sequence[Change]]:
+    def changes_of(frame: DataFrame) -> Iterator[Sequence[InputChange]]:
         with bridged(spark, frame) as batch:
-            yield [typed_change(epochs, batch, layout, op, f"a batch for {relation}")]
+            message_name = f"a batch for {relation}"
+            yield [typed_change(spark, batch, columns, session.typedefs, op, message_name)]
 
     running.start(source, changes_of, once, every)
     return running
 
 
 def classic_session(source: Any) -> SparkSession:
-    """The Spark session of a streaming DataFrame. Raises DDlogError for other things, and on Connect."""
+    """The Spark session of a streaming DataFrame. Raises DDlogError for another value, and on Spark
+    Connect."""
     home = type(source).__module__
     if not home.startswith("pyspark.") or not getattr(source, "isStreaming", False):
         raise DDlogError([NotAStreamingFrame(f"{source!r:.60}")])
     if home.startswith("pyspark.sql.connect"):
-        raise DDlogError([NeedsClassicSpark()])
+        raise refused(HostKind.CONNECT, Ability.STREAM)
     spark: SparkSession = source.sparkSession
     return spark
 
 
 def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> Epochs:
-    """What the streams of a session share; with the first of them, the state is put together from the log
-    at `place`. Raises DDlogError."""
-    known = session._epochs
+    """The epochs that the streams of a session drive. The first call puts the state of the log at `place`
+    into the session. Raises DDlogError."""
+    known = session.streams
     if known is not None:
+        assert isinstance(known, Epochs)
         kept = known.checkpoint.path if known.checkpoint is not None else None
         wanted = local_path(place) if place is not None else None
         if kept != wanted:
@@ -232,48 +218,16 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     except BaseException:
         epochs.close()
         raise
-    session._epochs = epochs
+    session.streams = epochs
     return epochs
 
 
 def _check_timeless(session: Session) -> None:
-    """Sees that a state that is put together in one epoch is the one that many led to. Raises DDlogError."""
+    """Raises DDlogError for a program whose state depends on how its changes were cut into epochs: a log
+    restores the state in one."""
     relations = session.program.relations.values()
     timely = [
         each.name for each in relations if each.past or (each.role == "input" and each.kind == "stream")
     ]
     if timely:
-        raise DDlogError([CheckpointOfTime(", ".join(timely))])
-
-
-def typed_change(epochs: Epochs, rows: DataFrame, layout: Layout, op: str, name: str) -> FrameChange:
-    """Rows as a change: their columns cast to the relation's types, with a check, and the column `op`, if it
-    is there and not the relation's, for the sign. `name` is what messages call them. A value that does not
-    fit ends the job that reads it."""
-    relation = layout.relation
-    reader = Reader(epochs.spark, layout.codec, epochs.session.typedefs)
-    if op not in rows.columns or op in (each.name for each in relation.columns):
-        return FrameChange(relation.name, as_change(reader.table(relation, rows, name), layout, 1), (1,))
-    sign = _sign(op, name)
-    come, gone = (
-        as_change(reader.table(relation, rows.where(f"{sign} = {each}").drop(op), name), layout, each)
-        for each in (1, -1)
-    )
-    return FrameChange(relation.name, come.unionAll(gone), (-1, 1))
-
-
-def _sign(column: str, name: str) -> str:
-    """SQL of 1 or -1 from a column that holds it as a number or a text."""
-    text = f"trim(CAST({quoted(column)} AS STRING))"
-    expected = "'expected +1 or -1'"
-    fault = fault_sql(string(name), expected, string(column), f"coalesce({text}, 'null')")
-    return f"CASE WHEN {text} IN ('1', '+1') THEN 1 WHEN {text} = '-1' THEN -1 ELSE {fault} END"
-
-
-def _input(session: Session, name: str) -> Relation:
-    declared = session.program.relations.get(name)
-    if declared is None:
-        raise DDlogError([NoSuchRelation(name, nearest(name, session.program.relations))])
-    if declared.role != "input":
-        raise DDlogError([NotAnInput(name, declared.role, tuple(session.program.names("input")))])
-    return declared
+        check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_PAST, ", ".join(timely))

@@ -1,0 +1,46 @@
+"""The doors from sessions to Spark, which stands above them: the host of a session, and streams.
+
+Their modules are named here and imported when they are needed, so that sessions neither depend on Spark nor
+import it in-process. Nothing else in this room knows of these modules.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .engines import Choice
+from .host import Host, StreamHandle
+from .inprocess import open_host as open_in_process
+from .program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..engine.circuit import Circuit
+    from ..engine.spark.runtime import SparkOptions
+    from .session import Session
+
+ON_SPARK = {"host": "ddlog.spark.sessions.host", "stream": "ddlog.spark.streaming.stream"}
+"""The module of each door."""
+
+
+def open_host(
+    choice: Choice,
+    program: Program,
+    circuit: Circuit,
+    spark: SparkSession | None,
+    options: SparkOptions | None,
+) -> Host:
+    """The host of a session: in-process, or on a Spark session (None: the one of this process, or a new one).
+    Raises DDlogError."""
+    if not choice.spark:
+        return open_in_process(program, circuit)
+    host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options)
+    return host
+
+
+def start_stream(session: Session, source: DataFrame, relation: str, **how: Any) -> StreamHandle:
+    """A stream that drives a session, started. See `ddlog.spark.streaming.stream`. Raises DDlogError."""
+    stream: StreamHandle = import_module(ON_SPARK["stream"]).stream(session, source, relation, **how)
+    return stream

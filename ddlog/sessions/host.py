@@ -1,0 +1,115 @@
+"""Hosts: where a session keeps its relations. A host is a runtime, and what its place offers around it.
+
+There are two: `ddlog.sessions.inprocess`, and `ddlog.spark.sessions.host`. `entries.py` opens one when a
+session is made, and nothing else in a session depends on which it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from ..core import Relation
+from ..engine.runtime import Delta, Runtime
+from .gaps import HostKind
+from .incoming import IncomingRows
+from .pending import PendingChanges
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..io.places import Place
+
+
+@dataclass(frozen=True, slots=True)
+class FactSource:
+    """Facts of one relation: `shown` names them for progress, `read` reads them. `read` raises DDlogError."""
+
+    relation: str
+    shown: str
+    read: Callable[[], IncomingRows]
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedFacts:
+    """The facts at places, in the order of reading, the input relations without any, and the files that no
+    relation reads."""
+
+    sources: Sequence[FactSource]
+    missing: Collection[str]
+    ignored: Collection[Path]
+
+
+class Host(Protocol):
+    """Where a session keeps its relations. What it does not offer is declared in `gaps.py`; its methods for
+    that raise DDlogError."""
+
+    @property
+    def kind(self) -> HostKind:
+        """Which host this is."""
+
+    @property
+    def runtime(self) -> Runtime:
+        """The circuit's state."""
+
+    @property
+    def spark(self) -> SparkSession | None:
+        """The Spark session that holds the relations; None in-process."""
+
+    def failures(self) -> AbstractContextManager[None]:
+        """Turns failures of the host inside into DDlogErrors."""
+
+    def pending(self, declared: Relation) -> PendingChanges:
+        """The changes of an input relation in a transaction, none so far."""
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        """The rows of a table, as `Session.insert_table` takes it. Raises DDlogError."""
+
+    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
+        """The facts of the input relations at places; `others` are the other relations. Raises DDlogError."""
+
+    def frame(self, relation: str) -> DataFrame:
+        """The contents of a relation as a Spark DataFrame. Raises DDlogError."""
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        """The change of a relation as a Spark DataFrame. Raises DDlogError."""
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        """Writes a relation, and returns the folder or table. Raises DDlogError."""
+
+    def close(self) -> None:
+        """Releases the state."""
+
+
+class StreamHandle(Protocol):
+    """A stream that drives a session: `Session.stream` returns it. It ends by `stop`, when its source ends,
+    with its session, or by an error."""
+
+    name: str
+    applied: int
+    """The number of batches that were applied."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether batches can still come."""
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Waits for the end of the stream, at most `timeout` seconds, and returns whether it ended. Raises
+        the error that ended it: a DDlogError, or the exception of the receiver of changes."""
+
+    def stop(self) -> None:
+        """Ends the stream after the epoch under way."""
+
+    def paused(self) -> AbstractContextManager[Any]:
+        """Holds back the epochs of all streams of the session, for changes of one's own inside. No log keeps
+        those changes: after a restart they have to be made again."""
+
+
+class Closable(Protocol):
+    """What a session closes with itself: the streams that drive it."""
+
+    def close(self) -> None:
+        """Ends it."""

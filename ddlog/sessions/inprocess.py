@@ -1,0 +1,95 @@
+"""The in-process host: relations in the memory of this process."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from .. import values
+from ..core import Relation
+from ..engine.runtime import Delta, Runtime
+from ..types import TypeDef
+from .gaps import Ability, HostKind, refused
+from .host import FactSource, LocatedFacts
+from .incoming import IncomingRows, file_rows, is_frame, table_rows
+from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
+from .program import Program
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+    from ..engine.circuit import Circuit
+    from ..io.places import Place
+
+
+def open_host(program: Program, circuit: Circuit) -> InProcessHost:
+    """A host for an incremental circuit of a program."""
+    from ..engine.runtime import create_runtime
+
+    return InProcessHost(program, create_runtime(circuit, nan=values.NAN))
+
+
+class InProcessHost:
+    """A runtime of this process. See `Host`."""
+
+    kind = HostKind.IN_PROCESS
+    spark = None
+
+    def __init__(self, program: Program, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self._program, self._typedefs = program, program.checked.typedefs
+
+    def failures(self) -> AbstractContextManager[None]:
+        return nullcontext()
+
+    def pending(self, declared: Relation) -> PendingChanges:
+        if declared.kind == "stream":
+            return StreamChanges(declared, self.runtime)
+        if declared.kind == "multiset":
+            return MultisetChanges(declared, self.runtime)
+        if declared.key is None:
+            return SetChanges(declared, self.runtime)
+        key_of = self._program.key_function(declared)
+        stored = StoredByKey(declared.name, self.runtime, key_of)
+        return KeyedChanges(declared, self.runtime, key_of, show_key(declared, self._typedefs), stored)
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        if is_frame(table):
+            raise refused(self.kind, Ability.FRAMES_IN)
+        return table_rows(self.runtime, declared, table, self._typedefs)
+
+    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
+        from ..io.places import find_local
+
+        found = find_local(places, inputs, others)
+        relations = self._program.relations
+        sources = [
+            FactSource(
+                file.relation,
+                file.path.name,
+                partial(file_rows, self.runtime, relations[file.relation], file, self._typedefs),
+            )
+            for file in found.files
+        ]
+        return LocatedFacts(sources, found.missing, found.ignored)
+
+    def frame(self, relation: str) -> DataFrame:
+        raise refused(self.kind, Ability.FRAMES_OUT)
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        raise refused(self.kind, Ability.FRAMES_OUT)
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        raise refused(self.kind, Ability.WRITE)
+
+    def close(self) -> None:
+        pass
+
+
+def show_key(declared: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], str]:
+    """A function from a primary key of a relation to its text."""
+    assert declared.key is not None
+    of = declared.key.result
+    return lambda key: values.show(key, of, typedefs)

@@ -1,0 +1,51 @@
+"""Facts into a transaction: from files, folders, URLs and tables, or from Spark DataFrames."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from .gaps import Ability, check_offered
+from .host import LocatedFacts
+from .state import SessionState
+from .transaction import Transaction
+
+
+def load_places(
+    state: SessionState,
+    transaction: Transaction,
+    places: str | Path | Iterable[str | Path],
+    note: Callable[[str], None],
+) -> None:
+    """Puts the facts at places into the transaction. `note` is told of input relations without facts, and of
+    files that are not read. Raises DDlogError; then the transaction is empty."""
+    from ..io.places import parse_places
+
+    relations, inputs = state.program.relations, state.program.names("input")
+    with transaction.loading():
+        parsed = parse_places(places, inputs, relations)
+        located = state.host.locate(parsed, inputs, set(relations) - set(inputs))
+        for text in _notes(located):
+            note(text)
+        for source in located.sources:
+            if state.progress is not None:
+                state.progress(f"reading {source.shown}", 0, 0)
+            transaction.load(relations[source.relation], source.read())
+
+
+def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[str, Any]) -> None:
+    """Puts the rows of Spark DataFrames into the transaction. Raises DDlogError; then the transaction is
+    empty."""
+    check_offered(state.host.kind, Ability.LOAD_FRAMES)
+    with transaction.loading():
+        for name, frame in frames.items():
+            declared = transaction.input(name)
+            transaction.load(declared, state.host.incoming(declared, frame))
+
+
+def _notes(located: LocatedFacts) -> Iterator[str]:
+    for name in located.missing:
+        yield f"no file for the input relation {name}: it is empty"
+    for path in located.ignored:
+        yield f"{path} is not read: its name is no relation's"

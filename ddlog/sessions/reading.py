@@ -1,0 +1,93 @@
+"""Reading a session: contents of relations, look-ups in indexes, and queries, as of the last commit."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+from ..core import Atom, Relation
+from ..errors.diagnostics import DDlogError
+from ..errors.reading import NotDelayed, NotKept
+from ..errors.source import Source
+from ..errors.unknown import unknown_index
+from ..values.rows import row_of
+from .indexes import IndexView
+from .results import RelationView, Result
+from .state import SessionState
+
+
+class Reading:
+    """The relations and indexes of a session, to be read. Every method raises DDlogError where `Session`
+    does."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+
+    def view(self, relation: str) -> RelationView:
+        """The rows of a relation."""
+        declared, host = self._readable(relation), self._state.host
+        frame = partial(host.frame, relation)
+        stored = host.runtime.rows(relation)
+        return RelationView(declared, stored, partial(self._contains, declared), self._state.typedefs, frame)
+
+    def size(self, relation: str) -> int:
+        """The number of rows of a relation."""
+        self._readable(relation)
+        return self._state.host.runtime.size(relation)
+
+    def index(self, name: str) -> IndexView:
+        """An index, for look-ups."""
+        program = self._state.program
+        index = program.indexes.get(name)
+        if index is None:
+            raise DDlogError([unknown_index(name, program.indexes, program.relations)])
+        self._state.check_open()
+        if index.source not in self._state.kept:
+            raise DDlogError([NotKept(f"the index {name}")])
+        self._state.start()
+        relation = program.relations[index.relation]
+        return IndexView(index, relation, self._state.host, self._state.typedefs)
+
+    def query(self, text: str, name: str) -> Result:
+        """The valuations that satisfy a rule body."""
+        from ..check.query import check_query
+        from ..lowering.lower import lower_query
+
+        self._state.check_open()
+        checked = self._state.program.checked
+        query = check_query(checked, Source(name, text))
+        program, rule, variables = query.within(checked), query.rule, query.variables
+        for clause in rule.body:
+            if isinstance(clause, Atom):
+                self._check_readable(clause)
+        circuit = lower_query(program, rule, variables)
+        self._state.start()
+        with self._state.diagnosing():
+            stored = self._state.host.runtime.query(circuit)
+        return Result([(each, rule.variables[each]) for each in variables], stored, program.typedefs)
+
+    def write(self, relation: str, place: str, format: str) -> str:
+        """Lets Spark write a relation, and returns the folder or table."""
+        return self._state.host.write(self._readable(relation), place, format)
+
+    def _readable(self, name: str) -> Relation:
+        self._state.check_open()
+        declared = self._state.declared(name)
+        if name not in self._state.kept:
+            raise DDlogError([NotKept(name)])
+        self._state.start()
+        return declared
+
+    def _check_readable(self, atom: Atom) -> None:
+        relations = self._state.program.relations
+        if atom.relation not in relations:
+            kept = tuple(sorted(name for name, each in relations.items() if each.past))
+            raise DDlogError([NotDelayed(atom.relation, kept, span=atom.span)])
+        self._readable(atom.relation)
+
+    def _contains(self, declared: Relation, value: Any) -> bool:
+        try:
+            row = row_of(value, declared, self._state.typedefs)
+        except DDlogError:
+            return False
+        return self._state.host.runtime.contains(declared.name, [row])[0]

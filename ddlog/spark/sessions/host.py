@@ -1,0 +1,190 @@
+"""The Spark host: the relations of a session are on Spark, and its facts are read and written by
+executors."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from contextlib import AbstractContextManager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ... import values
+from ...core import Relation
+from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
+from ...engine.runtime import Delta
+from ...errors.diagnostics import DDlogError
+from ...errors.spark import BadRecord
+from ...io.files import FactFile
+from ...io.places import Place
+from ...io.read import read_facts
+from ...sessions.gaps import Ability, HostKind, check_offered
+from ...sessions.host import FactSource, LocatedFacts
+from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
+from ...sessions.inprocess import show_key
+from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
+from ...sessions.program import Program
+from ...values.rows import Row
+from ..files.listing import SparkFacts, find_facts
+from ..files.read import Reader
+from ..files.write import TABLE, write_frame
+from ..types.codec import SparkCodec
+from .connect import is_connect, open_session
+from .failures import spark_failures
+from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ...engine.spark.runtime import SparkOptions, SparkRuntime
+
+_SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
+
+
+def open_host(
+    program: Program, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
+) -> SparkHost:
+    """A host for an incremental circuit of a program, on a Spark session: the given one, the one of this
+    process, or a new one on this machine. Raises DDlogError."""
+    _check_inspections(circuit)
+    session = open_session() if spark is None else spark
+    from ...engine.spark.runtime import SparkRuntime
+
+    with spark_failures():
+        codec = SparkCodec(program.checked.typedefs)
+        return SparkHost(program, SparkRuntime(circuit, session, codec, values.NAN, options), codec)
+
+
+def _check_inspections(circuit: Circuit) -> None:
+    """Raises DDlogError if an Inspect reads something of a row that Spark's operators do not offer."""
+    bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
+    for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
+        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
+            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
+                check_offered(HostKind.SPARK, Ability.CIRCUMSTANCES, node.text)
+
+
+class SparkHost:
+    """A runtime on a Spark session. See `ddlog.sessions.host.Host`."""
+
+    def __init__(self, program: Program, runtime: SparkRuntime, codec: SparkCodec) -> None:
+        self.runtime = runtime
+        self.spark: SparkSession = runtime.spark
+        self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
+        self._program, self._typedefs = program, program.checked.typedefs
+        self._codec = codec
+        self._reader = Reader(runtime.spark, codec, self._typedefs)
+
+    def failures(self) -> AbstractContextManager[None]:
+        return spark_failures()
+
+    def close(self) -> None:
+        self.runtime.close()  # the Spark session goes on
+
+    def pending(self, declared: Relation) -> PendingChanges:
+        program, runtime = self._program, self.runtime
+        if declared.kind == "stream":
+            return StreamChanges(declared, runtime)
+        if declared.kind == "multiset":
+            # Without columns there is nothing that a query could group or join by, and one weight to look up.
+            changes = SparkMultisetChanges if declared.columns else MultisetChanges
+            return changes(declared, runtime)
+        if declared.key is None:
+            return SparkSetChanges(declared, runtime)
+        key_of, key = program.key_function(declared), program.key_expression(declared)
+        return SparkKeyedChanges(declared, runtime, key_of, show_key(declared, self._typedefs), key)
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        if not is_frame(table):
+            return table_rows(self.runtime, declared, table, self._typedefs)
+        cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
+        return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
+
+    def frame(self, relation: str) -> DataFrame:
+        with spark_failures():
+            return self.runtime.frame(relation)
+
+    def delta_frame(self, delta: Delta) -> DataFrame:
+        from ...engine.spark.rows import FrameDelta
+
+        assert isinstance(delta, FrameDelta)
+        return delta.frame()
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        if not place.startswith(TABLE) and "://" not in place:
+            place = f"file:{Path(place.removeprefix('file:')).absolute()}"
+        rows, frame = self.runtime.size(declared.name), self.frame(declared.name)
+        return write_frame(frame, rows, self._codec, declared, self._typedefs, place, format)
+
+    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
+        found = find_facts(self.spark, places, inputs, others)
+        names = [*found.files, *(name for name in found.tables if name not in found.files)]
+        sources = [each for name in names for each in self._sources(self._program.relations[name], found)]
+        return LocatedFacts(sources, found.missing, found.ignored)
+
+    def _sources(self, declared: Relation, found: SparkFacts) -> list[FactSource]:
+        """The facts of a relation: all at once, or file by file on the driver for a relation without
+        columns."""
+        name = declared.name
+        if declared.columns:
+            return [FactSource(name, name, partial(self._read, declared, found))]
+        return [
+            FactSource(name, file.path.name, partial(file_rows, self.runtime, declared, file, self._typedefs))
+            for file in _local_files(found, name)
+        ]
+
+    def _read(self, declared: Relation, found: SparkFacts) -> IncomingRows:
+        """The facts of a relation, checked when they are computed. Raises DDlogError."""
+        frames = []
+        with spark_failures():
+            if declared.name in found.files:
+                frames.append(self._reader.files(declared, found.files[declared.name]))
+            for table in found.tables.get(declared.name, ()):
+                frames.append(self._cast(declared, self.spark.table(table), f"table {table}"))
+            whole: DataFrame = frames[0]
+            for frame in frames[1:]:
+                whole = whole.unionAll(frame)
+        batch = partial(self._located_batch, declared, whole, found)
+        return IncomingRows(batch, partial(self._collected, declared, whole))
+
+    def _cast(self, declared: Relation, frame: DataFrame, name: str) -> DataFrame:
+        """A frame with the columns and types of a relation; `name` is how messages call it. Raises
+        DDlogError."""
+        with spark_failures():
+            cast: DataFrame = self._reader.table(declared, frame, name)
+            return cast
+
+    def _batch(self, declared: Relation, frame: DataFrame) -> Any:
+        """The rows of a frame of the relation's columns as a batch, computed now. Raises DDlogError."""
+        once = declared.key is None  # a set takes a row once; with a primary key, a second one is refused
+        with spark_failures():
+            return self.runtime.batch_from_frame(declared.name, frame, once=once)
+
+    def _collected(self, declared: Relation, frame: DataFrame) -> list[Row]:
+        """The rows of a frame of the relation's columns, on the driver. Raises DDlogError."""
+        with spark_failures():
+            table = frame.toArrow()
+        columns = self._reader.columns(declared)
+        data = [self._codec.decode(column, table.column(i)) for i, column in enumerate(columns)]
+        return list(zip(*data, strict=True))
+
+    def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
+        """Facts as a batch. Raises DDlogError; for a fault in a short file of this machine with line and
+        column, which reading the file here tells."""
+        try:
+            return self._batch(declared, frame)
+        except DDlogError as error:
+            faults = {each.path for each in error.diagnostics if isinstance(each, BadRecord)}
+            for file in _local_files(found, declared.name):
+                if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
+                    read_facts(file, declared, self._typedefs)
+            raise
+
+
+def _local_files(found: SparkFacts, name: str) -> list[FactFile]:
+    """The files of a relation that are on this machine."""
+    return [
+        FactFile(name, file.local, file.form, file.url.endswith(".gz"))
+        for file in found.files.get(name, ())
+        if file.local is not None
+    ]

@@ -1,0 +1,150 @@
+"""Changes of an input relation as tables: on Spark, on the driver, and in Parquet files.
+
+As a DataFrame a change has the columns _0, _1, … of the relation; `_op`, the number of times that the row is
+inserted or, if negative, deleted; and in files `_seq`, which orders changes. Within one `_seq` deletions come
+before insertions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core import Relation
+from ...engine.spark.sqltext import quoted
+from ...lowering.building import column
+from ...values.rows import Row
+from ..types.codec import SparkCodec
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+Signed = tuple[Row, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ChangeColumns:
+    """The columns of a relation in tables of its changes."""
+
+    relation: Relation
+    codec: SparkCodec
+
+    @property
+    def names(self) -> list[str]:
+        """The names of the columns, which clash with no other column."""
+        return [f"_{position}" for position in range(len(self.relation.columns))]
+
+    @property
+    def sql_types(self) -> list[str]:
+        """The SQL types of the columns."""
+        return [self.codec.sql_type(column(each.name, each.type)) for each in self.relation.columns]
+
+    @property
+    def stored(self) -> str:
+        """The schema of a change in files."""
+        pairs = zip((*self.names, "_op", "_seq"), (*self.sql_types, "BIGINT", "BIGINT"), strict=True)
+        return ", ".join(f"{name} {type}" for name, type in pairs)
+
+    @property
+    def renamed(self) -> str:
+        """Text for SELECT: the columns under the relation's own names."""
+        pairs = zip(self.names, self.relation.columns, strict=True)
+        return ", ".join(f"{name} AS {quoted(each.name)}" for name, each in pairs)
+
+
+def as_change(rows: DataFrame, columns: ChangeColumns, op: int) -> DataFrame:
+    """Rows of the relation's columns as a change that inserts (1) or deletes (-1) all of them."""
+    renamed = zip(columns.relation.columns, columns.names, strict=True)
+    return rows.selectExpr(*(f"{quoted(each.name)} AS {name}" for each, name in renamed), f"{op}L AS _op")
+
+
+def write_change(change: DataFrame, sequence: int, folder: Path) -> None:
+    """Writes a change of one `_seq`, over the files of a failed attempt."""
+    stored = change.selectExpr("*", f"{sequence}L AS _seq")
+    stored.write.mode("overwrite").parquet(file_url(folder))
+
+
+def write_rows(rows: Sequence[Signed], columns: ChangeColumns, sequence: int, folder: Path) -> None:
+    """Writes a change whose rows are on the driver, over the files of a failed attempt. Raises ValueError for
+    a value that Spark cannot hold."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data = [
+        columns.codec.encode(column(each.name, each.type), [row[position] for row, _ in rows])
+        for position, each in enumerate(columns.relation.columns)
+    ]
+    data += [pa.array([op for _, op in rows], pa.int64()), pa.array([sequence] * len(rows), pa.int64())]
+    folder.mkdir(parents=True, exist_ok=True)
+    for old in folder.iterdir():
+        old.unlink()
+    pq.write_table(pa.table(data, [*columns.names, "_op", "_seq"]), folder / "part-0.parquet")
+
+
+def read_frame(spark: SparkSession, columns: ChangeColumns, folders: Iterable[Path]) -> DataFrame:
+    """Written changes as one DataFrame."""
+    return spark.read.schema(columns.stored).parquet(*(file_url(folder, glob=True) for folder in folders))
+
+
+def read_rows(columns: ChangeColumns, folders: Iterable[Path]) -> list[Signed]:
+    """Written changes on the driver: insertions (+1) and deletions (-1) of rows, one after another."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    read: list[Signed] = []
+    for folder in folders:
+        files = sorted(folder.glob("*.parquet"))
+        if not files:
+            continue
+        table = pa.concat_tables(map(pq.read_table, files))
+        ops = table["_op"].to_pylist()
+        signed = sorted(zip(_values(table, columns), ops, strict=True), key=lambda each: each[1])
+        read += [(row, 1 if op > 0 else -1) for row, op in signed for _ in range(abs(op))]
+    return read
+
+
+def file_url(path: Path, *, glob: bool = False) -> str:
+    """The URL of a path for Spark. With `glob`, for a place where Spark reads patterns, their characters are
+    escaped."""
+    text = str(path)
+    if glob:
+        text = "".join(f"\\{each}" if each in "\\{}[]*?," else each for each in text)
+    return f"file://{text}"
+
+
+def part(spark: SparkSession, columns: ChangeColumns, change: DataFrame, sign: int) -> DataFrame:
+    """The rows that a change inserts (1) or deletes (-1), each as often, under the relation's column
+    names."""
+    text = f"SELECT {columns.renamed} FROM {{change}} WHERE {sign} * _op > 0"
+    if columns.relation.kind != "relation":
+        names = ", ".join(columns.names)
+        text = (
+            f"SELECT {columns.renamed} FROM (SELECT {names}, explode(sequence(1L, {sign} * _op)) "
+            f"FROM {{change}} WHERE {sign} * _op > 0)"
+        )
+    return spark.sql(text, change=change)
+
+
+def signs(spark: SparkSession, change: DataFrame) -> set[int]:
+    """The signs of the rows in a change: 1 for insertions, -1 for deletions."""
+    (row,) = spark.sql("SELECT min(_op) AS least, max(_op) AS most FROM {change}", change=change).collect()
+    if row.least is None:
+        return set()
+    return ({-1} if row.least < 0 else set()) | ({1} if row.most > 0 else set())
+
+
+def rows_of(change: DataFrame, columns: ChangeColumns) -> list[Row]:
+    """The rows of a DataFrame with the relation's columns, on the driver."""
+    return _values(change.toArrow(), columns)
+
+
+def _values(table: pa.Table, columns: ChangeColumns) -> list[Row]:
+    """The rows of an Arrow table that begins with the relation's columns."""
+    values = [
+        columns.codec.decode(column(each.name, each.type), table.column(position))
+        for position, each in enumerate(columns.relation.columns)
+    ]
+    return list(zip(*values, strict=True))
