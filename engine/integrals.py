@@ -1,4 +1,4 @@
-"""What runtimes ask of a node before they keep its integral."""
+"""Facts about a node that a runtime needs to keep its integral."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a session needs of a runtime, and the choice of one.
+"""The protocol of runtimes: all that a session asks of one. And the choice of one.
 
 A runtime holds the state of one circuit and runs it epoch by epoch. How it does so is its own
 business; `schedule` drives the operators of any runtime in the same order.

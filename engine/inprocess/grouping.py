@@ -215,7 +215,7 @@ def reads_members(node: DeltaGroup) -> bool:
     return any(a.function in ("min", "max", "group") for a in node.aggregates)
 
 
-class Grouping:
+class GroupState:
     """The state of one Group node."""
 
     def __init__(self, node: DeltaGroup, source: Schema, store: Readable | None, values: Values) -> None:

@@ -10,13 +10,13 @@ from ..integrals import weighted
 from ..schedule import walk
 from .batch import Batch, Gathering, consolidate, no_rows
 from .index import Index
-from .rows import Rows
+from .rows import ArrayRows
 from .running import RunningEpoch
 from .state import State
 from .views import Readable, StoreView, View
 
 
-def answer(state: State, epoch: int) -> Rows:
+def answer(state: State, epoch: int) -> ArrayRows:
     """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number
     that the query's expressions are told."""
     (name,) = state.outputs
@@ -24,7 +24,7 @@ def answer(state: State, epoch: int) -> Rows:
     state.evaluator.epoch = epoch
     (out,) = walk(state.circuit, operators).values()
     schema = state.circuit.nodes[state.outputs[name]].schema
-    return Rows(state.values, schema, no_rows(schema) if out is None else consolidate(out))
+    return ArrayRows(state.values, schema, no_rows(schema) if out is None else consolidate(out))
 
 
 class _Query(RunningEpoch):

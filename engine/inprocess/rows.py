@@ -1,4 +1,4 @@
-"""What a runtime gives out: rows and changes in value order, decoded when they are read."""
+"""Rows and changes that the runtime returns: in value order, decoded when they are read."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .batch import Batch, consolidate
 from .interner import Values, decode_rows, order_of
 
 
-class Rows:
+class ArrayRows:
     """Rows of Python values in value order, decoded when first read."""
 
     def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
@@ -54,7 +54,7 @@ class Rows:
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
 
 
-class Change:
+class ArrayDelta:
     """The consolidated change of a relation in one epoch, decoded when first read.
 
     A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
@@ -62,14 +62,14 @@ class Change:
 
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
         self._values, self._schema, self._batch = values, schema, batch
-        self._consolidated: Rows | None = None
+        self._consolidated: ArrayRows | None = None
         if not last:
             self._rows  # noqa: B018 (read now)
 
     @property
-    def _rows(self) -> Rows:
+    def _rows(self) -> ArrayRows:
         if self._consolidated is None:
-            self._consolidated = Rows(self._values, self._schema, consolidate(self._batch))
+            self._consolidated = ArrayRows(self._values, self._schema, consolidate(self._batch))
         return self._consolidated
 
     @property

@@ -24,7 +24,7 @@ from .batch import Batch, Gathering, concat, consolidate
 from .interner import encode_rows
 from .memories import Imported
 from .recursion import RunningRecursion
-from .rows import Change
+from .rows import ArrayDelta
 from .state import State
 from .store import Store
 from .views import EmptyView, StoreView, View, before
@@ -137,14 +137,14 @@ class RunningEpoch:
     def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
         return {name: self._delta(name, outputs.get(name)) for name in self.state.outputs}
 
-    def _delta(self, relation: str, change: Batch | None) -> Change:
+    def _delta(self, relation: str, change: Batch | None) -> ArrayDelta:
         values, node = self.state.values, self.circuit.nodes[self.state.outputs[relation]]
         assert isinstance(node, Output)
         if node.stream:
-            return Change(values, node.schema, self.state.output(relation).batch(), True)
+            return ArrayDelta(values, node.schema, self.state.output(relation).batch(), True)
         if change is None:
             return self.state.unchanged[relation]
-        return Change(values, node.schema, change, self.epoch.static)
+        return ArrayDelta(values, node.schema, change, self.epoch.static)
 
     def commit(self) -> None:
         for store in self.state.stores.values():

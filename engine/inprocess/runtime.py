@@ -18,7 +18,7 @@ from .batch import Batch
 from .interner import Values, encode_rows
 from .polarity import shrinking_inputs
 from .query import answer
-from .rows import Change, Rows
+from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
 from .state import State
 from .views import Readable, StoreView
@@ -49,7 +49,7 @@ class InProcess:
         return Batch(arrays, len(arrays[0]) if arrays else 0)
 
     def batches(self, relation: str, delta: Delta) -> list[tuple[Batch, int]]:
-        assert isinstance(delta, Change)
+        assert isinstance(delta, ArrayDelta)
         whole = delta.batch
         weights = whole.weight_array()
         gone, come = whole.take(np.flatnonzero(weights < 0)), whole.take(np.flatnonzero(weights > 0))
@@ -85,16 +85,16 @@ class InProcess:
         groups, total = view.groups(positions, keys, 1)
         (part,) = view.expand(positions, groups, total)
         columns = store.table.columns_at(part.rows)
-        return list(Rows(self.values, store.schema, Batch(columns, len(part.rows))))
+        return list(ArrayRows(self.values, store.schema, Batch(columns, len(part.rows))))
 
-    def rows(self, relation: str) -> Rows:
+    def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)
-        return Rows(self.values, store.schema, store.batch())
+        return ArrayRows(self.values, store.schema, store.batch())
 
     def size(self, relation: str) -> int:
         return self._store(relation).present
 
-    def query(self, circuit: Circuit) -> Rows:
+    def query(self, circuit: Circuit) -> ArrayRows:
         given = {n.relation: self._store(n.relation) for n in circuit.nodes if isinstance(n, Input)}
         return answer(State(incrementalize(circuit), self.values, given), self._state.evaluator.epoch)
 

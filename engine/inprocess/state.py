@@ -20,12 +20,12 @@ from ..circuit import (
 )
 from ..integrals import shown, weighted
 from .batch import no_rows
-from .grouping import Grouping, reads_members
+from .grouping import GroupState, reads_members
 from .interner import Values
 from .join import Joiner
 from .memories import Imported
 from .recursion import Recursion
-from .rows import Change
+from .rows import ArrayDelta
 from .steps import Evaluator
 from .store import Store
 from .views import Readable
@@ -44,7 +44,7 @@ class State:
             at: Recursion(node, self.evaluator) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
         }
         self.unchanged = {
-            name: Change(values, nodes[at].schema, no_rows(nodes[at].schema), True)
+            name: ArrayDelta(values, nodes[at].schema, no_rows(nodes[at].schema), True)
             for name, at in self.outputs.items()
         }
         self.stores: dict[NodeId, Readable] = {}
@@ -57,14 +57,14 @@ class State:
             elif not isinstance(node, Fixpoint | Output | Trace):
                 self.stores[at] = Store(node.schema, not weighted(circuit, at))
         self.joiners: dict[NodeId, Joiner] = {}
-        self.groups: dict[NodeId, Grouping] = {}
+        self.groups: dict[NodeId, GroupState] = {}
         for at, node in enumerate(nodes):
             if isinstance(node, Join | DeltaJoin):
                 schemas = [nodes[term.source].schema for term in node.terms]
                 self.joiners[at] = Joiner(node, schemas, self.evaluator)
             elif isinstance(node, DeltaGroup):
                 store = self.stores[node.source] if reads_members(node) else None
-                self.groups[at] = Grouping(node, nodes[node.source].schema, store, values)
+                self.groups[at] = GroupState(node, nodes[node.source].schema, store, values)
 
     def _kept(self) -> set[NodeId]:
         """The nodes whose integrals an operator or a reader needs."""

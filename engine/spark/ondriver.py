@@ -1,7 +1,7 @@
-"""Recursions whose data is small: the in-process engine runs them on the driver, epoch by epoch.
+"""Small recursions: the in-process runtime runs them on the driver, epoch by epoch.
 
-What is small stays off the cluster: an iteration there is a job, here a few calls. A recursion that
-outgrows the driver is left as it was before the epoch, and the cluster takes over.
+An iteration on the cluster is a job, and on the driver a few calls. A recursion that outgrows the driver is
+left as it was before the epoch, and the cluster takes over.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import numpy as np
 
 from ..circuit import Circuit, Fixpoint, Import, Input, Node, Output, Result
 from ..inprocess.batch import Batch
-from ..inprocess.rows import Change as Outcome
+from ..inprocess.rows import ArrayDelta
 from ..inprocess.runtime import InProcess
+from ..rules import schemas_of
 from ..runtime import Progress
 from ..schema import Schema
 from .exchange import from_arrow, to_arrow
@@ -37,7 +38,7 @@ class DriverRecursion:
     ) -> None:
         self._fixpoint, self._schemas, self._weighted = fixpoint, schemas, weighted
         self._tables, self._nan = tables, nan
-        self._relations = {relation: fixpoint.body.nodes[node].schema for relation, node in fixpoint.results}
+        self._relations = schemas_of(fixpoint)
         self._runtime = self._new()
         self._fresh = True
         self._undo: list[dict[str, list[tuple[Batch, int]]]] = []
@@ -91,7 +92,7 @@ class DriverRecursion:
         self._undo.append(batches)
         out = {}
         for relation, delta in deltas.items():
-            assert isinstance(delta, Outcome)
+            assert isinstance(delta, ArrayDelta)
             out[relation] = self._table(self._relations[relation], delta.batch)
         return out
 
