@@ -23,7 +23,8 @@ its iteration is looked at. So it is enough to look at a row
   there.
 
 Three implementations must agree with the functions here: the kernels of the in-process runtime
-(`inprocess/kernels.py`), the Spark driver's (`spark/driverbirths.py`) and the cluster's (`spark/history.py`).
+(`inprocess/kernels/timelines.py`), the Spark driver's (`spark/driverbirths.py`) and the cluster's
+(`spark/history.py`).
 """
 
 from __future__ import annotations

@@ -15,9 +15,9 @@ from ..circuit import Aggregate, DeltaGroup
 from ..interrupt import immediate
 from ..rounding import rounded, rounded_single
 from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
-from . import kernels
 from .batch import Batch
 from .interner import Values, decode_rows
+from .kernels import adding
 from .table import RowTable, grown
 from .views import Readable
 
@@ -69,8 +69,8 @@ class _IntegerSum:
                 group = int(groups[at])
                 self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
             codes = np.where(codes >= INLINE_LIMIT, 0, codes)
-        kernels.accumulate(self.low, groups, codes & _LOW, weights)
-        kernels.accumulate(self.high, groups, codes >> 32, weights)
+        adding.accumulate(self.low, groups, codes & _LOW, weights)
+        adding.accumulate(self.high, groups, codes >> 32, weights)
 
     def totals(self, groups: Array) -> list[int]:
         """The exact sums."""
@@ -246,7 +246,7 @@ class GroupState:
         self.counts = grown(self.counts, self.keys.size, 0)
         self._mark = grown(self._mark, self.keys.size, 0)
         self.results = [grown(r, self.keys.size, 0) for r in self.results]
-        touched = kernels.first_seen(groups, self._mark)
+        touched = adding.first_seen(groups, self._mark)
         before = self.counts[touched]
         old = [r[touched] for r in self.results]
         self._undo.append(lambda: self._restore(groups, delta, weights, touched, old))

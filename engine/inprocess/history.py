@@ -15,10 +15,10 @@ from typing import NamedTuple
 import numpy as np
 
 from ..schema import Array
-from . import kernels
 from .batch import Batch
 from .growingset import GrowingSet
 from .index import Index
+from .kernels import timelines
 from .table import RowTable, grown
 from .views import Groups, Part, expected
 
@@ -114,7 +114,7 @@ class History:
         self._when = grown(self._when, room)
         self._weight = grown(self._weight, room)
         entries = np.empty(len(rows), np.int64)
-        self._used = kernels.record(
+        self._used = timelines.record(
             self._head, self._following, self._when, self._weight, self._used, rows, times, weights, entries
         )
         self._log.append((entries, weights))
@@ -151,7 +151,7 @@ class History:
         if waiting is None:
             return False
         rows = waiting[0] if len(waiting) == 1 else np.concatenate(waiting)
-        out, change, later, later_times = kernels.step_births(
+        out, change, later, later_times = timelines.step_births(
             rows,
             time,
             self._head,
@@ -189,7 +189,7 @@ class History:
             return RowChange(np.empty(0, np.int64), np.empty(0, np.int64))
         rows = np.unique(np.concatenate(self._touched))
         before = np.empty(len(rows), np.int64)
-        kernels.settle_births(
+        timelines.settle_births(
             rows, self._head, self._following, self._when, self._weight, self.weights, before
         )
         after = self.weights[rows]
@@ -222,7 +222,7 @@ class History:
             self._compact_history()
 
     def _compact_history(self) -> None:
-        self._following, self._when, self._weight, self._used = kernels.compact_history(
+        self._following, self._when, self._weight, self._used = timelines.compact_history(
             self._head, self._following, self._when, self._weight, self.table.size
         )
         self._compacted = self._used

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array
-from . import kernels
+from .kernels import overlays, postings
 from .table import RowTable, grown
 
 _NOWHERE: Array = np.empty(0, np.int64)
@@ -41,7 +41,7 @@ class Index:
         self._slab: Array = np.empty(len(rows), np.int64)
         self._end = len(rows)
         self.size = len(rows)
-        kernels.scatter(groups, rows, self._first.copy(), self._slab)
+        postings.scatter(groups, rows, self._first.copy(), self._slab)
 
     @property
     def fanout(self) -> float:
@@ -56,13 +56,13 @@ class Index:
 
     def matches(self, groups: Array) -> int:
         """How many rows the groups have together."""
-        return int(kernels.total_matches(groups, self._count))
+        return int(postings.total_matches(groups, self._count))
 
     def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
         """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
         if below is None:
-            return kernels.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
-        return kernels.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
+            return postings.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
+        return postings.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------- changes
 
@@ -83,7 +83,7 @@ class Index:
         self._track()
         at = 0
         while True:
-            at, self._end = kernels.link(
+            at, self._end = postings.link(
                 groups, rows, self._first, self._count, self._room, self._slab, self._end, self._place, at
             )
             if at == len(rows):
@@ -95,11 +95,11 @@ class Index:
         """Takes row ids out."""
         if not len(self._place):
             self._place = np.zeros(max(16, self.table.size), np.int64)
-            kernels.locate(
+            postings.locate(
                 self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place
             )
         self._track()
-        kernels.unlink(self._groups_of(rows), rows, self._first, self._count, self._slab, self._place)
+        postings.unlink(self._groups_of(rows), rows, self._first, self._count, self._slab, self._place)
         self.size -= len(rows)
 
     def _track(self) -> None:
@@ -119,17 +119,17 @@ class Index:
         groups = self._groups_of(rows)
         self._chain = grown(self._chain, self.keys.size, -1)
         self._next = grown(self._next, start + len(rows))
-        kernels.chain_overlay(groups, self._chain, self._next, start)
+        overlays.chain_overlay(groups, self._chain, self._next, start)
 
     def overlay_total(self, groups: Array, mark: int) -> int:
         """How many overlay entries below `mark` the groups have together."""
         if len(self._chain) < self.keys.size:
             self._chain = grown(self._chain, self.keys.size, -1)
-        return int(kernels.total_overlay(groups, self._chain, self._next, mark))
+        return int(overlays.total_overlay(groups, self._chain, self._next, mark))
 
     def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
         """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
-        return kernels.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]
+        return overlays.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]
 
     def clear_chains(self, rows: Array) -> None:
         """Empties the chains of these rows' keys."""

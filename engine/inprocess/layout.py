@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ..schema import Array
-from . import kernels
+from .kernels import packing
 
 WORD = 62  # bits of a packed word; words are never negative
 
@@ -38,18 +38,18 @@ class Layout:
         words = np.zeros(length, np.int64)
         misfits = 0
         for field, column in zip(self.fields, columns, strict=True):
-            misfits += kernels.pack(words, column, field.offset, field.width, field.shift)
+            misfits += packing.pack(words, column, field.offset, field.width, field.shift)
         return words, misfits
 
     def column(self, words: Array, position: int) -> Array:
         """One column of packed words."""
         field = self.fields[position]
-        return kernels.unpack(words, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+        return packing.unpack(words, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
 
     def column_at(self, words: Array, rows: Array, position: int) -> Array:
         """One column of the words at the given row ids."""
         field = self.fields[position]
-        return kernels.unpack_at(words, rows, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+        return packing.unpack_at(words, rows, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
 
     def ranges(self) -> list[tuple[int, int]]:
         """The least and greatest value that each column can hold."""

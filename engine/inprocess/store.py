@@ -12,9 +12,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array, Schema
-from . import kernels
 from .batch import Batch, TableColumns
 from .index import Index
+from .kernels import adding
 from .table import RowTable, grown
 
 _FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
@@ -127,7 +127,7 @@ class Store:
 
     def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None
-        touched, before = kernels.add_weights(self.weights, rows, change)
+        touched, before = adding.add_weights(self.weights, rows, change)
         self._undo.append((rows, change))
         return touched, before
 
@@ -143,7 +143,7 @@ class Store:
                 touched = touched[changed]
                 signs = np.where(self.weights[touched] > 0, 1, -1)
             else:
-                touched, signs = kernels.net_presence(self.weights, touched, before, scratch)
+                touched, signs = adding.net_presence(self.weights, touched, before, scratch)
         else:
             signs = np.where(self.weights[touched] > 0, 1, -1)
         self.present += int(signs.sum())
@@ -176,7 +176,7 @@ class Store:
             else:
                 rows, change = entry
                 assert self.weights is not None
-                self._net(*kernels.add_weights(self.weights, rows, -change))
+                self._net(*adding.add_weights(self.weights, rows, -change))
 
     def _compact(self) -> None:
         """Forgets the rows of weight 0."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array
-from . import kernels
+from .kernels import hashing
 from .layout import Layout, bounds, fit
 
 _FIRST_BITS = 6
@@ -73,9 +73,9 @@ class RowTable:
         if self.size == 0:
             return np.full(length, -1, np.int64)
         if self._layout is None:
-            return kernels.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
+            return hashing.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
         words, _ = self._layout.pack(columns, length)
-        return kernels.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
+        return hashing.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------- inserting
 
@@ -91,7 +91,7 @@ class RowTable:
             while True:
                 room = self._room(length - at)
                 self._wide = grown(self._wide, self.size + min(room, length - at))
-                at, self.size = kernels.number_new_rows(
+                at, self.size = hashing.number_new_rows(
                     self._slots, self._bits, wide, self._wide, self.size, out, at, min(room, length - at)
                 )
                 if at == length:
@@ -102,7 +102,7 @@ class RowTable:
             if self._ids is not ids:
                 ids = self._numbered()
             self._words = grown(self._words, self.size + room)
-            at, self.size = kernels.number_new_words(
+            at, self.size = hashing.number_new_words(
                 self._slots, ids, self._bits, words, self._words, self.size, out, at, room
             )
             if at == length:
@@ -120,7 +120,7 @@ class RowTable:
         while at < length:
             room = min(self._room(length - at), length - at)
             self._words = grown(self._words, self.size + room)
-            at, found = kernels.insert_words(
+            at, found = hashing.insert_words(
                 self._slots, self._bits, words, self._words[self.size :], at, room
             )
             self.size += found
@@ -184,10 +184,10 @@ class RowTable:
         self._bits = bits
         self._slots = np.full(1 << bits, -1, np.int64)
         if self._layout is None:
-            kernels.rehash_rows(self._slots, bits, self._wide, self.size)
+            hashing.rehash_rows(self._slots, bits, self._wide, self.size)
             self._ids = None
         else:
-            kernels.rehash_words(self._slots, bits, self._words, self.size)
+            hashing.rehash_words(self._slots, bits, self._words, self.size)
             if self._ids is not None:
                 self._ids = None
                 self._numbered()
@@ -196,7 +196,7 @@ class RowTable:
         """The ids at the slots, built on first demand."""
         if self._ids is None:
             self._ids = np.empty(len(self._slots), np.int32)
-            kernels.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
+            hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
         return self._ids
 
 

@@ -202,7 +202,7 @@ def test_equal_expressions_have_equal_keys() -> None:
     first, second, third = (row_expr(rule.heads[0].args[0], functions, "x") for rule in checked.rules)
     assert first == second != third and hash(first.key) == hash(second.key)
     assert first.inputs == ("a", "b") and third.inputs == ("b", "a")
-    assert first.text == "a + b * 2" and first.place == "test.dl:4:11"
+    assert first.text == "a + b * 2" and first.origin == checked.rules[0].heads[0].args[0].span
 
 
 def test_variables_of_an_expression_are_those_it_does_not_declare() -> None:

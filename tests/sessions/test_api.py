@@ -164,7 +164,7 @@ def test_misuse_is_refused() -> None:
     session = program.session()
     with pytest.raises(TypeError, match="cannot be called"):
         session.subscribe("Path", 5)  # type: ignore[arg-type]
-    with pytest.raises(ddlog.DDlogError, match=r"several are given as `\*rows`"):
+    with pytest.raises(ddlog.DDlogError, match=r"pass several rows as `\*rows`"):
         session.insert("Edge", (row for row in [(1, 2)]))
     session.close()
     with pytest.raises(ddlog.DDlogError, match="the session is closed"), session:

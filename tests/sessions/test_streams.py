@@ -266,7 +266,7 @@ def test_tables_of_elements(session: Session) -> None:
 
 def test_clearing_a_stream_is_an_error(session: Session) -> None:
     session.insert("Event", ("tea", 1))
-    with pytest.raises(DDlogError, match="Event is a stream, which cannot be cleared"):
+    with pytest.raises(DDlogError, match="Event is a stream and cannot be cleared"):
         session.clear("Event")
     assert session.commit()["Last"] == [(("tea",), 1)]
 
@@ -397,7 +397,7 @@ def test_dump_and_clear_in_a_command_file(tmp_path: Path, capsys: pytest.Capture
     assert main(["run", str(tmp_path / "small.dl"), "--updates", str(tmp_path / "u.dat")]) == 1
     printed = capsys.readouterr()
     assert printed.out == 'Last:\nLast{.kind = "tea"}: +1\n' + 'Last:\nLast{.kind = "tea"}\n\n'
-    assert "u.dat:2:1: Event is a stream, which cannot be cleared" in printed.err
+    assert "u.dat:2:1: Event is a stream and cannot be cleared" in printed.err
 
 
 def test_the_circuit_names_streams_and_delays(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:

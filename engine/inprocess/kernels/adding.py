@@ -1,0 +1,73 @@
+"""Kernels that add weights and values up."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiling import kernel
+
+
+@kernel
+def add_weights(weight: Any, rows: Any, change: Any) -> Any:
+    """Adds changes to the rows' weights. Returns the rows whose sign of presence may have changed,
+    each once, with the weight that each had before: two arrays."""
+    touched = np.empty(rows.shape[0], np.int64)
+    before = np.empty(rows.shape[0], np.int64)
+    found = 0
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        old = weight[row]
+        new = old + change[i]
+        weight[row] = new
+        if (old > 0) != (new > 0):
+            touched[found] = row
+            before[found] = old
+            found += 1
+    return touched[:found], before[:found]
+
+
+@kernel
+def net_presence(weight: Any, rows: Any, before: Any, mark: Any) -> Any:
+    """Of rows that add_weights touched (some perhaps several times), the net changes of presence:
+    (rows, +1 or -1). `mark` is scratch of zeros over all rows and is left so."""
+    out = np.empty(rows.shape[0], np.int64)
+    sign = np.empty(rows.shape[0], np.int64)
+    found = 0
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        if mark[row]:
+            continue
+        mark[row] = 1
+        was = before[i] > 0
+        now = weight[row] > 0
+        if was != now:
+            out[found] = row
+            sign[found] = 1 if now else -1
+            found += 1
+    for i in range(rows.shape[0]):
+        mark[rows[i]] = 0
+    return out[:found], sign[:found]
+
+
+@kernel
+def accumulate(totals: Any, groups: Any, values: Any, weights: Any) -> None:
+    """totals[group] += value * weight, wrapping."""
+    for i in range(groups.shape[0]):
+        totals[groups[i]] += values[i] * weights[i]
+
+
+@kernel
+def first_seen(groups: Any, mark: Any) -> Any:
+    """The distinct groups in order of first occurrence. `mark` is scratch of zeros, left so."""
+    out = np.empty(groups.shape[0], np.int64)
+    found = 0
+    for i in range(groups.shape[0]):
+        if not mark[groups[i]]:
+            mark[groups[i]] = 1
+            out[found] = groups[i]
+            found += 1
+    for i in range(found):
+        mark[out[i]] = 0
+    return out[:found]

@@ -1,0 +1,54 @@
+"""The kernels: generic loops over int64 arrays, compiled by numba once per installation.
+
+They know words and ids, not columns: a packed row is one non-negative word, a wide row a row of a
+two-dimensional array, and -1 a word that no table holds. Open addressing with linear probing; the
+multiplier is the golden ratio's (Knuth, The Art of Computer Programming, 6.4). All loops release the GIL.
+
+Loading numba takes longer than a small program runs, so at first kernels are interpreted: the same
+functions, as Python. When that has taken a while, or arrays get long, every name of a kernel in the
+kernel's module is rebound to its compiled form; call kernels through their modules.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from time import perf_counter
+from typing import Any, TypeVar, cast
+
+import numpy as np
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+LONG = 20_000  # items of an array that are not worth interpreting a loop over
+interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
+_kernels: list[Callable[..., Any]] = []
+
+
+def kernel(function: F) -> F:
+    """Makes a kernel of a function: interpreted while little is to do, compiled from then on."""
+    _kernels.append(function)
+
+    @functools.wraps(function)
+    def interpreted(*arguments: Any) -> Any:
+        global interpreted_seconds
+        longest = max(a.shape[0] for a in arguments if isinstance(a, np.ndarray))
+        if interpreted_seconds < 0 or longest > LONG:
+            compile_kernels()
+            return function.__globals__[function.__name__](*arguments)
+        start = perf_counter()
+        with np.errstate(over="ignore"):
+            result = function(*arguments)
+        interpreted_seconds -= perf_counter() - start
+        return result
+
+    return cast(F, interpreted)
+
+
+def compile_kernels() -> None:
+    """Rebinds all kernels to their compiled forms; the machine code is kept beside the module."""
+    import numba
+
+    for function in _kernels:
+        compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
+        function.__globals__[function.__name__] = compiled

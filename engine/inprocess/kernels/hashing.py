@@ -1,0 +1,193 @@
+"""Kernels of open-addressing hash tables: of packed rows (words), and of wide rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiling import kernel
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+EMPTY = np.int64(-1)
+
+
+@kernel
+def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: int) -> tuple[int, int]:
+    """Inserts words[start:] in a hash set; the absent ones go to `new` in order.
+
+    Stops when `room` words were new. Returns (position reached, number of new words).
+    """
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    found = 0
+    for i in range(start, words.shape[0]):
+        word = words[i]
+        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        while True:
+            held = slots[at]
+            if held == word:
+                break
+            if held == EMPTY:
+                if found == room:
+                    return i, found
+                slots[at] = word
+                new[found] = word
+                found += 1
+                break
+            at = (at + 1) & mask
+    return words.shape[0], found
+
+
+@kernel
+def rehash_words(slots: Any, bits: int, words: Any, count: int) -> None:
+    """Fills an empty hash set with distinct words."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    for i in range(count):
+        word = words[i]
+        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        while slots[at] != EMPTY:
+            at = (at + 1) & mask
+        slots[at] = word
+
+
+@kernel
+def number_words(slots: Any, ids: Any, bits: int, words: Any, start: int, count: int) -> None:
+    """Notes at each word's slot its position in `words`, for words[start:count]."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    for i in range(start, count):
+        word = words[i]
+        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        while slots[at] != word:
+            at = (at + 1) & mask
+        ids[at] = i
+
+
+@kernel
+def find_words(slots: Any, ids: Any, bits: int, words: Any) -> Any:
+    """The id of each word, -1 where there is none."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    out = np.empty(words.shape[0], np.int64)
+    for i in range(words.shape[0]):
+        word = words[i]
+        out[i] = -1
+        if word < 0:
+            continue
+        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        while True:
+            held = slots[at]
+            if held == word:
+                out[i] = ids[at]
+                break
+            if held == EMPTY:
+                break
+            at = (at + 1) & mask
+    return out
+
+
+@kernel
+def number_new_words(
+    slots: Any, ids: Any, bits: int, words: Any, rows: Any, count: int, out: Any, start: int, room: int
+) -> tuple[int, int]:
+    """Finds or inserts words[start:]; `out` gets their ids, `rows` the new words from `count` on.
+
+    Stops when `room` words were new. Returns (position reached, new count).
+    """
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    limit = count + room
+    for i in range(start, words.shape[0]):
+        word = words[i]
+        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+        while True:
+            held = slots[at]
+            if held == word:
+                out[i] = ids[at]
+                break
+            if held == EMPTY:
+                if count == limit:
+                    return i, count
+                slots[at] = word
+                ids[at] = count
+                rows[count] = word
+                out[i] = count
+                count += 1
+                break
+            at = (at + 1) & mask
+    return words.shape[0], count
+
+
+@kernel
+def _hash_row(row: Any, shift: Any) -> int:
+    mixed = np.uint64(0)
+    for j in range(row.shape[0]):
+        mixed = (mixed ^ np.uint64(row[j])) * GOLDEN
+        mixed ^= mixed >> np.uint64(29)
+    return np.int64((mixed * GOLDEN) >> shift)  # type: ignore[return-value]
+
+
+@kernel
+def _same_row(a: Any, b: Any) -> bool:
+    for j in range(a.shape[0]):  # noqa: SIM110 (any() is slower in a kernel)
+        if a[j] != b[j]:
+            return False
+    return True
+
+
+@kernel
+def number_new_rows(
+    slots: Any, bits: int, wide: Any, rows: Any, count: int, out: Any, start: int, room: int
+) -> tuple[int, int]:
+    """As number_new_words, for the rows of a two-dimensional array; slots hold ids."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    limit = count + room
+    for i in range(start, wide.shape[0]):
+        at = _hash_row(wide[i], shift)
+        while True:
+            held = slots[at]
+            if held == EMPTY:
+                if count == limit:
+                    return i, count
+                slots[at] = count
+                rows[count] = wide[i]
+                out[i] = count
+                count += 1
+                break
+            if _same_row(rows[held], wide[i]):
+                out[i] = held
+                break
+            at = (at + 1) & mask
+    return wide.shape[0], count
+
+
+@kernel
+def rehash_rows(slots: Any, bits: int, rows: Any, count: int) -> None:
+    """Fills an empty table with distinct wide rows."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    for i in range(count):
+        at = _hash_row(rows[i], shift)
+        while slots[at] != EMPTY:
+            at = (at + 1) & mask
+        slots[at] = i
+
+
+@kernel
+def find_rows(slots: Any, bits: int, rows: Any, wide: Any) -> Any:
+    """The id of each wide row, -1 where there is none."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    out = np.empty(wide.shape[0], np.int64)
+    for i in range(wide.shape[0]):
+        out[i] = -1
+        at = _hash_row(wide[i], shift)
+        while slots[at] != EMPTY:
+            if _same_row(rows[slots[at]], wide[i]):
+                out[i] = slots[at]
+                break
+            at = (at + 1) & mask
+    return out

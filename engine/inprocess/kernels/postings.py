@@ -1,0 +1,118 @@
+"""Kernels of indexes: the rows of each key, in a slab."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiling import kernel
+
+
+@kernel
+def scatter(groups: Any, rows: Any, cursor: Any, slab: Any) -> None:
+    """Bulk build: puts each row id in its group's stretch of the slab. `cursor` is advanced."""
+    for i in range(rows.shape[0]):
+        group = groups[i]
+        slab[cursor[group]] = rows[i]
+        cursor[group] += 1
+
+
+@kernel
+def link(
+    groups: Any, rows: Any, first: Any, count: Any, room: Any, slab: Any, end: int, place: Any, start: int
+) -> tuple[int, int]:
+    """Appends row ids to their groups' stretches, moving a full stretch to the slab's end.
+
+    Returns (position reached, slab end); stops where the slab is too short for a move.
+    """
+    track = place.shape[0] > 0
+    for i in range(start, rows.shape[0]):
+        group = groups[i]
+        used = count[group]
+        if used == room[group]:
+            size = max(4, 2 * used)
+            if end + size > slab.shape[0]:
+                return i, end
+            old = first[group]
+            for j in range(used):
+                slab[end + j] = slab[old + j]
+                if track:
+                    place[slab[old + j]] = end + j
+            first[group] = end
+            room[group] = size
+            end += size
+        at = first[group] + used
+        slab[at] = rows[i]
+        count[group] = used + 1
+        if track:
+            place[rows[i]] = at
+    return rows.shape[0], end
+
+
+@kernel
+def unlink(groups: Any, rows: Any, first: Any, count: Any, slab: Any, place: Any) -> None:
+    """Removes row ids from their groups: the group's last row takes the place of each."""
+    for i in range(rows.shape[0]):
+        group = groups[i]
+        last = first[group] + count[group] - 1
+        at = place[rows[i]]
+        moved = slab[last]
+        slab[at] = moved
+        place[moved] = at
+        count[group] -= 1
+
+
+@kernel
+def locate(first: Any, count: Any, groups: int, slab: Any, place: Any) -> None:
+    """Notes where each row id of the slab stands."""
+    for group in range(groups):
+        for at in range(first[group], first[group] + count[group]):
+            place[slab[at]] = at
+
+
+@kernel
+def total_matches(groups: Any, count: Any) -> int:
+    """The number of rows in the given groups; -1 is no group."""
+    total = 0
+    for i in range(groups.shape[0]):
+        if groups[i] >= 0:
+            total += count[groups[i]]
+    return total
+
+
+@kernel
+def expand(groups: Any, first: Any, count: Any, slab: Any, total: int) -> Any:
+    """Every (position in `groups`, row id of that group), as two arrays of length `total`."""
+    left = np.empty(total, np.int64)
+    rows = np.empty(total, np.int64)
+    at = 0
+    for i in range(groups.shape[0]):
+        group = groups[i]
+        if group < 0:
+            continue
+        start = first[group]
+        for j in range(start, start + count[group]):
+            left[at] = i
+            rows[at] = slab[j]
+            at += 1
+    return left, rows
+
+
+@kernel
+def expand_below(groups: Any, first: Any, count: Any, slab: Any, total: int, limit: int) -> Any:
+    """As expand, for row ids below `limit` only."""
+    left = np.empty(total, np.int64)
+    rows = np.empty(total, np.int64)
+    at = 0
+    for i in range(groups.shape[0]):
+        group = groups[i]
+        if group < 0:
+            continue
+        start = first[group]
+        for j in range(start, start + count[group]):
+            if slab[j] < limit:
+                left[at] = i
+                rows[at] = slab[j]
+                at += 1
+    return left[:at], rows[:at]
