@@ -65,6 +65,7 @@ def _weights(table: Table) -> dict[int, int]:
 
 
 @pytest.mark.parametrize("small", [0, 1000])
+@pytest.mark.usefixtures("interpreted")
 def test_distinct_in_a_recursion_on_the_cluster(small: int, spark: SparkSession) -> None:
     tables = Tables(spark, SparkCodec({}), Options(small_rows=small))
 

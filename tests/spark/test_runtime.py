@@ -130,6 +130,7 @@ def views_of_ours(spark: SparkSession) -> set[str]:
     return {table.name for table in spark.catalog.listTables() if table.name.startswith("ddlog_")}
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
     program = ddlog.compile(PATHS)
     others = views_of_ours(spark)
@@ -194,6 +195,7 @@ def guessed_digits(spark: SparkSession, view: str) -> int:
     return int(found.group(2) or 3) + 3 * "BKMGTPE".index(found.group(3))
 
 
+@pytest.mark.usefixtures("interpreted")
 def test_guessed_sizes_stay_within_bounds(spark: SparkSession) -> None:
     """With two recursive terms in a rule the digits of the guess would double in each of 16 iterations, and
     soon after planning would not end."""
