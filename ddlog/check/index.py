@@ -30,8 +30,7 @@ def check_index(
         return None
     relation = context.environment.relation(term.relation, context.module)
     if relation is not None and relation.kind == "stream":
-        what = f"the stream {relation.name}"
-        context.report(errors.rules.IndexOnStream(span=term.name_span, what=what))
+        context.report(errors.rules.IndexOnStream(span=term.name_span, name=relation.name))
     body = BodyBuilder(context)
     atom(body, term)
     if not context.failed:
