@@ -48,7 +48,7 @@ def _read(signature: Signature) -> Type:
 
 
 def _attempt(convert: Callable[[Any], Any]) -> Conversion:
-    """The conversion with `Err` for what cannot be converted."""
+    """The conversion, with `Err` for a value that cannot be converted."""
 
     def attempt(value: Any) -> Struct:
         try:

@@ -26,7 +26,7 @@ def read_text(text: str, read: Reader) -> Any:
 
 
 class Readers:
-    """The readers of types, each made once; those of recursive types refer to each other."""
+    """The readers of types, each made once; the readers of recursive types refer to each other."""
 
     def __init__(self, typedefs: TypeDefs) -> None:
         self.typedefs = typedefs

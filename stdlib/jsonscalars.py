@@ -15,7 +15,7 @@ Reader = Callable[[Any, int], Any]  # of decoded JSON, and how deep it stands; r
 
 
 def deeper(depth: int) -> int:
-    """How deep it is inside what stands so deep. Raises Refused where that is too deep."""
+    """The depth inside an array or object at `depth`. Raises Refused if it is too deep."""
     if depth >= DEPTH:
         raise Refused("recursion limit exceeded")
     return depth + 1
@@ -29,7 +29,7 @@ def any_json(data: Any, depth: int) -> Any:
 
 
 def _height(data: Any) -> int:
-    """How deep arrays and objects nest inside."""
+    """The nesting depth of the arrays and objects inside."""
     items = data.values() if isinstance(data, dict) else data
     return max((1 + _height(each) for each in items if isinstance(each, list | dict)), default=0)
 
@@ -44,7 +44,7 @@ def never(type: Type) -> Reader:
 
 
 def expecting(of: type, what: str, value: Any = None) -> Reader:
-    """Reads what Python's class says, as itself unless a value is given."""
+    """Reads a value of a Python class, as itself unless a value is given."""
 
     def read(data: Any, depth: int) -> Any:
         if not isinstance(data, of):
@@ -109,7 +109,7 @@ def _plain(text: str, allowed: str) -> Any:
 
 
 def mismatch(data: Any, what: str) -> Refused:
-    """The refusal of data that is not what it has to be."""
+    """The refusal of data of a wrong kind."""
     return Refused(f"invalid type: {_described(data)}, expected {what}")
 
 

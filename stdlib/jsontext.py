@@ -79,7 +79,7 @@ def end_of(text: str, path: Path) -> int:
 
 
 def _item(text: str, at: int, step: str | int) -> int:
-    """Where the item of an array or object begins that a step leads to, the last of several."""
+    """The start of the item of an array or object that a step names; of several with one name, the last."""
     keyed, found, number = text[at] == "{", at, 0
     while text[at] not in "]}":
         at = _skip(text, at + 1)

@@ -23,7 +23,7 @@ _EPOCH = 2_440_588  # the Julian day number of 1970-01-01
 
 
 def _result(compute: Callable[[], object]) -> Struct:
-    """`Ok` of what is computed, or `Err` of what is wrong."""
+    """`Ok` of the computed value, or `Err` of the fault's text."""
     try:
         return ok(compute())
     except (FormatError, OutOfRange, Fault) as error:

@@ -58,7 +58,7 @@ def check_index(
 
 
 def _bind(body: BodyBuilder, fields: Sequence[syntax.Field]) -> None:
-    """The variables of the index are those of its pattern, of the types that are declared."""
+    """Gives the variables of the pattern the types that the index declares."""
     context, declared = body.context, dict[str, syntax.Field]()
     for each in fields:
         if each.name in declared:

@@ -20,7 +20,7 @@ Assignable: TypeAlias = syntax.Name | syntax.GetField | syntax.GetItem
 
 @dataclass(slots=True)
 class Binder:
-    """How the variables of a pattern come into scope.
+    """The way in which the variables of a pattern come into scope.
 
     In a declaration (`assigned` is a list) a bare name is a variable that exists already: it is
     assigned after the match, and so is a part of one. Elsewhere a bare name is a new variable.

@@ -11,7 +11,7 @@ from ..values import NAN
 
 
 class Values(Protocol):
-    """How generated code names constants and the classes of structs."""
+    """The names in generated code of constants and of the classes of structs."""
 
     def constant(self, value: Any) -> str:
         """The name of a constant."""

@@ -46,7 +46,7 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A declared index: what looks rows of `relation` up by the values of `variables`.
+    """A declared index: it looks rows of `relation` up by the values of `variables`.
 
     The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
     columns from `start` on are those of the relation. `positions` are the columns that hold each variable.

@@ -160,7 +160,7 @@ def library_module(name: str) -> ModuleSyntax | None:
 
 
 def module_file(folder: Path, name: str) -> Path:
-    """Where a module is in a folder of modules."""
+    """The path of a module in a folder of modules."""
     return folder.joinpath(*name.split("::")).with_suffix(".dl")
 
 

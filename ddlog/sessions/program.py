@@ -168,7 +168,7 @@ class Program:
             return {name: session[name].to_spark() for name in wanted}
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
-        """What computes the primary key of a row of the relation."""
+        """A function that computes the primary key of a row of the relation."""
         from ..codegen.scalar import compile_function_table
 
         assert relation.key is not None

@@ -306,7 +306,7 @@ def bodies(parts: Sequence[str | Choice]) -> Iterator[tuple[str, ...]]:
 
 
 def occurrences(*nodes: object) -> Counter[str]:
-    """How often each variable occurs."""
+    """The number of times that each variable occurs."""
     return Counter(var.name for node in nodes for var in variables(node))
 
 

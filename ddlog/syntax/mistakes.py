@@ -1,4 +1,4 @@
-"""The error for a token that does not fit: the expected tokens, and a guess at what was meant."""
+"""The error for a token that does not fit: the expected tokens, and a guess at the intended text."""
 
 from __future__ import annotations
 

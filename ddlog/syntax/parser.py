@@ -166,7 +166,7 @@ class _Parser:
         return keep
 
     def _resume(self, tokens: list[Token], stop: int, stuck: bool) -> int:
-        """Where the next declaration seems to begin after an error at the token `stop`."""
+        """The token at which the next declaration seems to begin, after an error at the token `stop`."""
         if not stuck and stop and tokens[stop].kind == "UPPER" and self._first_of_line(tokens, stop):
             return stop
         for i in range(stop, len(tokens)):

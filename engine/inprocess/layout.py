@@ -15,7 +15,7 @@ WORD = 62  # bits of a packed word; words are never negative
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a column stands in the word: its values are offset .. offset + 2^width - 1."""
+    """The bits of a column in the word: its values are offset .. offset + 2^width - 1."""
 
     offset: int
     width: int
@@ -34,7 +34,7 @@ class Layout:
     fields: tuple[Field, ...]
 
     def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
-        """The words of the rows, and how many columns' values did not fit (those words are -1)."""
+        """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""
         words = np.zeros(length, np.int64)
         misfits = 0
         for field, column in zip(self.fields, columns, strict=True):

@@ -1,4 +1,4 @@
-"""Row steps: what a join does to each valuation besides matching terms."""
+"""Row steps: the operations of a join on each valuation besides the matching of terms."""
 
 from __future__ import annotations
 

@@ -114,7 +114,7 @@ class Spine:
             self.fresh = [*self.compacted(self.fresh), table]
 
     def prepare(self) -> None:
-        """Computes what `commit` will make the state: after it, nothing can fail."""
+        """Computes the state that `commit` will adopt: after it, nothing can fail."""
         self._next = self.compacted([*self.parts, *self.fresh]) if self.fresh else self.parts
 
     def commit(self) -> None:

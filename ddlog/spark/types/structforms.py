@@ -1,4 +1,4 @@
-"""Structs, unions and lists as Arrow arrays and back, over the forms of what they hold."""
+"""Structs, unions and lists as Arrow arrays and back, over the forms of their fields and elements."""
 
 from __future__ import annotations
 
