@@ -11,7 +11,7 @@ from ..values import canonical_float, int_to_double, int_to_single, integer_rang
 from .jsontext import DEPTH, Refused, decode, number_text
 from .jsonvalues import to_value
 
-Reader = Callable[[Any, int], Any]  # of decoded JSON, and how deep it stands; raises Refused
+ReadJson = Callable[[Any, int], Any]  # decoded JSON and its depth to a value; raises Refused
 
 
 def deeper(depth: int) -> int:
@@ -34,7 +34,7 @@ def _height(data: Any) -> int:
     return max((1 + _height(each) for each in items if isinstance(each, list | dict)), default=0)
 
 
-def never(type: Type) -> Reader:
+def never(type: Type) -> ReadJson:
     """Refuses everything, for a type whose values no JSON stands for."""
 
     def read(data: Any, depth: int) -> Any:
@@ -43,7 +43,7 @@ def never(type: Type) -> Reader:
     return read
 
 
-def expecting(of: type, what: str, value: Any = None) -> Reader:
+def expecting(of: type, what: str, value: Any = None) -> ReadJson:
     """Reads a value of a Python class, as itself unless a value is given."""
 
     def read(data: Any, depth: int) -> Any:
@@ -54,7 +54,7 @@ def expecting(of: type, what: str, value: Any = None) -> Reader:
     return read
 
 
-def integer(type: BigInt | Bit | Signed) -> Reader:
+def integer(type: BigInt | Bit | Signed) -> ReadJson:
     """Reads whole numbers in the range of a type."""
     least, greatest = (None, None) if isinstance(type, BigInt) else integer_range(type)
 
@@ -68,7 +68,7 @@ def integer(type: BigInt | Bit | Signed) -> Reader:
     return read
 
 
-def floating(width: int) -> Reader:
+def floating(width: int) -> ReadJson:
     """Reads numbers, rounded once."""
     exact, rounded = (int_to_double, canonical_float) if width == 64 else (int_to_single, single)
 

@@ -14,7 +14,7 @@ from .jsonvalues import from_value
 Writer = Callable[[Any], Any]  # raises Refused
 
 
-class Writers:
+class JsonWriters:
     """The writers of types, each made once; the writers of recursive types refer to each other."""
 
     def __init__(self, typedefs: TypeDefs) -> None:

@@ -18,12 +18,12 @@ from ..types import Function, Type
 from .analysis import bound_in, folded, free_variables, is_path
 from .filling import Filling
 from .operators import bits, cast, operation
-from .patterns import Values, bindings, conditions, constant_text
+from .patterns import ValueNames, bindings, conditions, constant_text
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
 
 
-class Names(Values, Protocol):
+class Names(ValueNames, Protocol):
     """The names in a module of generated code, and the parts of the checked program that they stand for."""
 
     def function(self, key: str) -> str:

@@ -11,7 +11,7 @@ from ..errors.source import Source
 from .actions import Actions
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
-from .tables import Production, Tables, tables
+from .tables import ParseTables, Production, tables
 
 
 def parse_program(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
@@ -41,7 +41,7 @@ _STARTERS = frozenset(
 class _Parser:
     def __init__(self, source: Source, start: str) -> None:
         self.places = Places(source)
-        self.tables: Tables = tables()
+        self.tables: ParseTables = tables()
         self.actions = Actions(self.places)
         self.tokens, self._lexical = tokenize(self.places)
         self.found = list(self._lexical)

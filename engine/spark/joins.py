@@ -16,9 +16,9 @@ from .expressions import Expressions
 from .faults import raised
 from .sqltext import As, Select, UnionAll, names, union
 from .valuations import Valuations, compiled
-from .views import SpineView, Start, View
+from .views import JoinStart, SpineView, View
 
-__all__ = ["JoinText", "SpineView", "Start", "View"]
+__all__ = ["JoinStart", "JoinText", "SpineView", "View"]
 
 
 class JoinText:
@@ -52,7 +52,7 @@ class JoinText:
         return str(Select([*columns, As(raised(self.node.text), "w"), *time], sums, where="w <> 0"))
 
     def query(
-        self, start: int | None, rows: Start | None, views: Sequence[View | None], raising: bool = True
+        self, start: int | None, rows: JoinStart | None, views: Sequence[View | None], raising: bool = True
     ) -> str:
         """The SELECT of the join of `rows` in place of term `start` with the views of the other terms.
 

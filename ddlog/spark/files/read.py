@@ -39,7 +39,7 @@ _QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FactReader:
     """Reads files and tables for the relations of a program, into the types of a codec."""
 
     spark: Any

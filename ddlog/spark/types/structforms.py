@@ -46,7 +46,7 @@ class StructsForm:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class UnionAlternative:
     tag: str
     member: str
     fields: StructsForm | None
@@ -57,7 +57,7 @@ class Alternative:
 class UnionsForm:
     """ValueList of typedefs of several constructors: the name of one, and the fields of it alone."""
 
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[UnionAlternative, ...]
 
     @property
     def arrow(self) -> pa.DataType:
