@@ -10,8 +10,8 @@ from rows of iteration i at the latest reaches its head at iteration i + 1:
 
 The loop is the same for both memories of a recursion, which differ in what a delta is:
 
-- **Growing sets**, while rows only come: the delta is what the last iteration derived for the first time.
-  The loop is semi-naive evaluation.
+- **Growing sets**, while rows only come: the delta is the rows that the last iteration derived for the first
+  time. The loop is semi-naive evaluation.
 - **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all
   epochs, and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at
   later iterations than the next one; iterations with nothing pending are skipped.

@@ -323,7 +323,7 @@ def _full_year(digits: str) -> str:
     return str(number + (2000 if len(digits) == 2 and number < 50 else 1900))
 
 
-# ------------------------------------------------------------ from what was read
+# ------------------------------------------------------------ from parsed fields
 
 
 def _time_of(fields: Fields) -> Struct:

@@ -74,9 +74,9 @@ def choose(
     active: bool | None = None,
 ) -> EngineChoice:
     """The engine for a command. `size` estimates the input in bytes (None: there is no input), and is called
-    only if it decides; `spark_only` is an input that only Spark reads. `environ` and `active`, whether a
-    Spark session is active, are those of this process if not given. Raises DDlogError for options that cannot
-    be combined.
+    only if it decides; `spark_only` is an input that only Spark reads. `active` says whether a Spark session
+    is active. `environ` and `active` describe this process if not given. Raises DDlogError for options that
+    cannot be combined.
     """
     environ = os.environ if environ is None else environ
     _check(options)

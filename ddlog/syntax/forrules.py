@@ -6,8 +6,8 @@
         _ -> Out(0)
       }
 
-A variable means what it does in a rule: one that is bound already and occurs again in a `for` is a test
-for equality. A path that ends in `skip` or `{}` becomes a rule without head, which is only checked.
+A variable has the same meaning as in a rule: a bound variable that occurs again in a `for` is a test for
+equality. A path that ends in `skip` or `{}` becomes a rule without a head, which is only checked.
 """
 
 from __future__ import annotations

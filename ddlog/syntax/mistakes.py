@@ -11,7 +11,7 @@ from .foreign import hint
 from .lexer import RESERVED, Places, Token
 from .tables import ParseTables
 
-# A phrase, and what can begin it: when all of that is possible the phrase is named instead.
+# A phrase, and tokens that begin it: if all of them are possible, the error names the phrase instead.
 _PHRASES = (
     ("a declaration or a rule", {"typedef", "function", "UPPER"}),
     ("a statement", {"skip", "for", "match"}),

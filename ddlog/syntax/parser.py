@@ -103,7 +103,7 @@ class _Parser:
                         return (len(tokens) if failed is None else i), failed or states, values[-1]
                     if failed is not None:
                         return i, failed, None
-                    # What stands before may still be a whole declaration: finish it.
+                    # The text before may still be a whole declaration: finish it.
                     failed, kind = list(states), "$END"
                     continue
                 if move >= 0:

@@ -149,8 +149,8 @@ def unwrapped(type: Type) -> Type:
 class KeyOf:
     """The function that computes the keys of a map which JSON writes as the array of its values.
 
-    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and what it
-    computes when the program is compiled.
+    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and the
+    `function` itself when the program is compiled.
     """
 
     def __init__(self, name: str) -> None:

@@ -34,7 +34,7 @@ class JoinText:
             if binds(step) in looked_up:
                 looked_up.update(inputs(step))
         # A step that may fault waits for the terms that may exclude its row, unless a term is looked up by
-        # what it binds.
+        # the variable that it binds.
         self._late = {
             number
             for number, step in enumerate(node.steps)
