@@ -293,7 +293,7 @@ def test_other_places_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DDlogError, match="must be a directory that this machine"):
         open_checkpoint("s3a://bucket/state", inputs())
     (tmp_path / "mine.txt").write_text("x")
-    with pytest.raises(DDlogError, match="holds other files and no checkpoint"):
+    with pytest.raises(DDlogError, match="holds other files, not a checkpoint"):
         open_checkpoint(tmp_path, inputs())
     with pytest.raises(DDlogError, match="cannot be used: "):
         open_checkpoint(tmp_path / "mine.txt", inputs())

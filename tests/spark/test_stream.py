@@ -286,5 +286,5 @@ def test_a_directory_is_followed(
     assert follow("--relation", "Seen").splitlines() == ["Seen:", 'Seen{.at = 7, .name = "seven"}: -1']
     assert follow() == ""
     put("Edge/4.jsonl", '{"clear": "Edge"}\n')
-    assert "only insertions and deletions of rows" in follow()
+    assert "can only insert and delete rows" in follow()
     assert "--follow cannot be combined with --sizes" in follow("--sizes")
