@@ -179,11 +179,7 @@ def by_field(
         assert each.name is not None
         if each.name not in fields:
             hint = context.environment.suggest(each.name, fields)
-            context.report(
-                errors.names.UnknownField(
-                    span=each.span, name=each.name, owner=owner, what="field", help=hint
-                )
-            )
+            context.report(errors.names.UnknownField(span=each.span, name=each.name, owner=owner, help=hint))
         elif each.name in given:
             context.report(errors.types.RepeatedField(span=each.span, field=each.name))
         given[each.name] = each.value

@@ -61,10 +61,9 @@ class UnknownRelation(Diagnostic):
 class UnknownField(Diagnostic):
     """An argument for a field that does not exist."""
 
-    title: ClassVar[str] = "`{owner}` has no {what} `{name}`"
+    title: ClassVar[str] = "`{owner}` has no field `{name}`"
     name: str
     owner: str
-    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
