@@ -33,7 +33,7 @@ class UnboundVariable(Diagnostic):
     title: ClassVar[str] = "variable `{name}` is not bound here"
     label: ClassVar[str] = "bound only by a later term"
     suggestion: ClassVar[str] = (
-        "terms are read from left to right: move this one behind the term that binds `{name}`"
+        "terms are read from left to right: move this one after the term that binds `{name}`"
     )
     name: str
 
