@@ -56,7 +56,7 @@ def _step(timeline: Timeline, time: int) -> int:
 
 
 def look_again(before: Timeline, now: Timeline, time: int) -> int | None:
-    """The next iteration at which the row must be looked at, given what is derived up to `time`; None if
+    """The next iteration at which the row must be looked at, given the derivations up to `time`; None if
     the row need not be looked at before another derivation."""
     born = birth(before)
     so_far = {t: weight for t, weight in now.items() if t <= time}

@@ -24,7 +24,7 @@ G = TypeVar("G")
 
 @dataclass(frozen=True)
 class Epoch(Generic[G]):
-    """What an epoch is given: the signed batches of the inputs that change, in order; how many epochs were
+    """The input of one epoch: the signed batches of the inputs that change, in order; the number of epochs
     committed before it; and the arguments of `Runtime.commit`."""
 
     changes: Mapping[str, Sequence[tuple[G, int]]]

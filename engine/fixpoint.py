@@ -10,8 +10,8 @@ from rows of iteration i at the latest reaches its head at iteration i + 1:
 
 The loop is the same for both memories of a recursion, which differ in what a delta is:
 
-- **Growing sets**, while rows only come: the delta is what the last iteration derived for the first time.
-  The loop is semi-naive evaluation.
+- **Growing sets**, while rows only come: the delta is the rows that the last iteration derived for the first
+  time. The loop is semi-naive evaluation.
 - **Histories**, once something may shrink: a relation holds its derivations by iteration, summed over all
   epochs, and the delta is the change of *distinct* in nested time (see `births`). Derivations may lie at
   later iterations than the next one; iterations with nothing pending are skipped.
@@ -33,7 +33,7 @@ J = TypeVar("J")
 
 
 class Deriving(Protocol[J]):
-    """What a runtime gives to `seed`: the changes to begin with, and a place for derived rows."""
+    """The part of a runtime that `seed` uses: the changes to begin with, and a place for derived rows."""
 
     def changed(self, source: Source) -> int:
         """The number of rows in the change of a source with which an epoch begins."""
@@ -63,7 +63,7 @@ class Memory(Deriving[J], Protocol[J]):
 def seed(
     rules: Sequence[FixpointRule[J]], facts: Sequence[tuple[str, Constant]], memory: Deriving[J], first: bool
 ) -> None:
-    """Derives what follows from the changes with which an epoch begins. `first`: everything is new."""
+    """Derives the consequences of the changes with which an epoch begins. `first`: every row is new."""
     if first:
         for head, constant in facts:
             memory.assert_facts(head, constant)

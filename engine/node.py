@@ -56,7 +56,7 @@ class Node:
         return self.sign
 
     def details(self, name: Name) -> str:
-        """What the operator is applied to, with its sources by `name`."""
+        """The operands of the operator, for people, with its sources by `name`."""
         return ", ".join(map(name, self.reads()))
 
     def problems(self, scope: Scope) -> Iterator[str]:

@@ -27,8 +27,8 @@ def evaluate(circuit: c.Circuit, inputs: Mapping[str, Mapping[Row, int]]) -> dic
 class Evaluation:
     """A circuit over streams, evaluated one epoch after another.
 
-    The inputs of a relational circuit are whole relations; those of an incremental one, and its
-    outputs, are changes, and then a Constant is a change of the first epoch only.
+    The inputs of a relational circuit are whole relations. The inputs and outputs of an incremental circuit
+    are changes, and a Constant in it is a change of the first epoch only.
     """
 
     def __init__(self, circuit: c.Circuit, incremental: bool = False) -> None:

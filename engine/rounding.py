@@ -28,7 +28,7 @@ def single_beside(double: float, side: int) -> float:
     """The single nearest to a value of which `double` is the nearest double.
 
     The value is greater than `double` if side is 1, less if it is -1. A double with an odd last bit
-    is never half way between two singles, so it stands for what lies beside it.
+    is never half way between two singles, so it stands for the values beside it.
     """
     if side and not math.isinf(double):
         mantissa, _ = math.frexp(double)

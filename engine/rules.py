@@ -26,8 +26,7 @@ from .versions import Seen, inner_versions
 J = TypeVar("J")  # a runtime's compiled join
 
 Source: TypeAlias = int | str
-"""Where a term's rows come from: an import, as the node outside, or a variable, as the name of its
-relation."""
+"""The source of a term's rows: an import, as the node outside, or a variable, as the name of its relation."""
 
 
 @dataclass(frozen=True, slots=True)

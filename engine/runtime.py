@@ -78,7 +78,7 @@ class Runtime(Protocol):
         """Which rows the relation holds since the last commit."""
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
-        """The weight of each row since the last commit; 0 for one that is not there."""
+        """The weight of each row since the last commit; 0 for an absent row."""
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         """The rows with these values in the columns at these positions."""
@@ -98,9 +98,9 @@ class Runtime(Protocol):
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. Each change is a batch and a weight, +1 or -1, applied in order; in a set
-        an insert of what is there and a delete of what is not do nothing, and a stream begins empty.
+        the insertion of a present row and the deletion of an absent row do nothing. A stream begins empty.
         `static`: no other commit follows, so that no history is needed. Returns the change of every
-        output, and of those that are streams the contents.
+        output, and the contents of an output that is a stream.
 
         Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before. A Ctrl-C
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.

@@ -41,7 +41,7 @@ class Nested(Protocol[B_co]):
         """The least iteration with pending work; None at the fixpoint. Asked once an iteration."""
 
     def iterate(self, time: int) -> None:
-        """The changes of the recursive relations at an iteration, and what follows from them later."""
+        """The changes of the recursive relations at an iteration, and their later consequences."""
 
     def rows(self) -> int:
         """Rows so far, for progress."""
@@ -190,5 +190,5 @@ class _Walk(Generic[B]):
 
 
 def phase_of(node: Node) -> str:
-    """What a node computes, for people: its rule or relation, or the relations of a fixpoint."""
+    """A text for people: the rule or relation that a node computes, or the relations of a fixpoint."""
     return ", ".join(name for name, _ in node.results) if isinstance(node, Fixpoint) else node.text

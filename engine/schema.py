@@ -1,4 +1,4 @@
-"""How the columns of a Z-set are stored, and the row expressions that circuits carry."""
+"""The storage of the columns of a Z-set, and the row expressions that circuits carry."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Column:
 
 Schema: TypeAlias = tuple[Column, ...]
 Origin: TypeAlias = Hashable
-"""Where an expression comes from: a value of the front end, into which the engine never looks. It has no part
+"""The origin of an expression: a value of the front end, into which the engine never looks. It has no part
 in the equality of expressions; their faults carry it."""
 
 
@@ -71,7 +71,7 @@ class SqlForm(Protocol):
         """The value of an expression that cannot fault."""
 
     def checked(self, *texts: str) -> tuple[str, str]:
-        """SQL that is null exactly where the expression faults, and what the fault says."""
+        """SQL that is null exactly where the expression faults, and the text of the fault."""
 
 
 class Deferred:

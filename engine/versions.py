@@ -48,7 +48,7 @@ def _last_positive(terms: Sequence[Term], order: Sequence[int]) -> int | None:
 
 def inner_versions(sources: Sequence[int | str]) -> tuple[tuple[int, str, Seen], ...]:
     """The variables among the sources of a rule in a recursion, by position, each with the version that its
-    delta join sees: variables before it with this iteration's change and those after it without, all
+    delta join sees: variables before it with this iteration's change, variables after it without, and all
     imports as they are."""
     return tuple(
         (start, source, tuple(isinstance(s, int) or k <= start for k, s in enumerate(sources)))

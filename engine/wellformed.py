@@ -1,4 +1,4 @@
-"""Well-formed circuits (dbsp-spec, part 9): what every circuit must be before anything runs it.
+"""Well-formed circuits (dbsp-spec, part 9): the conditions that every circuit meets before it runs.
 
 Each node reads earlier nodes, so that a cycle can only close through a Variable, the delay of a
 fixpoint. The other rules of construction are in `problems` of each operator.

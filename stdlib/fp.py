@@ -1,7 +1,7 @@
 """Functions of floats: total, with NaN outside of their domains and infinity where results are too large.
 
-Those of singles compute in double precision and round the result, but for `log_f` and `mul_add_f`,
-which say what they round.
+Functions of singles compute in double precision and round the result. The exceptions are `log_f` and
+`mul_add_f`, whose docstrings say which values they round.
 """
 
 from __future__ import annotations

@@ -7,10 +7,10 @@ from typing import Any
 
 from ..types import Type, User
 from ..values import Struct
-from .jsonreaders import Readers, read_text
+from .jsonreaders import JsonReaders, read_text
 from .jsontext import Refused, encode
 from .jsonvalues import from_value, to_value
-from .jsonwriters import Writers
+from .jsonwriters import JsonWriters
 from .options import err, ok
 from .typed import Signature, specialised
 
@@ -19,25 +19,25 @@ Conversion = Callable[[Any], Struct]
 
 @specialised
 def _from_json_string(signature: Signature) -> Conversion:
-    read = Readers(signature.typedefs).reader(_read(signature))
+    read = JsonReaders(signature.typedefs).reader(_read(signature))
     return _attempt(lambda text: read_text(text, read))
 
 
 @specialised
 def _from_json_value(signature: Signature) -> Conversion:
-    read = Readers(signature.typedefs).reader(_read(signature))
+    read = JsonReaders(signature.typedefs).reader(_read(signature))
     return _attempt(lambda value: read(from_value(value), 0))
 
 
 @specialised
 def to_json_string(signature: Signature) -> Conversion:
-    write = Writers(signature.typedefs).writer(signature.parameters[0])
+    write = JsonWriters(signature.typedefs).writer(signature.parameters[0])
     return _attempt(lambda value: encode(write(value)))
 
 
 @specialised
 def to_json_value(signature: Signature) -> Conversion:
-    write = Writers(signature.typedefs).writer(signature.parameters[0])
+    write = JsonWriters(signature.typedefs).writer(signature.parameters[0])
     return _attempt(lambda value: to_value(write(value)))
 
 
@@ -48,7 +48,7 @@ def _read(signature: Signature) -> Type:
 
 
 def _attempt(convert: Callable[[Any], Any]) -> Conversion:
-    """The conversion with `Err` for what cannot be converted."""
+    """The conversion, with `Err` for a value that cannot be converted."""
 
     def attempt(value: Any) -> Struct:
         try:

@@ -1,4 +1,4 @@
-"""How the values of a typedef stand in JSON: the keys of fields, the names of constructors."""
+"""The form in JSON of the values of a typedef: the keys of fields, the names of constructors."""
 
 from __future__ import annotations
 

@@ -8,12 +8,12 @@ from typing import Any
 from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
 from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
-from .jsonscalars import Reader, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
-from .jsontext import Ambiguous, Refused, decode, end_of, place
+from .jsonscalars import ReadJson, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
+from .jsontext import AmbiguousObject, Refused, decode, end_of, place
 from .options import NONE, some
 
 
-def read_text(text: str, read: Reader) -> Any:
+def read_text(text: str, read: ReadJson) -> Any:
     """The value that a text stands for. Raises Refused with a message that names the place."""
     data = decode(text)
     try:
@@ -25,14 +25,14 @@ def read_text(text: str, read: Reader) -> Any:
         raise
 
 
-class Readers:
-    """The readers of types, each made once; those of recursive types refer to each other."""
+class JsonReaders:
+    """The readers of types, each made once; the readers of recursive types refer to each other."""
 
     def __init__(self, typedefs: TypeDefs) -> None:
         self.typedefs = typedefs
-        self._made: dict[Type, Reader] = {}
+        self._made: dict[Type, ReadJson] = {}
 
-    def reader(self, type: Type) -> Reader:
+    def reader(self, type: Type) -> ReadJson:
         """The reader of a type."""
         type = unwrapped(type)
         found = self._made.get(type)
@@ -41,7 +41,7 @@ class Readers:
             found = self._made[type] = self._make(type)
         return found
 
-    def _make(self, type: Type) -> Reader:
+    def _make(self, type: Type) -> ReadJson:
         match type:
             case Bool():
                 return expecting(bool, "a boolean")
@@ -63,7 +63,7 @@ class Readers:
 
     # -------------------------------------------------------------- collections
 
-    def _collection(self, name: str, args: tuple[Type, ...], type: Type) -> Reader:
+    def _collection(self, name: str, args: tuple[Type, ...], type: Type) -> ReadJson:
         match name, args:
             case "Vec", (of,):
                 return self._array(of, Vec)
@@ -73,7 +73,7 @@ class Readers:
                 return self._array(of, Set)
         return never(type)
 
-    def _array(self, of: Type, build: Callable[[Iterable[Any]], Any]) -> Reader:
+    def _array(self, of: Type, build: Callable[[Iterable[Any]], Any]) -> ReadJson:
         item = self.reader(of)
 
         def read(data: Any, depth: int) -> Any:
@@ -84,7 +84,7 @@ class Readers:
 
         return read
 
-    def _fixed(self, what: str, items: Sequence[Reader], build: Callable[[Iterable[Any]], Any]) -> Reader:
+    def _fixed(self, what: str, items: Sequence[ReadJson], build: Callable[[Iterable[Any]], Any]) -> ReadJson:
         def read(data: Any, depth: int) -> Any:
             if not isinstance(data, list):
                 raise mismatch(data, what)
@@ -96,7 +96,7 @@ class Readers:
 
         return read
 
-    def _map(self, key: Type, of: Type) -> Reader:
+    def _map(self, key: Type, of: Type) -> ReadJson:
         read_key, item = key_reader(unwrapped(key)), self.reader(of)
 
         def read(data: Any, depth: int) -> Any:
@@ -109,7 +109,7 @@ class Readers:
 
     # ------------------------------------------------------------ user's types
 
-    def _user(self, type: User) -> Reader:
+    def _user(self, type: User) -> ReadJson:
         constructors = constructors_of(self.typedefs[type.name], type.args)
         if is_named(type, "Option"):
             item = self.reader(type.args[0])
@@ -122,7 +122,7 @@ class Readers:
             return self._fields(type, constructors[0], f"struct {variant(constructors[0])}")
         return self._union(type, constructors)
 
-    def _fields(self, type: User, constructor: Constructor, what: str) -> Reader:
+    def _fields(self, type: User, constructor: Constructor, what: str) -> ReadJson:
         """The fields as an object, or as an array."""
         typedef = self.typedefs[type.name]
         fields = [(each, self._field(each)) for each in layout(constructor)]
@@ -136,7 +136,7 @@ class Readers:
             if not isinstance(data, dict):
                 return positional(data, depth)
             inner, values = deeper(depth), []
-            if isinstance(data, Ambiguous) and any(field.key == data.key for field, _ in fields):
+            if isinstance(data, AmbiguousObject) and any(field.key == data.key for field, _ in fields):
                 raise Refused(f"duplicate field `{data.key}`")
             for field, item in fields:
                 if field.key in data:
@@ -149,7 +149,7 @@ class Readers:
 
         return read
 
-    def _field(self, field: FieldLayout) -> Reader:
+    def _field(self, field: FieldLayout) -> ReadJson:
         """The reader of a field; a map may be the array of its values."""
         plain = self.reader(field.type)
         if field.key_of is None:
@@ -165,7 +165,7 @@ class Readers:
 
         return read
 
-    def _union(self, type: User, constructors: tuple[Constructor, ...]) -> Reader:
+    def _union(self, type: User, constructors: tuple[Constructor, ...]) -> ReadJson:
         typedef = self.typedefs[type.name]
         what = f"enum {local_name(type.name)}"
         readers = {
@@ -177,7 +177,7 @@ class Readers:
             return _by_name(what, readers, units)
         return _tagged(what, typedef.tag, readers) if typedef.tag else _untagged(what, readers, units)
 
-    def _wrapper(self, type: User, constructor: Constructor) -> Reader:
+    def _wrapper(self, type: User, constructor: Constructor) -> ReadJson:
         """A string that holds the JSON of its only field."""
         item = self.reader(constructor.fields[0][1])
 
@@ -190,7 +190,7 @@ class Readers:
         return read
 
 
-def _by_name(what: str, readers: Mapping[str, Reader], units: Mapping[str, Any]) -> Reader:
+def _by_name(what: str, readers: Mapping[str, ReadJson], units: Mapping[str, Any]) -> ReadJson:
     """A union as `{"Constructor": {fields}}`, or as the name of a constructor without fields."""
 
     def read(data: Any, depth: int) -> Any:
@@ -212,7 +212,7 @@ def _by_name(what: str, readers: Mapping[str, Reader], units: Mapping[str, Any])
     return read
 
 
-def _tagged(what: str, tag: str, readers: Mapping[str, Reader]) -> Reader:
+def _tagged(what: str, tag: str, readers: Mapping[str, ReadJson]) -> ReadJson:
     """A union as the object of its fields, one more of which names the constructor."""
 
     def read(data: Any, depth: int) -> Any:
@@ -228,7 +228,7 @@ def _tagged(what: str, tag: str, readers: Mapping[str, Reader]) -> Reader:
     return read
 
 
-def _untagged(what: str, readers: Mapping[str, Reader], units: Mapping[str, Any]) -> Reader:
+def _untagged(what: str, readers: Mapping[str, ReadJson], units: Mapping[str, Any]) -> ReadJson:
     """A union as the fields of its first constructor that has such; null for one without fields."""
 
     def read(data: Any, depth: int) -> Any:
@@ -250,7 +250,7 @@ def _unknown(name: str, known: Iterable[str]) -> Refused:
     return Refused(f"unknown variant `{name}`, expected one of {expected}")
 
 
-def _inside(read: Reader, data: Any, step: str | int, depth: int) -> Any:
+def _inside(read: ReadJson, data: Any, step: str | int, depth: int) -> Any:
     try:
         return read(data, depth)
     except Refused as error:

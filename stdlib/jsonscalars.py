@@ -11,11 +11,11 @@ from ..values import canonical_float, int_to_double, int_to_single, integer_rang
 from .jsontext import DEPTH, Refused, decode, number_text
 from .jsonvalues import to_value
 
-Reader = Callable[[Any, int], Any]  # of decoded JSON, and how deep it stands; raises Refused
+ReadJson = Callable[[Any, int], Any]  # decoded JSON and its depth to a value; raises Refused
 
 
 def deeper(depth: int) -> int:
-    """How deep it is inside what stands so deep. Raises Refused where that is too deep."""
+    """The depth inside an array or object at `depth`. Raises Refused if it is too deep."""
     if depth >= DEPTH:
         raise Refused("recursion limit exceeded")
     return depth + 1
@@ -29,12 +29,12 @@ def any_json(data: Any, depth: int) -> Any:
 
 
 def _height(data: Any) -> int:
-    """How deep arrays and objects nest inside."""
+    """The nesting depth of the arrays and objects inside."""
     items = data.values() if isinstance(data, dict) else data
     return max((1 + _height(each) for each in items if isinstance(each, list | dict)), default=0)
 
 
-def never(type: Type) -> Reader:
+def never(type: Type) -> ReadJson:
     """Refuses everything, for a type whose values no JSON stands for."""
 
     def read(data: Any, depth: int) -> Any:
@@ -43,8 +43,8 @@ def never(type: Type) -> Reader:
     return read
 
 
-def expecting(of: type, what: str, value: Any = None) -> Reader:
-    """Reads what Python's class says, as itself unless a value is given."""
+def expecting(of: type, what: str, value: Any = None) -> ReadJson:
+    """Reads a value of a Python class, as itself unless a value is given."""
 
     def read(data: Any, depth: int) -> Any:
         if not isinstance(data, of):
@@ -54,7 +54,7 @@ def expecting(of: type, what: str, value: Any = None) -> Reader:
     return read
 
 
-def integer(type: BigInt | Bit | Signed) -> Reader:
+def integer(type: BigInt | Bit | Signed) -> ReadJson:
     """Reads whole numbers in the range of a type."""
     least, greatest = (None, None) if isinstance(type, BigInt) else integer_range(type)
 
@@ -68,7 +68,7 @@ def integer(type: BigInt | Bit | Signed) -> Reader:
     return read
 
 
-def floating(width: int) -> Reader:
+def floating(width: int) -> ReadJson:
     """Reads numbers, rounded once."""
     exact, rounded = (int_to_double, canonical_float) if width == 64 else (int_to_single, single)
 
@@ -109,7 +109,7 @@ def _plain(text: str, allowed: str) -> Any:
 
 
 def mismatch(data: Any, what: str) -> Refused:
-    """The refusal of data that is not what it has to be."""
+    """The refusal of data of a wrong kind."""
     return Refused(f"invalid type: {_described(data)}, expected {what}")
 
 

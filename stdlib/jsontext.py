@@ -1,7 +1,7 @@
 """JSON as text: Python's decoded form from it and to it, and where a value stands in it.
 
 The decoded form is that of the module json: None, bool, int, float, str, list, dict. A float of single
-precision is a `Single`, an object that repeats a key an `Ambiguous`.
+precision is a `Single`, an object that repeats a key an `AmbiguousObject`.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Single(float):
     __slots__ = ()
 
 
-class Ambiguous(dict[str, Any]):
+class AmbiguousObject(dict[str, Any]):
     """An object whose text repeats `key`."""
 
     key = ""
@@ -79,7 +79,7 @@ def end_of(text: str, path: Path) -> int:
 
 
 def _item(text: str, at: int, step: str | int) -> int:
-    """Where the item of an array or object begins that a step leads to, the last of several."""
+    """The start of the item of an array or object that a step names; of several with one name, the last."""
     keyed, found, number = text[at] == "{", at, 0
     while text[at] not in "]}":
         at = _skip(text, at + 1)
@@ -130,7 +130,7 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     made = dict(pairs)
     if len(made) == len(pairs):
         return made
-    ambiguous, seen = Ambiguous(made), set()
+    ambiguous, seen = AmbiguousObject(made), set()
     for key, _ in pairs:
         if key in seen:
             ambiguous.key = key

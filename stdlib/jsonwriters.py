@@ -14,8 +14,8 @@ from .jsonvalues import from_value
 Writer = Callable[[Any], Any]  # raises Refused
 
 
-class Writers:
-    """The writers of types, each made once; those of recursive types refer to each other."""
+class JsonWriters:
+    """The writers of types, each made once; the writers of recursive types refer to each other."""
 
     def __init__(self, typedefs: TypeDefs) -> None:
         self.typedefs = typedefs

@@ -31,7 +31,7 @@ def bigint_pow32(base: int, exp: int) -> int:
 
 @typed
 def hex(x: int, *, signature: Signature) -> str:
-    """The hexadecimal digits; of a negative machine integer, those of its two's complement."""
+    """The hexadecimal digits; of a negative machine integer, the digits of its two's complement."""
     match signature.parameters[0]:
         case Bit(width) | Signed(width):
             return format(wrap_bit(x, width), "x")

@@ -63,7 +63,7 @@ _MEMORY = 1 << 26  # for a compiled pattern: `\w{1000}` fits
 
 
 def positive(of: Class) -> str | None:
-    """What RE2 has between brackets for the characters of a class among others; None if it cannot."""
+    """The text for a class between the brackets of RE2; None if RE2 has none."""
     if not of.negated:
         return of.text
     return rf"\P{of.text[2:]}" if re.fullmatch(r"\\p\{\w+\}", of.text) else None
@@ -98,7 +98,7 @@ def _is_script(name: str) -> bool:
 
 
 def compiled(pattern: str) -> Any:
-    """The pattern, compiled by RE2. Raises ValueError saying what is wrong."""
+    """The pattern, compiled by RE2. Raises ValueError with the reason."""
     import re2
 
     options = re2.Options()
@@ -124,7 +124,7 @@ def _characters() -> bytes:
 
 
 def merged(ranges: Iterable[tuple[int, int]]) -> Ranges:
-    """The ranges in order, with those that touch as one."""
+    """The ranges in order; ranges that touch are merged."""
     result: list[tuple[int, int]] = []
     for low, high in sorted(ranges):
         if result and low <= result[-1][1] + 1:

@@ -102,7 +102,7 @@ class _Reader:
         return taken
 
     def _next(self, missing: str) -> str:
-        """The next character, of those that count."""
+        """The next character that counts."""
         found = self._peek()
         if not found:
             raise SyntaxFault(missing)
@@ -126,7 +126,7 @@ class _Reader:
     # ------------------------------------------------------------ structure
 
     def alternatives(self) -> str:
-        """What there is up to the end of the group or of the pattern."""
+        """The translation of the text up to the end of the group or of the pattern."""
         found = [self._sequence()]
         while self._take("|"):
             found.append(self._sequence())
@@ -168,7 +168,7 @@ class _Reader:
         return f"(?{prefix}:{inside})"
 
     def _set_flags(self, on: str, off: str) -> str:
-        """Changes the flags; gives those that RE2 sees to."""
+        """Changes the flags; returns the flags that RE2 handles."""
         for letters, value in ((on, True), (off, False)):
             if len(set(letters)) < len(letters) or set(on) & set(off):
                 raise SyntaxFault(f"the flags {on + off} have one twice")
@@ -217,7 +217,7 @@ class _Reader:
         return _literal(found) if isinstance(found, int) else str(found)
 
     def _escape(self, in_class: bool = False) -> Class | int | str:
-        """What is after a backslash: a class, the number of a character, or an assertion."""
+        """The item after a backslash: a class, the number of a character, or an assertion."""
         if self.at >= len(self.text):
             raise SyntaxFault("there is nothing after the last backslash")
         here = self.text[self.at]

@@ -23,7 +23,7 @@ _EPOCH = 2_440_588  # the Julian day number of 1970-01-01
 
 
 def _result(compute: Callable[[], object]) -> Struct:
-    """`Ok` of what is computed, or `Err` of what is wrong."""
+    """`Ok` of the computed value, or `Err` of the fault's text."""
     try:
         return ok(compute())
     except (FormatError, OutOfRange, Fault) as error:
@@ -323,7 +323,7 @@ def _full_year(digits: str) -> str:
     return str(number + (2000 if len(digits) == 2 and number < 50 else 1900))
 
 
-# ------------------------------------------------------------ from what was read
+# ------------------------------------------------------------ from parsed fields
 
 
 def _time_of(fields: Fields) -> Struct:

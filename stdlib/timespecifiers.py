@@ -20,7 +20,7 @@ MONTHS = (
 
 @dataclass(frozen=True, slots=True)
 class Moment:
-    """What there is to format; `timestamp` is in seconds."""
+    """The value to format; `timestamp` is in seconds."""
 
     date: Struct | None = None
     time: Struct | None = None

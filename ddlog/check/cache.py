@@ -1,6 +1,6 @@
 """Checked programs that were checked before, by content. `DDLOG_CACHE=off` turns this off.
 
-An entry is found by what a program is made of: its text and the name of its file, the places where imports
+The key of an entry is the content of a program: its text and the name of its file, the places where imports
 are looked for, and the files of ddlog itself. It lists the files in which imports were looked for, with their
 digests, and is good only while each of them is as it was. Python files of extern functions are loaded anew;
 the first query parses the program again.

@@ -95,7 +95,7 @@ def _bare(pattern: core.Pattern) -> core.Pattern:
 
 
 def _head(pattern: core.Pattern) -> Any:
-    """What the pattern fixes at its top: None when nothing."""
+    """The constant or constructor at the top of the pattern; None for a pattern that matches every value."""
     match _bare(pattern):
         case core.ConstPattern(value, _):
             return (type(value).__name__, value)

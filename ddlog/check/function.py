@@ -24,7 +24,7 @@ LIMIT = 24  # types nested deeper than this come from a function that needs itse
 class Instances:
     """The instances of functions that a program or a query uses, each checked once.
 
-    `functions` are those that are not among the `known` ones.
+    `functions` are the instances that are not `known`.
     """
 
     def __init__(self, environment: Environment, known: Iterable[str] = ()) -> None:

@@ -97,7 +97,7 @@ def walk(node: Any) -> Iterator[Any]:
 
 
 class _Parts(dict[type[object], tuple[str, ...] | None]):
-    """The names of the fields that may hold nodes, last first; None for what is no node."""
+    """The names of the fields that may hold nodes, last first; None for a class that is no node."""
 
     def __missing__(self, kind: type[object]) -> tuple[str, ...] | None:
         names: tuple[str, ...] | None = None

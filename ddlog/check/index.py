@@ -30,8 +30,7 @@ def check_index(
         return None
     relation = context.environment.relation(term.relation, context.module)
     if relation is not None and relation.kind == "stream":
-        what = f"the stream {relation.name}"
-        context.report(errors.rules.IndexOnStream(span=term.name_span, what=what))
+        context.report(errors.rules.IndexOnStream(span=term.name_span, name=relation.name))
     body = BodyBuilder(context)
     atom(body, term)
     if not context.failed:
@@ -59,7 +58,7 @@ def check_index(
 
 
 def _bind(body: BodyBuilder, fields: Sequence[syntax.Field]) -> None:
-    """The variables of the index are those of its pattern, of the types that are declared."""
+    """Gives the variables of the pattern the types that the index declares."""
     context, declared = body.context, dict[str, syntax.Field]()
     for each in fields:
         if each.name in declared:

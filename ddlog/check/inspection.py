@@ -26,7 +26,7 @@ def inspect(body: BodyBuilder, expr: syntax.Expr, span: Span) -> None:
 
 
 def _circumstances(body: BodyBuilder, span: Span) -> Iterator[tuple[str, str, Type]]:
-    """The names that only an Inspect has, what core calls them, and their types."""
+    """The variables that only an Inspect has: the name, the name in core, and the type."""
     context = body.context
     time = "DDNestedTS" if context.recursive() else "DDEpoch"
     for name, own, type_ in (

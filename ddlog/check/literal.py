@@ -66,7 +66,7 @@ def _floating(value: float, width: int) -> float:
 
 
 def _adapts(context: Context, type_: Type, expected: Type | None, sort: str, value: str, span: Span) -> bool:
-    """Whether the literal can be what its context wants; if not, an error is noted."""
+    """Whether the literal fits the type that its context expects; if not, an error is noted."""
     if expected is None or context.substitution.unify(type_, expected):
         return True
     context.report(

@@ -20,7 +20,7 @@ Assignable: TypeAlias = syntax.Name | syntax.GetField | syntax.GetItem
 
 @dataclass(slots=True)
 class Binder:
-    """How the variables of a pattern come into scope.
+    """The way in which the variables of a pattern come into scope.
 
     In a declaration (`assigned` is a list) a bare name is a variable that exists already: it is
     assigned after the match, and so is a part of one. Elsewhere a bare name is a new variable.
@@ -179,11 +179,7 @@ def by_field(
         assert each.name is not None
         if each.name not in fields:
             hint = context.environment.suggest(each.name, fields)
-            context.report(
-                errors.names.UnknownField(
-                    span=each.span, name=each.name, owner=owner, what="field", help=hint
-                )
-            )
+            context.report(errors.names.UnknownField(span=each.span, name=each.name, owner=owner, help=hint))
         elif each.name in given:
             context.report(errors.types.RepeatedField(span=each.span, field=each.name))
         given[each.name] = each.value

@@ -147,7 +147,7 @@ def _written(environment: Environment, module: ModuleSyntax) -> list[tuple[synta
 def _library_rules(
     environment: Environment, modules: Modules, instances: Instances, diagnostics: list[Diagnostic]
 ) -> list[core.Rule]:
-    """The rules of those modules of the library of which the program uses a relation."""
+    """The rules of each library module of which the program uses a relation."""
     rules: list[core.Rule] = []
     waiting = _library_relations(modules)
     while used := waiting.keys() & environment.relations.keys():

@@ -176,7 +176,7 @@ def assign(context: Context, expr: syntax.Assign, scope: Scope) -> Typed:
 
 
 def _place(context: Context, target: Assignable, scope: Scope) -> Typed:
-    """What is assigned to; an error if nothing can be."""
+    """The typed target of an assignment; reports an error if it is not assignable."""
     before = len(context.diagnostics)
     place = expressions.infer(context, target, scope)
     if len(context.diagnostics) == before:

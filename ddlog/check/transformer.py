@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from .. import core, errors, syntax
-from ..errors.diagnostics import Diagnostic, Note
+from ..errors.diagnostics import Diagnostic, Note, counted
 from ..errors.source import Span
 from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
@@ -37,13 +37,13 @@ def _check(environment: Environment, module: ModuleSyntax, each: syntax.ApplyDec
             TRANSFORMERS, each.transformer, each.span, module.name
         ) or errors.names.UnknownTransformer(span=each.span, name=each.transformer, help=hint)
         return
-    for ports, names, what in (
-        (transformer.inputs, each.inputs, "inputs"),
-        (transformer.outputs, each.outputs, "outputs"),
+    for ports, names, noun in (
+        (transformer.inputs, each.inputs, "input"),
+        (transformer.outputs, each.outputs, "output"),
     ):
         if len(ports) != len(names):
             yield errors.rules.TransformerPorts(
-                span=each.span, name=each.transformer, what=what, wanted=len(ports), given=len(names)
+                span=each.span, name=each.transformer, wanted=counted(len(ports), noun), given=len(names)
             )
     named = zip((*transformer.inputs, *transformer.outputs), (*each.inputs, *each.outputs), strict=False)
     for port, name in named:

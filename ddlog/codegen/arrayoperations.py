@@ -152,7 +152,7 @@ class ArrayOperations:
         return self.brought_in(f"s.shifted({a}, {amount})", type)
 
     def joined(self, args: list[str], right: Type, type: Type) -> str:
-        """The bits of one vector before those of another."""
+        """The concatenation of two bit vectors."""
         if not isinstance(right, Bit) or not isinstance(type, Bit) or is_wide(type):
             raise NoArrayForm
         return self.put(f"({args[0]} << {right.width}) | {args[1]}")

@@ -18,13 +18,13 @@ from ..types import Function, Type
 from .analysis import bound_in, folded, free_variables, is_path
 from .filling import Filling
 from .operators import bits, cast, operation
-from .patterns import Values, bindings, conditions, constant_text
+from .patterns import ValueNames, bindings, conditions, constant_text
 
 MAX_DEPTH = 40  # of nested parentheses; deeper ones are saved to variables
 
 
-class Names(Values, Protocol):
-    """The names in a module of generated code, and what the checked program says of them."""
+class Names(ValueNames, Protocol):
+    """The names in a module of generated code, and the parts of the checked program that they stand for."""
 
     def function(self, key: str) -> str:
         """The name of a function."""
@@ -33,7 +33,7 @@ class Names(Values, Protocol):
         """The parameters of a function."""
 
     def filling(self, key: str) -> Filling | None:
-        """How a function adds to the collection that is its first argument, if that is all it does."""
+        """The filling of a function that only adds to its first argument, a collection; None for others."""
 
     def field_places(self, type: Type, name: str) -> set[int]:
         """The places that a field has in the values of a struct or union."""
@@ -86,7 +86,7 @@ class ExpressionWriter(ABC):
     # ------------------------------------------------------ simple or not
 
     def depth(self, expr: Expr) -> int:
-        """How deep the Python expression nests, or more than MAX_DEPTH when there is none."""
+        """The nesting depth of the Python expression; more than MAX_DEPTH when no expression is possible."""
         found = self.depths.get(id(expr))
         if found is None:
             found = self.depths[id(expr)] = self._depth(expr)

@@ -17,7 +17,7 @@ from .analysis import bound_names
 
 @dataclass(frozen=True, slots=True)
 class Filling:
-    """How a function of the library adds to a collection: the class of the collection while the loop
+    """The code for a library function that adds to a collection: the class of the collection while the loop
     runs, the statement that adds, and the class of the collection after the loop."""
 
     builder: str

@@ -10,8 +10,8 @@ from ..types import Constructor, Type
 from ..values import NAN
 
 
-class Values(Protocol):
-    """How generated code names constants and the classes of structs."""
+class ValueNames(Protocol):
+    """The names in generated code of constants and of the classes of structs."""
 
     def constant(self, value: Any) -> str:
         """The name of a constant."""
@@ -20,7 +20,7 @@ class Values(Protocol):
         """The name of a struct class, and whether its values begin with the constructor's index."""
 
 
-def constant_text(value: Any, names: Values) -> str:
+def constant_text(value: Any, names: ValueNames) -> str:
     """The Python expression of a constant: a literal, or the name of one that has none."""
     if isinstance(value, bool | str) or (type(value) is int and 0 <= value < 1 << 64) or value == ():
         return repr(value) if value != () else "()"
@@ -29,7 +29,7 @@ def constant_text(value: Any, names: Values) -> str:
     return names.constant(value)
 
 
-def conditions(subject: str, pattern: Pattern, names: Values) -> list[str]:
+def conditions(subject: str, pattern: Pattern, names: ValueNames) -> list[str]:
     """The tests that a value must pass to match; `subject` is the expression of the value."""
     match pattern:
         case core.VarPattern(_, _, inner):
@@ -51,7 +51,7 @@ def conditions(subject: str, pattern: Pattern, names: Values) -> list[str]:
     return []
 
 
-def bindings(subject: str, pattern: Pattern, names: Values) -> list[tuple[str, str]]:
+def bindings(subject: str, pattern: Pattern, names: ValueNames) -> list[tuple[str, str]]:
     """The variables that a pattern binds, each with the expression of its value."""
     match pattern:
         case core.VarPattern(name, _, inner):

@@ -17,7 +17,7 @@ __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "
 
 
 def kind_of(type: Type) -> tuple[Kind, str]:
-    """How a column of the type is stored, and the domain of its values."""
+    """The storage kind of a column of the type, and the domain of its values."""
     match type:
         case Bool():
             return Kind.BOOL, str(type)
@@ -56,7 +56,7 @@ def _text(expr: Expr) -> str:
 
 
 class Structure:
-    """An expression as a key: equal to those of the same structure, wherever they stand."""
+    """An expression as a key: equal to every expression of the same structure, wherever it stands."""
 
     __slots__ = ("_expr", "_hash")
 

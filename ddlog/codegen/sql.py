@@ -238,7 +238,7 @@ class SqlWriter:
         return self.choice(" AND ".join(tests), found, rest, type)
 
     def pattern(self, pattern: Pattern, subject: Value, of: Type, env: dict[str, Value]) -> list[str]:
-        """What holds when a pattern matches; its variables go to `env`."""
+        """The conditions under which a pattern matches; its variables go to `env`."""
         match pattern:
             case core.VarPattern(name, _, inner):
                 env[name] = subject

@@ -64,7 +64,7 @@ LIBRARY = {
     ),
 }
 
-# Modules whose types are strings and sets once a program is checked; what their functions are here.
+# Modules whose types are strings and sets in a checked program: the functions of strings and sets for theirs.
 _LIKE = (
     ("internment", "istring_", "string_", "contains starts_with ends_with len join"),
     ("hashset", "hashset_", "set_", "empty singleton size is_empty contains insert_imm to_vec"),

@@ -189,7 +189,7 @@ def slice_of(value: Value, source: Type, high: int, low: int) -> Value:
 
 
 def joined(left: Value, right: Value, right_type: Type, type: Type) -> Value:
-    """The bits of one vector before those of another."""
+    """The concatenation of two bit vectors."""
     if not isinstance(right_type, Bit) or not is_machine(type):
         raise NoSqlForm
     return Value(f"(shiftleft({machine(left)}, {right_type.width}) | {machine(right)})", machine=True)

@@ -154,7 +154,7 @@ def _mentioned(type: Type) -> Iterator[str]:
 
 
 def element_of(type: Type) -> Type | None:
-    """What the array of a Vec, a Set or a Map (pairs) holds; None for other types."""
+    """The element type of the array of a Vec, a Set or a Map (of pairs); None for other types."""
     match type:
         case Opaque(name, (element,)) if local_name(name) in ("Vec", "Set"):
             return element

@@ -40,7 +40,7 @@ class CommandReader:
         self._scanner.feed(text)
 
     def commands(self, *, final: bool = False) -> Iterator[Command]:
-        """The complete commands. Raises DDlogError, and then goes on behind the wrong command. `final` says
+        """The complete commands. Raises DDlogError, and then goes on after the wrong command. `final` says
         that no more text will come."""
         scanner = self._scanner
         while not scanner.cursor.at_end():

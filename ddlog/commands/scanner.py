@@ -146,7 +146,7 @@ class Scanner:
         return read_value(self.cursor, declared.key.result, self._typedefs)
 
     def mutation(self, declared: Relation) -> Callable[[Row], Row]:
-        """The mutation of a row behind `<-`."""
+        """The mutation of a row after `<-`."""
         self.cursor.expect("<-", "after the key")
         mutate = read_mutation(self.cursor, declared.record, self._typedefs)
         if declared.constructor is None:

@@ -27,8 +27,8 @@ Note = Callable[[str], None]
 _BYTE_ORDER_MARK = "\ufeff"
 
 
-class Reader(Protocol):
-    """Takes text and gives commands."""
+class UpdateReader(Protocol):
+    """A reader of update files: takes text piece by piece and gives commands."""
 
     def feed(self, text: str) -> None:
         """Adds text at the end."""
@@ -53,7 +53,7 @@ def update_commands(
     JSON lines. `note` takes a note about an incomplete end.
     """
 
-    def make_reader(is_json: bool, name: str) -> Reader:
+    def make_reader(is_json: bool, name: str) -> UpdateReader:
         if is_json:
             return JsonReader(relations, typedefs, name)
         return CommandReader(relations, typedefs, name, indexes)
@@ -89,9 +89,11 @@ def check_updates(name: str) -> None:
         raise DDlogError([errors.CannotRead(name, error.strerror or str(error))]) from None
 
 
-def _follow(stream: TextIO, make_reader: Callable[[bool, str], Reader], note: Note) -> Iterator[Command]:
+def _follow(
+    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], note: Note
+) -> Iterator[Command]:
     """The commands of a stream, each as soon as the line that ends it has arrived."""
-    reader: Reader | None = None
+    reader: UpdateReader | None = None
     if isinstance(stream, io.TextIOWrapper):
         stream.reconfigure(encoding="utf-8")
     try:
@@ -108,7 +110,7 @@ def _follow(stream: TextIO, make_reader: Callable[[bool, str], Reader], note: No
         _tell_rest(reader, note)
 
 
-def _tell_rest(reader: Reader, note: Note) -> None:
+def _tell_rest(reader: UpdateReader, note: Note) -> None:
     rest = reader.remainder()
     if rest is not None:
         text, place = rest

@@ -24,7 +24,7 @@ from .notes import Note
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from ..spark.streaming.epochs import Epochs
+    from ..spark.streaming.epochs import StreamEpochs
     from ..spark.streaming.inputchange import InputChange
 
 _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
@@ -33,7 +33,7 @@ _LARGE = 16 << 20  # bytes from which on Spark reads a file of facts
 class Batches:
     """Turns the files that Spark finds into changes, a batch at a time."""
 
-    def __init__(self, session: Session, epochs: Epochs, home: Path, note: Note) -> None:
+    def __init__(self, session: Session, epochs: StreamEpochs, home: Path, note: Note) -> None:
         self._session, self._epochs, self._home, self._note = session, epochs, home, note
         self._inputs = session.program.names("input")
         self._passed: set[tuple[str, str]] = set()
@@ -93,14 +93,14 @@ class Batches:
     def _large(self, relation: Relation, path: Path) -> InputChange:
         """A change of a file of facts that Spark reads itself."""
         from ..spark.files.listing import SparkFile
-        from ..spark.files.read import Reader
+        from ..spark.files.read import FactReader
         from ..spark.streaming.changelog import as_change, file_url
         from ..spark.streaming.inputchange import FrameChange
 
         named = split_name(path)
         assert named is not None
         columns = self._epochs.columns(relation.name)
-        reader = Reader(self._epochs.spark, columns.codec, self._session.typedefs)
+        reader = FactReader(self._epochs.spark, columns.codec, self._session.typedefs)
         rows = reader.files(relation, [SparkFile(file_url(path, glob=True), named[1], path)])
         return FrameChange(relation.name, as_change(rows, columns, 1), (1,))
 

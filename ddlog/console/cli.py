@@ -17,10 +17,10 @@ USER_ERROR, USAGE_ERROR, INTERNAL_ERROR, INTERRUPTED = 1, 2, 70, 130
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Runs the command line; gives the exit code: 0, 1 for what the user got wrong, 2 for usage, 70 for
-    a fault of ours, 130 after Ctrl-C.
+    """Runs the command line; returns the exit code: 0, 1 for an error in the input, 2 for wrong options, 70
+    for a fault of ddlog, 130 after Ctrl-C.
 
-    Without arguments, those of the process are taken and the process ends here and now: to take a
+    Without `argv` the arguments of the process count, and the process ends here at once: to take a
     large state and a compiler apart in good order would only keep the user waiting.
     """
     if argv is None:
@@ -28,7 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
-        gc.set_threshold(200_000, 20, 50)  # what is made while starting stays anyway
+        gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
     code = _run_main(argv)
     if argv is None:
         for stream in (sys.stdout, sys.stderr):

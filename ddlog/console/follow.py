@@ -25,7 +25,7 @@ from .options import RunOptions
 from .sinks import LineSink, TextSink
 
 if TYPE_CHECKING:
-    from ..spark.streaming.epochs import Epochs, Receiver
+    from ..spark.streaming.epochs import Receiver, StreamEpochs
 
 _STREAM = "follow"
 _FILES = "path STRING, modificationTime TIMESTAMP, length BIGINT, content BINARY"
@@ -115,7 +115,7 @@ def _source_url(directory: str) -> str:
     return file_url(Path(directory).resolve(), glob=True)
 
 
-def _receiver(session: Session, epochs: Epochs, options: RunOptions, names: Sequence[str]) -> Receiver:
+def _receiver(session: Session, epochs: StreamEpochs, options: RunOptions, names: Sequence[str]) -> Receiver:
     """The receiver of changes: standard output, or files."""
     from ..spark.streaming.epochs import Receiver
 
@@ -132,7 +132,7 @@ def _receiver(session: Session, epochs: Epochs, options: RunOptions, names: Sequ
     return Receiver(lambda changes, batch: text(changes, True))
 
 
-def _last_epoch(epochs: Epochs) -> int:
+def _last_epoch(epochs: StreamEpochs) -> int:
     """The last recorded epoch, as the output counts them: 0 is before all batches. -1 if there is none."""
     checkpoint = epochs.checkpoint
     if checkpoint is None or checkpoint.last is None:

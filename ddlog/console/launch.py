@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
-from ..sessions.engines import Choice, EngineOptions, choose, session_is_active
+from ..sessions.engines import EngineChoice, EngineOptions, choose, session_is_active
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
@@ -55,7 +55,7 @@ def _size(places: Sequence[Place]) -> int | None:
     return weighed(total_size(places)) if places else None
 
 
-def _where(choice: Choice) -> str:
+def _where(choice: EngineChoice) -> str:
     if choice.master or choice.remote:
         place = choice.remote or choice.master or ""
         return "" if place in choice.reason else f" on {place}"

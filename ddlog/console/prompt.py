@@ -24,7 +24,7 @@ _CHANGING = ("insert", "insert_or_update", "delete", "delete_key", "modify", "cl
 
 
 def prompt_lines(shell: Shell) -> Iterator[str]:
-    """What the user enters, each piece whole. Ctrl-C drops the piece, Ctrl-D ends."""
+    """The inputs of the user, each a whole command. Ctrl-C drops an input, Ctrl-D ends."""
     keys = KeyBindings()
 
     @keys.add("enter")
@@ -55,7 +55,7 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
 
 
 class NameCompleter(Completer):
-    """Completes names of commands, relations, columns and indexes, by what stands before."""
+    """Completes names of commands, relations, columns and indexes, by the text before the cursor."""
 
     def __init__(self, relations: Mapping[str, Relation], indexes: Iterable[str] = ()) -> None:
         self._relations = {name: each for name, each in relations.items() if not each.hidden}

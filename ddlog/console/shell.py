@@ -33,7 +33,7 @@ A command ends with `;` and may take several lines. Updates separated by `,` are
 
 
 class Shell:
-    """Takes what the user enters and prints the answers. No error ends it."""
+    """Takes the user's inputs and prints the answers. No error ends it."""
 
     def __init__(self, session: Session, progress: ProgressLine) -> None:
         self.session, self._progress = session, progress

@@ -23,8 +23,8 @@ class Relation:
     of an element. When it is a struct of one constructor, that is `constructor` and the columns are its
     fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
-    `original` is the name that the relation has where it comes from, if an attribute gives it.
-    A delayed relation `R-n` holds what R did n transactions ago: `past` is R and n.
+    `original` is the name of the relation in its source, if an attribute gives it.
+    A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n.
     """
 
     name: str
@@ -46,10 +46,11 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Index:
-    """A declared index: what looks rows of `relation` up by the values of `variables`.
+    """A declared index: it looks rows of `relation` up by the values of `variables`.
 
-    The rows are found in `source`: the relation itself, or a hidden one of what the pattern matches, whose
-    columns from `start` on are those of the relation. `positions` are the columns that hold each variable.
+    The rows are in `source`: the relation itself, or a hidden relation of the rows that the pattern matches,
+    whose columns from `start` on are the columns of `relation`. `positions` are the columns that hold each
+    variable.
     """
 
     name: str

@@ -10,10 +10,10 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownAttribute(Diagnostic):
-    """An attribute that nothing of its kind has."""
+    """An attribute that has no meaning for the thing that carries it."""
 
     severity: ClassVar[str] = "warning"
-    title: ClassVar[str] = "attribute `{name}` means nothing for {owner}"
+    title: ClassVar[str] = "attribute `{name}` has no effect on {owner}"
     name: str
     owner: str
 
@@ -25,8 +25,8 @@ class SerdeSetting(Diagnostic):
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "`serde({setting})` has no effect here"
     suggestion: ClassVar[str] = (
-        'of a field, `rename="name"` and `default` have; of a constructor, `rename`; '
-        'of a type, `tag="key"` and `untagged`'
+        'use `rename="name"` or `default` on a field, `rename` on a constructor, '
+        '`tag="key"` or `untagged` on a type'
     )
     setting: str
 
@@ -42,7 +42,7 @@ class AttributeValue(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyOriginal(Diagnostic):
-    """`original=""`."""
+    """The attribute `original=""`, without a name."""
 
     title: ClassVar[str] = '"original" attribute with 0 characters: a relation has a name'
 
@@ -57,9 +57,9 @@ class RepeatedAttribute(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ArrayOfNoMap(Diagnostic):
-    """`deserialize_from_array` of a field that is no map."""
+    """`deserialize_from_array` on a field that is not a map."""
 
-    title: ClassVar[str] = "`deserialize_from_array` is for fields of type Map, and `{name}` is `{type}`"
+    title: ClassVar[str] = "`deserialize_from_array` needs a field of type Map, but `{name}` is `{type}`"
     name: str
     type: str
 
@@ -76,7 +76,7 @@ class KeyFunction(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameJsonName(Diagnostic):
-    """Two fields of one name in JSON."""
+    """Two fields with the same name in JSON."""
 
     title: ClassVar[str] = "two fields of `{owner}` are named `{name}` in JSON"
     owner: str

@@ -32,7 +32,7 @@ class Note:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Diagnostic:
-    """What is wrong, and where. `message`, `marked` and `hint` are the words with the fields filled in."""
+    """An error or a warning. `message`, `marked` and `hint` are its texts with the fields filled in."""
 
     severity: ClassVar[str] = "error"
     title: ClassVar[str] = ""
@@ -55,7 +55,7 @@ class Diagnostic:
 
     @property
     def hint(self) -> str:
-        """What would be right; empty for none."""
+        """The help: a correction; empty for none."""
         return self.help or self._fill(self.suggestion)
 
     @property
@@ -81,7 +81,7 @@ class _Fields(dict[str, object]):
 
 
 class DDlogError(Exception):
-    """One or more errors in what the user gave: a program, facts, a command."""
+    """One or more errors in the user's input: a program, facts, a command."""
 
     def __init__(self, diagnostics: Diagnostic | Sequence[Diagnostic]) -> None:
         given = (diagnostics,) if isinstance(diagnostics, Diagnostic) else tuple(diagnostics)
@@ -111,7 +111,7 @@ _TAB = 4
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The diagnostics without repetition, sorted by source and place; those without a place first."""
+    """The diagnostics without repetition, sorted by source and place; one without a place comes first."""
     return sorted(dict.fromkeys(diagnostics), key=_place)
 
 

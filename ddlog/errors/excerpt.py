@@ -1,4 +1,4 @@
-"""A source of which only a part is at hand: a line of a large file, what is unread of a stream."""
+"""A source of which only a part is at hand: a line of a large file, the unread part of a stream."""
 
 from __future__ import annotations
 

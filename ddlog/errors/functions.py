@@ -10,20 +10,19 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuestionOutsideFunction(Diagnostic):
-    """`?` in a rule."""
+    """`?` outside of a function."""
 
     title: ClassVar[str] = "?-expressions are only allowed in the body of a function or closure"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadQuestion(Diagnostic):
-    """`?` over, or in a function of, a type that it is not for."""
+    """`?` with an operand, or in a function with a result, of a wrong type."""
 
-    title: ClassVar[str] = (
-        "`?` cannot return from this function: the expression is `{type}`, the function's result `{result}`"
-    )
+    title: ClassVar[str] = "`?` cannot be applied to `{type}` in a function whose result is `{result}`"
     suggestion: ClassVar[str] = (
-        "`?` takes an Option in a function of Option, and a Result in one of Result or Option"
+        "`?` takes an Option if the function returns an Option, and a Result if the function returns "
+        "a Result or an Option"
     )
     type: str
     result: str
@@ -40,26 +39,26 @@ class WrongArgumentCount(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchOverload(Diagnostic):
-    """A call for whose arguments there is no function."""
+    """A call with arguments that no function of the name takes."""
 
-    title: ClassVar[str] = "no function `{name}` for arguments ({arguments})"
+    title: ClassVar[str] = "no function `{name}` takes arguments ({arguments})"
     name: str
     arguments: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousCall(Diagnostic):
-    """A call that several functions fit."""
+    """A call with arguments that several functions of the name take."""
 
-    title: ClassVar[str] = "ambiguous call of `{name}`: several functions fit arguments ({arguments})"
-    suggestion: ClassVar[str] = "say the type of an argument, or of the result, with `: T`"
+    title: ClassVar[str] = "ambiguous call of `{name}`: several functions take arguments ({arguments})"
+    suggestion: ClassVar[str] = "write the type of an argument, or of the result, with `: T`"
     name: str
     arguments: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchFunctionValue(Diagnostic):
-    """The name of a function where a function of another type is wanted."""
+    """The name of a function as a value of a type that no function of the name has."""
 
     title: ClassVar[str] = "no function `{name}` is of type {type}"
     name: str
@@ -68,16 +67,16 @@ class NoSuchFunctionValue(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousName(Diagnostic):
-    """The name of several functions as a value, and nothing says which."""
+    """The name of several functions as a value whose type does not choose one."""
 
-    title: ClassVar[str] = "ambiguous use of `{name}`: several functions have the name"
-    suggestion: ClassVar[str] = "write a closure that calls the one that is meant"
+    title: ClassVar[str] = "ambiguous use of `{name}`: several functions have this name"
+    suggestion: ClassVar[str] = "write a closure that calls one of them"
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAFunction(Diagnostic):
-    """A call of something that is no function."""
+    """A call of a value that is not a function."""
 
     title: ClassVar[str] = "a value of type {type} cannot be called"
     type: str
@@ -85,7 +84,7 @@ class NotAFunction(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptFunction(Diagnostic):
-    """A function where only data can be: in a relation, or in a variable of a rule."""
+    """A function in a relation or in a variable of a rule, which hold only data."""
 
     title: ClassVar[str] = "{what} cannot hold a function: `{type}`"
     suggestion: ClassVar[str] = "functions are passed to functions; relations and rules hold data"
@@ -109,16 +108,16 @@ class ReturnOutsideFunction(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InfiniteInstances(Diagnostic):
-    """A generic function that needs itself for ever larger types."""
+    """A generic function that calls itself for ever larger types."""
 
-    title: ClassVar[str] = "function `{name}` needs itself for ever larger types: {type}"
+    title: ClassVar[str] = "function `{name}` calls itself for ever larger types: {type}"
     name: str
     type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameSignature(Diagnostic):
-    """Overloads that cannot be told apart."""
+    """Two functions with the same name and parameter types."""
 
     title: ClassVar[str] = "function `{name}` is declared twice with these parameter types"
     name: str

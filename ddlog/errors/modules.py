@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownModule(Diagnostic):
-    """A name with a prefix that is no module here."""
+    """A name whose prefix is not an imported module."""
 
     title: ClassVar[str] = "Unknown module {name}.  Did you forget to import it?"
     name: str
@@ -20,25 +20,25 @@ class UnknownModule(Diagnostic):
 class Ambiguous(Diagnostic):
     """A name without prefix that several imported modules declare."""
 
-    title: ClassVar[str] = "`{name}` is declared in {where}"
+    title: ClassVar[str] = "`{name}` is ambiguous: it is declared in {where}"
     suggestion: ClassVar[str] = "write `{first}::{name}`, or import one of them `as` another name"
     name: str
     modules: tuple[str, ...]
 
     @property
     def where(self) -> str:
-        """The modules."""
+        """The names of the modules, as a list in words."""
         return " and in ".join(self.modules)
 
     @property
     def first(self) -> str:
-        """The first of them."""
+        """The name of the first module."""
         return self.modules[0]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoSuchModule(Diagnostic):
-    """An import that no file answers."""
+    """An import of a module that has no file."""
 
     title: ClassVar[str] = "there is no module {name}"
     suggestion: ClassVar[str] = "looked for {file} in {places}"
@@ -49,10 +49,12 @@ class NoSuchModule(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SeveralModules(Diagnostic):
-    """An import that several files answer."""
+    """An import of a module that has several files."""
 
-    title: ClassVar[str] = "module {name} is there more than once: {files}"
-    suggestion: ClassVar[str] = "the folder of the program and those of -L must hold it once"
+    title: ClassVar[str] = "module {name} has several files: {files}"
+    suggestion: ClassVar[str] = (
+        "keep one: the folder of the program and the folders of -L must not share a module"
+    )
     name: str
     files: str
 
@@ -70,7 +72,7 @@ class UnreadableModule(Diagnostic):
 class NoExternFile(Diagnostic):
     """An extern function without a Python file, or with one that does not load."""
 
-    title: ClassVar[str] = "extern function `{name}` is Python, and {reason}"
+    title: ClassVar[str] = "extern function `{name}` has no Python code: {reason}"
     suggestion: ClassVar[str] = "write `def {name}(...)` in {file}"
     name: str
     reason: str
@@ -89,7 +91,7 @@ class NoExtern(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExternArity(Diagnostic):
-    """A Python function that does not take the arguments of its declaration."""
+    """A Python function that cannot be called with the arguments of its declaration."""
 
     title: ClassVar[str] = "`{name}` of {file} cannot be called with {arity} arguments, as declared here"
     name: str

@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownVariable(Diagnostic):
-    """A variable that nothing in scope declares."""
+    """A variable that is not declared in its scope."""
 
     title: ClassVar[str] = "Unknown variable `{name}`"
     label: ClassVar[str] = "not declared here"
@@ -59,12 +59,11 @@ class UnknownRelation(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnknownField(Diagnostic):
-    """An argument for a field that is not there."""
+    """An argument for a field that does not exist."""
 
-    title: ClassVar[str] = "`{owner}` has no {what} `{name}`"
+    title: ClassVar[str] = "`{owner}` has no field `{name}`"
     name: str
     owner: str
-    what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,7 +84,7 @@ class VariableDefined(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedVariable(Diagnostic):
-    """A variable of a rule that nothing reads."""
+    """A variable of a rule that is never read."""
 
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "unused variable `{name}`"
@@ -95,7 +94,7 @@ class UnusedVariable(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedRelation(Diagnostic):
-    """A relation whose contents nothing reads."""
+    """A relation that is neither an output nor read by a rule."""
 
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "relation `{name}` is never read"
@@ -105,10 +104,10 @@ class UnusedRelation(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EmptyRelation(Diagnostic):
-    """A relation that is read but that nothing fills."""
+    """A relation that is read but never filled."""
 
     severity: ClassVar[str] = "warning"
-    title: ClassVar[str] = "relation `{name}` is always empty: it is no input and has no rules"
+    title: ClassVar[str] = "relation `{name}` is always empty: it is not an input relation and has no rules"
     name: str
 
 

@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAnExpression(Diagnostic):
-    """A pattern where a value is wanted."""
+    """A pattern in the place of an expression."""
 
     title: ClassVar[str] = "`{text}` is a pattern, not an expression"
     text: str
@@ -18,7 +18,7 @@ class NotAnExpression(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAPattern(Diagnostic):
-    """An expression where a pattern is wanted."""
+    """An expression in the place of a pattern."""
 
     title: ClassVar[str] = "this cannot be a pattern"
     suggestion: ClassVar[str] = (
@@ -28,16 +28,16 @@ class NotAPattern(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NonExhaustive(Diagnostic):
-    """A match that not every value passes."""
+    """A match that does not cover every value."""
 
     title: ClassVar[str] = "Non-exhaustive match patterns: {missing} is not covered"
-    suggestion: ClassVar[str] = "add an arm for it, or `_ -> ...`"
+    suggestion: ClassVar[str] = "add an arm for this pattern, or `_ -> ...`"
     missing: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unsatisfiable(Diagnostic):
-    """A pattern that earlier ones leave nothing for."""
+    """A pattern whose values all match earlier patterns."""
 
     title: ClassVar[str] = "Unsatisfiable match pattern"
     label: ClassVar[str] = "the patterns above match all of its values"
@@ -45,7 +45,7 @@ class Unsatisfiable(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Refutable(Diagnostic):
-    """A pattern that may fail where it must not."""
+    """A pattern that does not match every value, where it must."""
 
     title: ClassVar[str] = "{use} needs a pattern that matches every value: {missing} is not covered"
     use: str
@@ -54,7 +54,7 @@ class Refutable(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AssignedConstructor(Diagnostic):
-    """A constructor of several left of `=`."""
+    """An assignment to a constructor of a type that has several."""
 
     title: ClassVar[str] = (
         "Type constructor in the left-hand side of an assignment is only allowed for types with one "

@@ -33,7 +33,7 @@ class UnboundVariable(Diagnostic):
     title: ClassVar[str] = "variable `{name}` is not bound here"
     label: ClassVar[str] = "bound only by a later term"
     suggestion: ClassVar[str] = (
-        "terms are read from left to right: move this one behind the term that binds `{name}`"
+        "terms are read from left to right: move this one after the term that binds `{name}`"
     )
     name: str
 
@@ -48,9 +48,11 @@ class UnboundHead(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotVisibleAfterGroup(Diagnostic):
-    """A variable used behind a group_by that forgets it."""
+    """A variable that a group_by hides, used after the group_by."""
 
-    title: ClassVar[str] = "variable `{name}` is not visible after group_by: only its keys and its result are"
+    title: ClassVar[str] = (
+        "variable `{name}` is not visible after group_by: only the keys and the result of the group_by are"
+    )
     suggestion: ClassVar[str] = "make it a key of the group_by, or part of the grouped value"
     name: str
 
@@ -60,14 +62,14 @@ class GroupByKeys(Diagnostic):
     """Keys of a group_by that are not variables."""
 
     title: ClassVar[str] = "the key of group_by must be a variable, a tuple of variables or ()"
-    suggestion: ClassVar[str] = "define it before: `var k = ...`, then group_by(k)"
+    suggestion: ClassVar[str] = "define a variable before the group_by: `var k = ...`, then group_by(k)"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupByKeyTwice(Diagnostic):
-    """A key of a group_by that it has already."""
+    """A variable that occurs twice in the key of a group_by."""
 
-    title: ClassVar[str] = "`{name}` is a key of this group_by already"
+    title: ClassVar[str] = "`{name}` occurs twice in the key of this group_by"
     name: str
 
 
@@ -82,27 +84,27 @@ class GroupByArguments(Diagnostic):
 class GroupByTwice(Diagnostic):
     """More than one group_by in a rule."""
 
-    title: ClassVar[str] = "group_by may occur at most once in a rule"
-    suggestion: ClassVar[str] = "make a relation of the first one"
+    title: ClassVar[str] = "a rule can have only one group_by"
+    suggestion: ClassVar[str] = "move the first group_by to a rule of its own, which fills another relation"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupByOutsideRule(Diagnostic):
-    """group_by in a function, a head or a fact."""
+    """A group_by in a function, a head or a fact."""
 
     title: ClassVar[str] = "group_by is only allowed in a clause `var g = value.group_by(key)` of a rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlatMapPlace(Diagnostic):
-    """FlatMap elsewhere than right of `=` in a clause."""
+    """A FlatMap that is not the right side of `=` in a clause."""
 
     title: ClassVar[str] = "FlatMap is only allowed in a clause `var x = FlatMap(collection)` of a rule"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AggregatePlace(Diagnostic):
-    """Aggregate elsewhere than right of `=` in a clause."""
+    """An Aggregate that is not the right side of `=` in a clause."""
 
     title: ClassVar[str] = (
         "Aggregate is only allowed in a clause `var x = Aggregate((keys), f(value))` of a rule"
@@ -113,14 +115,14 @@ class AggregatePlace(Diagnostic):
 class HeadModifier(Diagnostic):
     """A head that is negated or bound to a name."""
 
-    title: ClassVar[str] = "a head is a plain term: `Relation(values)`"
+    title: ClassVar[str] = "a head cannot be negated or bound to a name: write `Relation(values)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeyNotInput(Diagnostic):
-    """A primary key of a relation that is no input."""
+    """A primary key of a relation that is not an input relation."""
 
-    title: ClassVar[str] = "only an input relation can have a primary key, and `{name}` is none"
+    title: ClassVar[str] = "relation `{name}` cannot have a primary key: it is not an input relation"
     name: str
 
 
@@ -129,38 +131,38 @@ class IndexUnbound(Diagnostic):
     """A variable of an index that its pattern does not bind."""
 
     title: ClassVar[str] = "variable `{name}` of the index does not occur in its pattern"
-    suggestion: ClassVar[str] = "write `{name}` where the column is that the index looks up"
+    suggestion: ClassVar[str] = "write `{name}` in the pattern, at the column that the index looks up"
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexBindsMore(Diagnostic):
-    """A variable in the pattern of an index that is none of its own."""
+    """A variable in the pattern of an index that is not a variable of the index."""
 
-    title: ClassVar[str] = "`{name}` is no variable of the index"
+    title: ClassVar[str] = "`{name}` is not a variable of the index"
     suggestion: ClassVar[str] = "declare it between the index's parentheses, or write `_` for any value"
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexOnStream(Diagnostic):
-    """An index on what is gone after each transaction."""
+    """An index on a stream."""
 
-    title: ClassVar[str] = "an index cannot be on {what}: it has no contents between transactions"
-    what: str
+    title: ClassVar[str] = "stream {name} cannot have an index: it has no contents between transactions"
+    name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IndexOnDelayed(Diagnostic):
     """An index on an earlier state of a relation."""
 
-    title: ClassVar[str] = "an index is on a relation as it is now, not on `{what}`"
+    title: ClassVar[str] = "`{what}` cannot have an index: an index reads the current contents of a relation"
     what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NegatedBinder(Diagnostic):
-    """`not v in R(..)`."""
+    """A negated term that is bound to a name: `not v in R(..)`."""
 
     title: ClassVar[str] = "a negated term cannot bind `{name}`"
     name: str
@@ -168,25 +170,24 @@ class NegatedBinder(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationAsType(Diagnostic):
-    """`relation[T]` where a type of values is wanted."""
+    """`relation[T]` as the type of a value."""
 
-    title: ClassVar[str] = "only a transformer takes relations"
+    title: ClassVar[str] = "a relation is not a value: only a transformer takes relations"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformerPorts(Diagnostic):
-    """An application with too many or too few relations or functions."""
+    """An application of a transformer with too many or too few inputs or outputs."""
 
-    title: ClassVar[str] = "transformer {name} has {wanted} {what}, here are {given}"
+    title: ClassVar[str] = "transformer {name} has {wanted}, not {given}"
     name: str
-    what: str
-    wanted: int
+    wanted: str
     given: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformerOutput(Diagnostic):
-    """An output of a transformer that is no relation."""
+    """An output of a transformer that is not a relation."""
 
     title: ClassVar[str] = "output {name} of a transformer must be a relation"
     suggestion: ClassVar[str] = "write `{name}: relation[T]`"
@@ -195,7 +196,7 @@ class TransformerOutput(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TransformedHead(Diagnostic):
-    """A rule, or a second transformer, for a relation that a transformer fills."""
+    """A rule, or a second transformer, for the output of a transformer."""
 
-    title: ClassVar[str] = "relation {name} is filled by a transformer; nothing else can add to it"
+    title: ClassVar[str] = "relation {name} is the output of a transformer: nothing else can add to it"
     name: str

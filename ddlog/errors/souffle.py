@@ -58,7 +58,7 @@ class Unknown(Diagnostic):
 class DeclaredTwice(Diagnostic):
     """A second declaration of a name."""
 
-    title: ClassVar[str] = "{what} `{name}` is declared already"
+    title: ClassVar[str] = "{what} `{name}` is already declared"
     what: str
     name: str
 
@@ -121,7 +121,7 @@ class NotAValue(Diagnostic):
 class NotAHead(Diagnostic):
     """A head that is not an atom."""
 
-    title: ClassVar[str] = "a head is a plain term: `relation(values)`"
+    title: ClassVar[str] = "a head must be a term: `relation(values)`"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,15 +135,15 @@ class BadDirective(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedComment(Diagnostic):
-    """A block comment without end."""
+    """A block comment without an end."""
 
-    title: ClassVar[str] = "this comment never ends"
+    title: ClassVar[str] = "this comment has no closing `*/`"
     label: ClassVar[str] = "opened here"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnclosedText(Diagnostic):
-    """A string without end."""
+    """A string without an end."""
 
     title: ClassVar[str] = "this string does not end on its line"
     label: ClassVar[str] = "opened here"
@@ -189,5 +189,5 @@ class TargetOutside(Diagnostic):
 class ClashingInput(Diagnostic):
     """Two `.input` directives for one relation."""
 
-    title: ClassVar[str] = "`{name}` has an `.input` already"
+    title: ClassVar[str] = "`{name}` already has an `.input`"
     name: str

@@ -11,7 +11,7 @@ from .source import Span
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """`target` depends on `source`, in the way and at the place given."""
+    """A dependency of relation `target` on relation `source`; `how` is positive, negated or grouped."""
 
     source: str
     target: str

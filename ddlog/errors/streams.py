@@ -21,7 +21,7 @@ class StreamJoin(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NegatedStream(Diagnostic):
-    """`not S(..)` of a stream."""
+    """A negated stream: `not S(..)`."""
 
     title: ClassVar[str] = "stream `{name}` cannot be negated"
     suggestion: ClassVar[str] = "`not {held}(..)` negates a relation of the same elements"
@@ -31,12 +31,11 @@ class NegatedStream(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamAntijoin(Diagnostic):
-    """A negated term behind a stream."""
+    """A negated term after a stream."""
 
     title: ClassVar[str] = "a negated term cannot follow a stream: the body up to here yields a stream"
     suggestion: ClassVar[str] = (
-        "move it before stream `{stream}` if that is possible, or read `{held}(..)`, a relation of the same "
-        "elements"
+        "move the term before stream `{stream}`, or read `{held}(..)`, a relation of the same elements"
     )
     stream: str
     held: str
@@ -44,10 +43,10 @@ class StreamAntijoin(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelationHead(Diagnostic):
-    """A relation that is to hold what a body with a stream yields."""
+    """A rule whose head is a relation but whose body yields a stream."""
 
     title: ClassVar[str] = (
-        "`{name}` is a {kind}, but the body of the rule yields a stream, as `{stream}` is one"
+        "`{name}` is a {kind}, but the body of the rule yields a stream: it reads stream `{stream}`"
     )
     suggestion: ClassVar[str] = (
         "declare `{name}` a stream, or read `{held}(..)`, a relation of the same elements"
@@ -60,7 +59,7 @@ class RelationHead(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StreamHead(Diagnostic):
-    """A stream that is to hold what a body without one yields."""
+    """A rule whose head is a stream but whose body yields a relation."""
 
     title: ClassVar[str] = "`{name}` is a stream, but the body of the rule yields a relation"
     suggestion: ClassVar[str] = "declare `{name}` a relation, or let the body read a stream"
@@ -72,7 +71,7 @@ class StreamFact(Diagnostic):
     """A fact of a stream."""
 
     title: ClassVar[str] = (
-        "stream `{name}` cannot have facts: its elements are gone after the transaction that they come in"
+        "stream `{name}` cannot have facts: an element of a stream is gone after its transaction"
     )
     suggestion: ClassVar[str] = "make `{name}` a relation, or insert the element in a transaction"
     name: str
@@ -92,26 +91,26 @@ class StreamRecursion(Diagnostic):
 class StreamKey(Diagnostic):
     """A stream with a primary key."""
 
-    title: ClassVar[str] = "stream `{name}` cannot have a primary key: it keeps no rows to be found by one"
+    title: ClassVar[str] = "stream `{name}` cannot have a primary key: it keeps no rows between transactions"
     name: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAStream(Diagnostic):
-    """`R'` of something else than a stream."""
+    """`R'` where `R` is not a stream."""
 
-    title: ClassVar[str] = "`{name}'` is for streams, and `{name}` is a {kind}"
-    suggestion: ClassVar[str] = "`{name}(..)` reads it"
+    title: ClassVar[str] = "`{name}'` needs a stream, but `{name}` is a {kind}"
+    suggestion: ClassVar[str] = "write `{name}(..)` to read the {kind}"
     name: str
     kind: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoDelay(Diagnostic):
-    """`R-0`."""
+    """A delay of 0: `R-0`."""
 
     title: ClassVar[str] = "a delay is at least 1: `{name}-1` is `{name}` one transaction ago"
-    suggestion: ClassVar[str] = "`{name}(..)` reads it as it is"
+    suggestion: ClassVar[str] = "write `{name}(..)` to read `{name}` as it is now"
     name: str
 
 

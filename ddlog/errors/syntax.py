@@ -1,4 +1,4 @@
-"""What can be wrong with the text of a program before its meaning is looked at."""
+"""Errors of the lexer and of the parser."""
 
 from __future__ import annotations
 
@@ -10,6 +10,8 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class BadCharacter(Diagnostic):
+    """A character that begins no token."""
+
     title: ClassVar[str] = "unexpected character `{character}`"
     character: str
 
@@ -20,13 +22,17 @@ class BadCharacter(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class UnclosedComment(Diagnostic):
-    title: ClassVar[str] = "this comment never ends"
+    """A comment without an end."""
+
+    title: ClassVar[str] = "this comment has no closing `*/`"
     label: ClassVar[str] = "opened here"
     suggestion: ClassVar[str] = "comments nest: every `/*` needs its own `*/`"
 
 
 @dataclass(frozen=True, slots=True)
 class UnclosedString(Diagnostic):
+    """A string without an end."""
+
     title: ClassVar[str] = "this string has no closing `{mark}`"
     label: ClassVar[str] = "opened here"
     mark: str
@@ -38,6 +44,8 @@ class UnclosedString(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class BadEscape(Diagnostic):
+    """An unknown escape in a string."""
+
     title: ClassVar[str] = "unknown escape `{escape}` in a string"
     suggestion: ClassVar[str] = "write `\\\\` for a backslash"
     escape: str
@@ -45,6 +53,8 @@ class BadEscape(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class BadDigits(Diagnostic):
+    """Digits that are not of the base of the number."""
+
     title: ClassVar[str] = "`{text}` is not {base}"
     text: str
     base: str
@@ -52,11 +62,15 @@ class BadDigits(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class ZeroWidth(Diagnostic):
+    """An integer literal of 0 bits."""
+
     title: ClassVar[str] = "the width of an integer must be at least 1"
 
 
 @dataclass(frozen=True, slots=True)
 class GreatWidth(Diagnostic):
+    """An integer literal of too many bits."""
+
     title: ClassVar[str] = "the width of an integer must be at most {limit}"
     suggestion: ClassVar[str] = "an integer without limits is a `bigint`"
     limit: int
@@ -64,6 +78,8 @@ class GreatWidth(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class LiteralTooWide(Diagnostic):
+    """A value that its literal's width does not hold."""
+
     title: ClassVar[str] = "the value {value} does not fit {type}"
     label: ClassVar[str] = "the values of {type} are {least} to {greatest}"
     value: int
@@ -74,34 +90,46 @@ class LiteralTooWide(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class BadFloatWidth(Diagnostic):
+    """A floating-point literal whose width is neither 32 nor 64."""
+
     title: ClassVar[str] = "a floating-point literal has 32 or 64 bits, not {width}"
     width: int
 
 
 @dataclass(frozen=True, slots=True)
 class MixedArguments(Diagnostic):
+    """Arguments by position beside arguments by name."""
+
     title: ClassVar[str] = "arguments by position and by name cannot be mixed"
 
 
 @dataclass(frozen=True, slots=True)
 class NotAssociative(Diagnostic):
+    """A chain of comparisons, as in `a < b < c`."""
+
     title: ClassVar[str] = "comparisons cannot be chained"
     suggestion: ClassVar[str] = "write `a < b and b < c`"
 
 
 @dataclass(frozen=True, slots=True)
 class SplitShift(Diagnostic):
+    """The operator `>>` written with a space."""
+
     title: ClassVar[str] = "unexpected `>`; the shift operator `>>` is written without a space"
 
 
 @dataclass(frozen=True, slots=True)
 class QualifiedDeclaration(Diagnostic):
+    """A declared name with a module prefix."""
+
     title: ClassVar[str] = "the name `{name}` of a declaration cannot have a module prefix"
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReservedWord(Diagnostic):
+    """A reserved word as a name."""
+
     title: ClassVar[str] = "`{word}` is a reserved word and cannot be used as a name"
     suggestion: ClassVar[str] = "write another name, such as `{word}_`"
     word: str
@@ -109,7 +137,7 @@ class ReservedWord(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class Unexpected(Diagnostic):
-    """A token that cannot stand where it does."""
+    """A token that the grammar does not allow at its place."""
 
     title: ClassVar[str] = "unexpected {found}{expected}"
     found: str
@@ -122,11 +150,15 @@ class Unexpected(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class MissingPeriod(Diagnostic):
+    """A rule without its final period."""
+
     title: ClassVar[str] = "expected `.` at the end of the rule"
 
 
 @dataclass(frozen=True, slots=True)
 class EqualsInHead(Diagnostic):
+    """Another sign in the place of `:-`."""
+
     title: ClassVar[str] = "unexpected `{sign}` after the head of a rule"
     suggestion: ClassVar[str] = "a rule is written `Head(...) :- Body.`"
     sign: str
@@ -134,16 +166,20 @@ class EqualsInHead(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class CallOfUpper(Diagnostic):
-    title: ClassVar[str] = "`{name}(...)` is no expression"
-    label: ClassVar[str] = "relations stand only as a clause of their own"
+    """A relation in the place of an expression."""
+
+    title: ClassVar[str] = "`{name}(...)` is not an expression"
+    label: ClassVar[str] = "a relation can only be a clause of its own"
     suggestion: ClassVar[str] = "a value of a constructor is written `{name}{{...}}`"
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class OperatorAfterElse(Diagnostic):
+    """An operator after an `if` without parentheses."""
+
     severity: ClassVar[str] = "warning"
-    title: ClassVar[str] = "the `if` ends before `{operator}`, which takes all of it as an operand"
+    title: ClassVar[str] = "the whole `if` is the left operand of `{operator}`"
     suggestion: ClassVar[str] = (
         "write `if (c) a else (b {operator} ...)`, or `(if (c) a else b) {operator} ...`"
     )
@@ -152,4 +188,6 @@ class OperatorAfterElse(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class DoubledSign(Diagnostic):
+    """`&&` in the place of `and`."""
+
     title: ClassVar[str] = "`&&` is written `and`"

@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedParameter(Diagnostic):
-    """Two type parameters of one name."""
+    """Two type parameters with the same name."""
 
     title: ClassVar[str] = "type variable '{parameter} is given twice in type definition `{name}`"
     name: str
@@ -37,7 +37,7 @@ class RecursiveAlias(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecursiveType(Diagnostic):
-    """A type that would be infinitely large."""
+    """A type whose values would be infinitely large."""
 
     title: ClassVar[str] = "type `{name}` contains itself: {cycle}"
     suggestion: ClassVar[str] = (
@@ -49,7 +49,7 @@ class RecursiveType(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnusedTypeVariables(Diagnostic):
-    """Type variables of a typedef that it does not use."""
+    """Type parameters that their typedef does not use."""
 
     title: ClassVar[str] = (
         "The following type variables are not used in type definition `{name}`: {variables}"
@@ -68,7 +68,7 @@ class FieldTypes(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadWidth(Diagnostic):
-    """A number type of no bits."""
+    """A number type of 0 bits."""
 
     title: ClassVar[str] = "`{type}` has no values: a width is at least 1"
     type: str

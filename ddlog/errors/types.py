@@ -10,7 +10,7 @@ from .diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TypeMismatch(Diagnostic):
-    """An expression of another type than its context wants."""
+    """An expression whose type is not the type that its context expects."""
 
     title: ClassVar[str] = "Type mismatch: expected `{expected}`, found `{actual}`"
     label: ClassVar[str] = "this is `{actual}`"
@@ -20,7 +20,7 @@ class TypeMismatch(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralMismatch(Diagnostic):
-    """A number where no number can be."""
+    """A number where another type is expected."""
 
     title: ClassVar[str] = "{sort} value '{value}' is used in a context where type '{type}' is expected"
     sort: str
@@ -30,7 +30,7 @@ class LiteralMismatch(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LiteralTooBig(Diagnostic):
-    """An integer literal that its type does not hold."""
+    """An integer literal outside of the range of its type."""
 
     title: ClassVar[str] = "{value} is not a value of type {type}"
     label: ClassVar[str] = "out of range"
@@ -40,7 +40,7 @@ class LiteralTooBig(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WrongOperand(Diagnostic):
-    """An operator over a type that it is not for."""
+    """An operator with an operand of a wrong type."""
 
     title: ClassVar[str] = "operator `{op}` takes {wanted}, but this is `{actual}`"
     label: ClassVar[str] = "this is `{actual}`"
@@ -71,11 +71,9 @@ class SliceTooHigh(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SliceReversed(Diagnostic):
-    """A bit slice with its bounds exchanged."""
+    """A bit slice whose upper bound is less than its lower bound."""
 
-    title: ClassVar[str] = (
-        "the upper bound of a slice, {high}, comes first, and is not less than the lower one, {low}"
-    )
+    title: ClassVar[str] = "a slice is written `[upper:lower]`, but {high} is less than {low}"
     high: int
     low: int
 
@@ -106,7 +104,7 @@ class GuardedField(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotIterable(Diagnostic):
-    """A loop or FlatMap over something that is no collection."""
+    """A loop or FlatMap over a value that is not a collection."""
 
     title: ClassVar[str] = "{use} needs a Vec, Set, Map or Group, but this is `{type}`"
     use: str
@@ -115,16 +113,16 @@ class NotIterable(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoReference(Diagnostic):
-    """`&` where there is no Ref and no Intern."""
+    """`&` before a term of a relation that holds neither Ref nor Intern."""
 
-    title: ClassVar[str] = "`&` is for references: `{name}` is {what}"
+    title: ClassVar[str] = "`&` needs a relation of Ref or Intern, but `{name}` is {what}"
     name: str
     what: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NoToString(Diagnostic):
-    """A value in a string that no to_string is for."""
+    """A value in a string whose type has no function `to_string`."""
 
     title: ClassVar[str] = "Cannot find declaration of function 'to_string({type}): string'"
     label: ClassVar[str] = "this is `{type}`"
@@ -133,7 +131,7 @@ class NoToString(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotAssignable(Diagnostic):
-    """An assignment to something that is not assignable."""
+    """An assignment to an expression that is neither a variable nor a part of one."""
 
     title: ClassVar[str] = "Expression is not an l-value: {reason}"
     reason: str
@@ -152,7 +150,7 @@ class MissingField(Diagnostic):
 class WrongFieldCount(Diagnostic):
     """Too few or too many arguments of a constructor or relation."""
 
-    title: ClassVar[str] = "`{name}` has {wanted}, but {given} here"
+    title: ClassVar[str] = "`{name}` has {wanted}, not {given}"
     name: str
     wanted: str
     given: str
@@ -176,8 +174,8 @@ class OutsideLoop(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TooDeep(Diagnostic):
-    """An expression within too many others."""
+    """An expression that is nested too deeply."""
 
-    title: ClassVar[str] = "this expression is inside of more than {limit} others"
+    title: ClassVar[str] = "this expression is nested in more than {limit} others"
     suggestion: ClassVar[str] = "name a part of it with `var`, or make it a function"
     limit: int

@@ -61,7 +61,7 @@ def json_variant(attributes: Sequence[syntax.Attribute]) -> str:
 
 
 def json_tag(attributes: Sequence[syntax.Attribute]) -> str | None:
-    """How JSON names the constructors of a type: `serde(tag="key")`, or `serde(untagged)`, an empty key."""
+    """The key under which JSON names the constructor: of `serde(tag="key")`; empty for `serde(untagged)`."""
     for attribute in attributes:
         for setting, value in serde_settings(attribute):
             match setting, value:

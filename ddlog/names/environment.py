@@ -1,4 +1,4 @@
-"""The environment: what each name of a type, constructor, function or relation stands for in a module."""
+"""The environment: the meaning in a module of each name of a type, constructor, function or relation."""
 
 from __future__ import annotations
 

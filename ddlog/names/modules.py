@@ -20,7 +20,7 @@ from ..errors.diagnostics import InternalError, render
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, read_cached, write_cached
 
-Tables: TypeAlias = dict[str, dict[str, list[Any]]]
+DeclarationTables: TypeAlias = dict[str, dict[str, list[Any]]]
 
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
 TRANSFORMERS = "transformers"
@@ -34,7 +34,7 @@ class ModuleSyntax:
 
     name: str
     source: Source
-    tables: Tables = field(default_factory=lambda: _empty())
+    tables: DeclarationTables = field(default_factory=lambda: _empty())
     path: Path | None = None
 
     def get(self, table: str, name: str) -> tuple[Any, ...]:
@@ -65,7 +65,7 @@ class ModuleSyntax:
         return f"{self.name}::{name}" if self.name else name
 
 
-def _empty() -> Tables:
+def _empty() -> DeclarationTables:
     return {key: {} for key in (TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, TRANSFORMERS, OTHER)}
 
 
@@ -160,7 +160,7 @@ def library_module(name: str) -> ModuleSyntax | None:
 
 
 def module_file(folder: Path, name: str) -> Path:
-    """Where a module is in a folder of modules."""
+    """The path of a module in a folder of modules."""
     return folder.joinpath(*name.split("::")).with_suffix(".dl")
 
 
@@ -180,7 +180,7 @@ def load_modules(directory: Path, names: Iterable[str]) -> dict[str, ModuleSynta
         content = {name: _encoded(module) for name, module in modules.items()}
         write_cached(path, pickle.dumps(content, pickle.HIGHEST_PROTOCOL))
         return modules
-    tables: dict[str, Tables] = pickle.loads(stored)
+    tables: dict[str, DeclarationTables] = pickle.loads(stored)
     return {name: ModuleSyntax(name, source, tables[name]) for name, source in sources.items()}
 
 
@@ -204,7 +204,7 @@ def _cache_path(sources: Mapping[str, Source]) -> Path | None:
     return directory and directory / f"library-{digest.hexdigest()}.pickle"
 
 
-def _encoded(module: ModuleSyntax) -> Tables:
+def _encoded(module: ModuleSyntax) -> DeclarationTables:
     return {
         table: {name: [_encode(each) for each in stored] for name, stored in entries.items()}
         for table, entries in module.tables.items()

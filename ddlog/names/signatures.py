@@ -30,7 +30,7 @@ class Signature:
 
     @property
     def span(self) -> Span:
-        """Where it is declared."""
+        """The place of the declared name."""
         return self.declaration.name_span
 
     def show(self) -> str:

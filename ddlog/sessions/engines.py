@@ -51,7 +51,7 @@ class EngineOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class EngineChoice:
     """An engine, the reason for it, and the place of Spark if an option or the environment names one."""
 
     spark: bool
@@ -72,11 +72,11 @@ def choose(
     *,
     environ: Mapping[str, str] | None = None,
     active: bool | None = None,
-) -> Choice:
+) -> EngineChoice:
     """The engine for a command. `size` estimates the input in bytes (None: there is no input), and is called
-    only if it decides; `spark_only` is an input that only Spark reads. `environ` and `active`, whether a
-    Spark session is active, are those of this process if not given. Raises DDlogError for options that cannot
-    be combined.
+    only if it decides; `spark_only` is an input that only Spark reads. `active` says whether a Spark session
+    is active. `environ` and `active` describe this process if not given. Raises DDlogError for options that
+    cannot be combined.
     """
     environ = os.environ if environ is None else environ
     _check(options)
@@ -85,19 +85,19 @@ def choose(
     return choice if options.workers is None else _with_workers(choice, options.workers, running)
 
 
-def engine_named(engine: str, spark: object | None, options: object | None) -> Choice:
+def engine_named(engine: str, spark: object | None, options: object | None) -> EngineChoice:
     """The engine that the arguments of `Program.session` name: `engine`, and a Spark session or options for
     it. Raises DDlogError for an unknown engine and for arguments that cannot be combined."""
     if engine not in (*ENGINES, "inprocess"):
         raise DDlogError([NoSuchEngine(engine)])
     if engine == "spark" or (engine == "auto" and spark is not None):
-        return Choice(True, "asked for")
+        return EngineChoice(True, "asked for")
     if spark is not None or options is not None:
         raise DDlogError([CannotBeCombined(f'engine="{engine}"', "a Spark session")])
-    return Choice(False, "asked for")
+    return EngineChoice(False, "asked for")
 
 
-def _with_workers(choice: Choice, workers: int, running: bool) -> Choice:
+def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:
     """The choice with a number of workers: the in-process engine has one, Spark on this machine any
     number."""
     if not choice.spark:
@@ -115,19 +115,19 @@ def _chosen(
     spark_only: str | None,
     environ: Mapping[str, str],
     running: bool,
-) -> Choice:
+) -> EngineChoice:
     if options.engine == "in-process":
-        return Choice(False, "--engine in-process")
+        return EngineChoice(False, "--engine in-process")
     master, remote, said = _address(options, environ)
     if options.engine == "spark":
-        return Choice(True, "--engine spark", master, remote)
+        return EngineChoice(True, "--engine spark", master, remote)
     if said or running:
         reason = said or "a Spark session is active"
-        return Choice(True, reason, master, remote)
+        return EngineChoice(True, reason, master, remote)
     if options.conf:
-        return Choice(True, "--conf is given")
+        return EngineChoice(True, "--conf is given")
     if spark_only is not None:
-        return Choice(True, f"only Spark reads {spark_only}")
+        return EngineChoice(True, f"only Spark reads {spark_only}")
     return _by_size(size(), options.limit)
 
 
@@ -169,7 +169,7 @@ def _address(options: EngineOptions, environ: Mapping[str, str]) -> tuple[str | 
     return None, None, ""
 
 
-def _by_size(size: int | None, limit: int | None) -> Choice:
+def _by_size(size: int | None, limit: int | None) -> EngineChoice:
     memory = machine_memory()
     if limit is None and memory is not None:
         limit = memory // SHARE
@@ -177,10 +177,10 @@ def _by_size(size: int | None, limit: int | None) -> Choice:
     else:
         said = f"limit {size_text(limit)}" if limit is not None else "no limit known"
     if size is None:
-        return Choice(False, "no input files")
+        return EngineChoice(False, "no input files")
     if limit is not None and size > limit:
-        return Choice(True, f"input {size_text(size)}, {said}")
-    return Choice(False, f"input {size_text(size)}, {said}")
+        return EngineChoice(True, f"input {size_text(size)}, {said}")
+    return EngineChoice(False, f"input {size_text(size)}, {said}")
 
 
 def session_is_active() -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .engines import Choice
+from .engines import EngineChoice
 from .host import Host, StreamHandle
 from .inprocess import open_host as open_in_process
 from .program import Program
@@ -26,7 +26,7 @@ ON_SPARK = {"host": "ddlog.spark.sessions.host", "stream": "ddlog.spark.streamin
 
 
 def open_host(
-    choice: Choice,
+    choice: EngineChoice,
     program: Program,
     circuit: Circuit,
     spark: SparkSession | None,

@@ -1,5 +1,4 @@
-"""What a host of sessions does not offer yet: the one list, with the error of each gap, which gives the
-reason.
+"""The one list of features that a host of sessions does not offer yet, with the error that gives the reason.
 
 Forms and places of fact files that one engine cannot read are refused where facts are looked for, in
 `ddlog.io.places` and `ddlog.spark.files`.
@@ -18,7 +17,7 @@ from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup
 
 
 class HostKind(Enum):
-    """Where a session keeps its relations, or where the source of a stream is."""
+    """The kind of place where a session keeps its relations, or of a stream's source."""
 
     IN_PROCESS = "in-process"
     SPARK = "Spark"

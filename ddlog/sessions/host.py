@@ -44,8 +44,8 @@ class LocatedFacts:
 
 
 class Host(Protocol):
-    """Where a session keeps its relations. What it does not offer is declared in `gaps.py`; its methods for
-    that raise DDlogError."""
+    """The place where a session keeps its relations. A method that the host does not offer raises DDlogError;
+    `gaps.py` lists them."""
 
     @property
     def kind(self) -> HostKind:
@@ -109,7 +109,7 @@ class StreamHandle(Protocol):
 
 
 class Closable(Protocol):
-    """What a session closes with itself: the streams that drive it."""
+    """A thing that a session closes with itself, such as a stream that drives it."""
 
     def close(self) -> None:
         """Ends it."""

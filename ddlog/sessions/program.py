@@ -124,8 +124,8 @@ class Program:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation, to be read; `"outputs"` keeps the output relations and
-        computes only what they need; otherwise `relations` are the names of the relations to keep. A
-        recursion that takes more than `max_iterations` iterations ends with an error.
+        computes only the relations that they need; otherwise `relations` are the names of the relations to
+        keep. A recursion that takes more than `max_iterations` iterations ends with an error.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -168,7 +168,7 @@ class Program:
             return {name: session[name].to_spark() for name in wanted}
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
-        """What computes the primary key of a row of the relation."""
+        """A function that computes the primary key of a row of the relation."""
         from ..codegen.scalar import compile_function_table
 
         assert relation.key is not None

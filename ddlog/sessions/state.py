@@ -20,7 +20,7 @@ from .results import Changes
 
 
 class SessionState:
-    """What the parts of a session share. `kept` are the relations that the circuit computes."""
+    """The state that the parts of a session share. `kept` are the relations that the circuit computes."""
 
     def __init__(
         self,

@@ -3,10 +3,11 @@
     n = count : { Edge(x, _) }    becomes    DegreeCount(x, n) :- Edge(x, y), var n = y.group_by(x).count()
     ...
 
-There is no row where the body never holds. A count or a sum is then 0, which the rule that uses it says in a
-second way (`rules.Choice`). A group is a set of values: so that equal values of different rows count apart,
-what tells the rows apart, all local variables of the body, stands beside the value. A body that does not bind
-the shared variables is given them by a further relation, which holds what the rest of the rule binds them to.
+Where the body never holds, the relation has no row. A count or a sum is then 0: the rule that uses it has a
+second body for that case (`rules.Choice`). A group is a set of values. Equal values of different rows must
+count apart, so all local variables of the body, which tell the rows apart, stand beside the value. If the
+body does not bind the shared variables, a further relation does; it holds the values that the rest of the
+rule gives them.
 """
 
 from __future__ import annotations

@@ -27,8 +27,8 @@ def instantiate(items: Sequence[ast.Item]) -> tuple[list[ast.Item], list[Diagnos
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where names are looked up: the prefix of the instance, its own names with their full ones, the scope
-    around it, and the components that are declared in it, with the scope that each is declared in."""
+    """The names that one instance of a component sees: the prefix of the instance, the full name of each name
+    in it, the enclosing scope, and each component declared in it with the scope of its declaration."""
 
     prefix: str
     names: dict[str, str]

@@ -27,7 +27,7 @@ class Naming:
     space: Names = field(default_factory=lambda: Names(CALLED))
 
     def name(self, variable: str) -> str:
-        """The name of a variable; what is behind a `#` only told it from others of its name."""
+        """The name of a variable, without the `#` and number that told it from others of its name."""
         if variable not in self.names:
             self.names[variable] = self.space.fresh(small(variable.lstrip("%").partition("#")[0]))
         return self.names[variable]

@@ -32,7 +32,7 @@ FUNCTORS = {
     "utof": Functor(_UNSIGNED, "float", "{0} as {float}", True),
 }
 
-# Conversions by the kind of what they are given.
+# Conversions by the kind of their argument.
 CONVERSIONS = {
     ("to_number", "number"): "{0}",
     ("to_number", "unsigned"): "{0} as {number}",
@@ -58,7 +58,7 @@ CONVERTED = {
     "ftou": "unsigned",
 }
 
-# What has a type and no counterpart, and why.
+# Functors that have a type but no counterpart, with the reason.
 WITHOUT = {
     "ord": (("symbol",), "number", "it is the place of a string in Soufflé's table of strings"),
 }

@@ -80,7 +80,7 @@ def _bound_by(literal: Literal, bound: set[str], opened: Collection[str]) -> set
 
 
 def _pattern_names(exprs: Sequence[ast.Expr]) -> set[str]:
-    """The variables that a pattern binds: not those of computations in it."""
+    """The variables that a pattern binds, without the variables of computations in it."""
     names: set[str] = set()
     for expr in exprs:
         match expr:

@@ -41,7 +41,7 @@ class Names:
         self.taken = set(taken)
 
     def fresh(self, wanted: str) -> str:
-        """The name, or with a number behind it the first that is free."""
+        """The name, with a number at its end if the name is not free."""
         name, number = wanted, 2
         while name in self.taken:
             name = f"{wanted}{'' if wanted[-1].isalpha() else '_'}{number}"

@@ -1,7 +1,7 @@
 """Rules to clauses: alternatives apart, negations on single terms, aggregates and ranges as literals.
 
-First the body becomes a disjunction of conjunctions. Then, in each, what defines a value by more than a
-computation is taken out of the expression that holds it: `A(count : { B(_) })` is `n = count : { B(_) },
+First the body becomes a disjunction of conjunctions. Then each aggregate and each range is taken out of the
+expression that holds it: `A(count : { B(_) })` is `n = count : { B(_) },
 A(n)`. A variable of an aggregate that the clause also has outside the aggregate is the same one; any other is
 local to it.
 """
@@ -20,7 +20,7 @@ from . import syntax as ast
 from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-# What the variables for the results of aggregates are called.
+# The names of the variables for the results of aggregates.
 _RESULTS = {"count": "n", "sum": "total", "min": "least", "max": "most", "mean": "average"}
 _MOST = 1000  # alternatives of one rule
 
@@ -141,7 +141,7 @@ class _Normalizer:
         names = names_of((target, *bodies))
         local = {name: f"{name}#{next(self.number)}" for name in sorted(names - visible)}
         renamed_bodies = [_rename(body, local) for body in bodies]
-        # What only an inner aggregate has is no variable of this one's body.
+        # A variable that only an inner aggregate has is not a variable of this one's body.
         own = _plain_names((target, *bodies))
         around = visible | {short for name, short in local.items() if name in own}
         literals = tuple(self._conjunction((), body, around)[1] for body in renamed_bodies)

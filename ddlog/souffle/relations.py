@@ -25,8 +25,8 @@ class Remark:
 
 @dataclass
 class Declared:
-    """A relation with all that is said of it. `name` is its name here; `input_name` that of the relation that
-    holds its facts, where these are apart from what rules derive. One that `is_carried` into the rules that
+    """A relation and its directives. `name` is its name here. `input_name` is the name of the relation that
+    holds its facts, if they are apart from the derived rows. A relation that `is_carried` into the rules that
     use it is no relation here."""
 
     relation: ast.RelationDecl

@@ -1,8 +1,9 @@
 """Clauses as rules of this language.
 
 The clauses of a rule here are read from left to right, so the literals are put into an order in which every
-variable has a value before it is used: always the first literal of the rest that can stand next. Terms can
-always: what they are given that is not known yet becomes an equality behind them.
+variable has a value before it is used. The next literal is always the first of the rest that can stand next.
+A term can always stand next: an argument whose variables have no values yet becomes an equality after the
+term.
 """
 
 from __future__ import annotations
@@ -73,7 +74,7 @@ class Output:
     relations: list[OutRelation] = field(default_factory=list)
     rules: list[OutRule] = field(default_factory=list)
     functions: dict[str, None] = field(default_factory=dict)
-    # The relation of each aggregate that has one already: by its identity, and by what it says.
+    # The relation of each aggregate that has one already: by its identity, and by its text.
     summaries: dict[int, str] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
     # The relations that give aggregates the values of their variables.
@@ -306,7 +307,7 @@ def bodies(parts: Sequence[str | Choice]) -> Iterator[tuple[str, ...]]:
 
 
 def occurrences(*nodes: object) -> Counter[str]:
-    """How often each variable occurs."""
+    """The number of times that each variable occurs."""
     return Counter(var.name for node in nodes for var in variables(node))
 
 

@@ -3,8 +3,8 @@
 Text, preprocessed (`preprocess`), becomes a tree (`parser`), without components (`components`). Types and
 relations get names here (`types`, `relations`). Rules become clauses (`normal`), without those of relations
 that cannot be computed (`inline`); their variables get kinds (`infer`), their literals an order (`rules`,
-`aggregates`). Whatever has another meaning here, or none, is an error, not a wrong program; what changes no
-result, or is said elsewhere, is a remark.
+`aggregates`). A construct that has another meaning here, or none, is an error; a construct that
+changes no result, or is expressed elsewhere, is a remark.
 """
 
 from __future__ import annotations

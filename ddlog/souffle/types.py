@@ -1,6 +1,6 @@
-"""The types of a Soufflé program: what each name stands for, and its declaration here.
+"""The types of a Soufflé program: the meaning of each name, and its declaration here.
 
-A *kind* is what a type is made of in the end: `number`, `unsigned`, `float`, `symbol`, or the name of a
+The *kind* of a type is its representation: `number`, `unsigned`, `float`, `symbol`, or the name of a
 record type or an algebraic type. Subtypes and unions have the kind of their bases.
 """
 
@@ -25,8 +25,8 @@ PRIMITIVE = ("number", "unsigned", "float", "symbol")
 class Types:
     """The declared types of a program.
 
-    `optional` are the record types of which rules or facts may have a `nil`; `constructors` the names here of
-    records and branches, `declared` those of types.
+    `optional` are the record types of which rules or facts may have a `nil`; `constructors` are the names
+    here of records and branches, `declared` are the names here of types.
     """
 
     def __init__(self, items: Iterable[ast.Item], word: int) -> None:

@@ -1,7 +1,7 @@
 """Files in the user's cache directory: whole or absent, and read only if nobody else can have written them.
 
-A file is its digest, then its content. What cannot be read, for whatever reason, counts as absent, and what
-cannot be written stays unwritten: without its cache ddlog only starts slower.
+A file is its digest, then its content. A file that cannot be read, for whatever reason, counts as absent. A
+file that cannot be written stays unwritten: without its cache ddlog only starts slower.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ def keep_recent(directory: Path, files: int, size: int) -> None:
 
 
 def _digest(path: Path, content: bytes) -> bytes:
-    """With the name of the file, so that no other file can stand in its place."""
+    """The digest of the name and the content, so that no other file can stand in the place of this one."""
     return hashlib.blake2b(path.name.encode() + b"\0" + content, digest_size=_DIGEST).digest()
 
 

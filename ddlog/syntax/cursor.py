@@ -10,7 +10,7 @@ _PUNCTUATION = re.compile(r"<-|->|[^\w\s]|\w+")
 
 
 class TextFault(Exception):
-    """The text from `start` to `end` is not what it should be."""
+    """An error in the text from `start` to `end`."""
 
     def __init__(self, message: str, start: int, end: int) -> None:
         super().__init__(message)
@@ -59,7 +59,7 @@ class Cursor:
             raise self.fault(f"expected `{literal}`{' ' + after if after else ''}")
 
     def match(self, pattern: re.Pattern[str]) -> re.Match[str] | None:
-        """Passes over what matches `pattern`, if anything here does."""
+        """Passes over a match of `pattern`, if there is one here."""
         found = pattern.match(self.text, self.skip())
         if found is not None:
             self.position = found.end()

@@ -28,10 +28,13 @@ _HEADINGS = ("if", "match", "for")
 
 
 def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]) -> str:
-    """What is probably meant; empty when nothing is. `texts` are those at the place of the error, the token
-    alone and with its neighbours; `before` is the token before, and `fitting` what would fit."""
+    """A help for a construct of another language; empty for none.
+
+    `texts` are the text at the error: the token alone and with its neighbours. `before` is the previous
+    token, `fitting` are the tokens that the grammar allows.
+    """
     if before in _HEADINGS and "(" in fitting:
-        return f"what `{before}` looks at stands in parentheses: `{before} (...)`"
+        return f"`{before}` needs parentheses: `{before} (...)`"
     if before == "in" and "UPPER" in fitting and "INTEGER" not in fitting:
         return (
             "`in` is followed by a relation; the elements of a collection are `var x = FlatMap(collection)`"

@@ -6,8 +6,8 @@
         _ -> Out(0)
       }
 
-A variable means what it does in a rule: one that is bound already and occurs again in a `for` is a test
-for equality. A path that ends in `skip` or `{}` becomes a rule without head, which is only checked.
+A variable has the same meaning as in a rule: a bound variable that occurs again in a `for` is a test for
+equality. A path that ends in `skip` or `{}` becomes a rule without a head, which is only checked.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def _iteration(pattern: syntax.Expr, atom: syntax.Atom) -> Iterator[syntax.Claus
 
 
 def _arms(path: Path, statement: syntax.MatchStatement) -> Iterator[tuple[Path, syntax.Atom | None]]:
-    """An arm is taken by what its pattern matches and no earlier one does."""
+    """An arm applies to a value that its pattern matches and no earlier pattern matches."""
     value = statement.arg
     if not isinstance(value, syntax.Name):
         whole = _hidden("match", value.span)
@@ -98,7 +98,7 @@ def _matched(pattern: syntax.Expr, value: syntax.Name) -> Iterator[syntax.Clause
 
 
 def _unmatched(value: syntax.Name, patterns: Sequence[syntax.Expr], span: Span) -> syntax.Clause:
-    """That none of the patterns matches. If they match everything, the error is in the span."""
+    """A condition that is true if none of the patterns matches; `span` is for errors about the patterns."""
     refused = tuple(syntax.Arm(each, syntax.BoolLit(False, each.span), each.span) for each in patterns)
     kept = syntax.Arm(syntax.Wildcard(span), syntax.BoolLit(True, span), span)
     return syntax.Condition(syntax.Match(value, (*refused, kept), span), span)

@@ -1,4 +1,4 @@
-"""The error for a token that does not fit: the expected tokens, and a guess at what was meant."""
+"""The error for a token that does not fit: the expected tokens, and a guess at the intended text."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from .foreign import hint
 from .lexer import RESERVED, Places, Token
-from .tables import Tables
+from .tables import ParseTables
 
-# A phrase, and what can begin it: when all of that is possible the phrase is named instead.
+# A phrase, and tokens that begin it: if all of them are possible, the error names the phrase instead.
 _PHRASES = (
     ("a declaration or a rule", {"typedef", "function", "UPPER"}),
     ("a statement", {"skip", "for", "match"}),
@@ -57,7 +57,9 @@ _RULE_SIGNS = ("=", ":", "<", "<=", "->", "=>")
 _AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
 
 
-def diagnose(tables: Tables, states: list[int], tokens: list[Token], at: int, places: Places) -> Diagnostic:
+def diagnose(
+    tables: ParseTables, states: list[int], tokens: list[Token], at: int, places: Places
+) -> Diagnostic:
     """The error of the token `at` in the states of an automaton that cannot take it."""
     token = tokens[at]
     span = places.span(token.start, token.end)
@@ -94,7 +96,7 @@ def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
     return found
 
 
-def _fitting(tables: Tables, states: list[int]) -> set[str]:
+def _fitting(tables: ParseTables, states: list[int]) -> set[str]:
     """The texts and kinds of the tokens that the automaton would take."""
     texts = {terminal: text for text, terminal in tables.words.items()}
     rules = {production.origin for production in tables.productions}
@@ -102,7 +104,7 @@ def _fitting(tables: Tables, states: list[int]) -> set[str]:
     return {texts.get(kind, kind) for kind in kinds if _fits(tables, states, kind)}
 
 
-def _fits(tables: Tables, states: list[int], kind: str) -> bool:
+def _fits(tables: ParseTables, states: list[int], kind: str) -> bool:
     """Whether the automaton would take a token of the kind, after the reductions that it asks for."""
     states = list(states)
     while True:

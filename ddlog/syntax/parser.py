@@ -11,7 +11,7 @@ from ..errors.source import Source
 from .actions import Actions
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
-from .tables import Production, Tables, tables
+from .tables import ParseTables, Production, tables
 
 
 def parse_program(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
@@ -41,7 +41,7 @@ _STARTERS = frozenset(
 class _Parser:
     def __init__(self, source: Source, start: str) -> None:
         self.places = Places(source)
-        self.tables: Tables = tables()
+        self.tables: ParseTables = tables()
         self.actions = Actions(self.places)
         self.tokens, self._lexical = tokenize(self.places)
         self.found = list(self._lexical)
@@ -103,7 +103,7 @@ class _Parser:
                         return (len(tokens) if failed is None else i), failed or states, values[-1]
                     if failed is not None:
                         return i, failed, None
-                    # What stands before may still be a whole declaration: finish it.
+                    # The text before may still be a whole declaration: finish it.
                     failed, kind = list(states), "$END"
                     continue
                 if move >= 0:
@@ -166,7 +166,7 @@ class _Parser:
         return keep
 
     def _resume(self, tokens: list[Token], stop: int, stuck: bool) -> int:
-        """Where the next declaration seems to begin after an error at the token `stop`."""
+        """The token at which the next declaration seems to begin, after an error at the token `stop`."""
         if not stuck and stop and tokens[stop].kind == "UPPER" and self._first_of_line(tokens, stop):
             return stop
         for i in range(stop, len(tokens)):

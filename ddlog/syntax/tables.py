@@ -38,7 +38,7 @@ class Production:
 
 
 @dataclass(frozen=True, slots=True)
-class Tables:
+class ParseTables:
     """`moves[state][symbol]` is the next state when it is not negative, and otherwise ~p for a
     reduction by `productions[p]`. `words` gives the terminal of each fixed text."""
 
@@ -50,7 +50,7 @@ class Tables:
 
 
 @cache
-def tables() -> Tables:
+def tables() -> ParseTables:
     """The tables, from the cache of this user if they are there."""
     grammar = GRAMMAR.read_bytes()
     path = _cache_file(grammar)
@@ -61,7 +61,7 @@ def tables() -> Tables:
     else:
         plain = marshal.loads(stored)
     moves, productions, starts, ends, words = plain
-    return Tables(tuple(moves), tuple(Production(*p) for p in productions), starts, ends, words)
+    return ParseTables(tuple(moves), tuple(Production(*p) for p in productions), starts, ends, words)
 
 
 def _cache_file(grammar: bytes) -> Path | None:

@@ -1,4 +1,4 @@
-"""The types of the language: what they are, and their unification."""
+"""The types of the language, and their unification."""
 
 from .types import (
     ANY,

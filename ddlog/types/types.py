@@ -126,13 +126,13 @@ REF, INTERN, ANY = "ddlog_std::Ref", "internment::Intern", "ddlog_std::Any"
 
 
 TRANSPARENT = frozenset({REF, INTERN, "intern::IObj"})
-"""The types whose values are kept as what they hold."""
+"""The types whose values are stored as the value inside."""
 HASH_SETS = frozenset({"hashset::HashSet", "tinyset::Set64"})
 """The types whose values are kept as Set."""
 
 
 def wrapped(type: Type) -> Type | None:
-    """What a Ref or an Intern holds; None for other types."""
+    """The type inside a Ref or an Intern; None for other types."""
     match type:
         case Opaque(name, (inner,)) if name in (REF, INTERN):
             return inner
@@ -140,7 +140,7 @@ def wrapped(type: Type) -> Type | None:
 
 
 def unwrapped(type: Type) -> Type:
-    """The type, or what it holds if it is a Ref or an Intern, however often."""
+    """The type without any Ref or Intern around it."""
     while (inner := wrapped(type)) is not None:
         type = inner
     return type
@@ -149,8 +149,8 @@ def unwrapped(type: Type) -> Type:
 class KeyOf:
     """The function that computes the keys of a map which JSON writes as the array of its values.
 
-    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and what it
-    computes when the program is compiled.
+    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and the
+    `function` itself when the program is compiled.
     """
 
     def __init__(self, name: str) -> None:

@@ -27,7 +27,7 @@ from .types import (
 
 
 class Literal(Enum):
-    """What an unknown type may become: the type of an integer literal or of a float literal."""
+    """The sort of a number literal whose type is still unknown."""
 
     INTEGER = "integer"
     FLOAT = "float"
@@ -51,7 +51,7 @@ def is_unknown(type_: Type) -> bool:
 
 
 def rebuild(type_: Type, leaf: Callable[[TypeVar], Type]) -> Type:
-    """The type with every type variable replaced by what `leaf` makes of it."""
+    """The type with `leaf` applied to every type variable."""
     if type(type_) in _PLAIN:
         return type_
     match type_:
@@ -90,7 +90,7 @@ def type_variables(type_: Type) -> tuple[str, ...]:
 
 
 def depth(type_: Type) -> int:
-    """How deeply the type nests: 1 for a type without arguments."""
+    """The nesting depth of the type: 1 for a type without arguments."""
     match type_:
         case Tuple(items):
             return 1 + max(map(depth, items), default=0)
@@ -103,7 +103,7 @@ def depth(type_: Type) -> int:
 
 
 class Substitution:
-    """What is known of the unknowns of one function or rule; can go back to an earlier state."""
+    """The types found so far for the unknowns of one function or rule; can go back to an earlier state."""
 
     def __init__(self) -> None:
         self._bound: dict[str, Type] = {}
@@ -141,7 +141,7 @@ class Substitution:
         return self._literal.get(type_.name) if isinstance(type_, TypeVar) else None
 
     def show(self, type_: Type) -> str:
-        """The type as people read it: `_` for what is unknown."""
+        """The type as people read it: `_` for an unknown type."""
 
         def leaf(variable: TypeVar) -> Type:
             if not is_unknown(variable):

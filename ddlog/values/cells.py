@@ -1,4 +1,4 @@
-"""How integers, floats and booleans are written: the one form that every reader of them takes.
+"""The written form of integers, floats and booleans, one for every reader of them.
 
 Text files, command files, tables with columns of text and Spark's SQL all read these forms. The patterns
 are written in the syntax that Python's and Java's regular expressions share. `tests/io/cells.tsv` gives

@@ -1,4 +1,4 @@
-"""The text behind `<-` in `modify` as a function that changes a value.
+"""The text after `<-` in `modify` as a function that changes a value.
 
 Scalars, strings and Vecs are overwritten; of a struct only the named fields change; a Set becomes the
 symmetric difference with the given one; of a Map the given keys are set, and deleted where the

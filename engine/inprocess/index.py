@@ -55,7 +55,7 @@ class Index:
         return self.keys.find(columns, length)
 
     def matches(self, groups: Array) -> int:
-        """How many rows the groups have together."""
+        """The number of rows in all groups together."""
         return int(postings.total_matches(groups, self._count))
 
     def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
@@ -122,7 +122,7 @@ class Index:
         overlays.chain_overlay(groups, self._chain, self._next, start)
 
     def overlay_total(self, groups: Array, mark: int) -> int:
-        """How many overlay entries below `mark` the groups have together."""
+        """The number of overlay entries below `mark` in all groups together."""
         if len(self._chain) < self.keys.size:
             self._chain = grown(self._chain, self.keys.size, -1)
         return int(overlays.total_overlay(groups, self._chain, self._next, mark))

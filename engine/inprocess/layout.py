@@ -14,8 +14,8 @@ WORD = 62  # bits of a packed word; words are never negative
 
 
 @dataclass(frozen=True, slots=True)
-class Field:
-    """Where a column stands in the word: its values are offset .. offset + 2^width - 1."""
+class PackedField:
+    """The bits of a column in the word: its values are offset .. offset + 2^width - 1."""
 
     offset: int
     width: int
@@ -31,10 +31,10 @@ class Field:
 class Layout:
     """A field for each column of a row."""
 
-    fields: tuple[Field, ...]
+    fields: tuple[PackedField, ...]
 
     def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
-        """The words of the rows, and how many columns' values did not fit (those words are -1)."""
+        """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""
         words = np.zeros(length, np.int64)
         misfits = 0
         for field, column in zip(self.fields, columns, strict=True):
@@ -75,7 +75,7 @@ def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
             offset = 0
         else:
             offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 63))
-        fields.append(Field(offset, width, shift))
+        fields.append(PackedField(offset, width, shift))
         shift += width
     return Layout(tuple(fields))
 

@@ -22,7 +22,7 @@ Signs = frozenset[tuple[str, int]]
 
 
 def shrinking_inputs(circuit: Circuit, fixpoint: int) -> Signs:
-    """The input changes that may take something away from what the fixpoint derives.
+    """The input changes that may retract a row of the fixpoint.
 
     A deletion travels with its sign through positive terms, turns round in negated terms and
     Negate, and a group changes in both directions.

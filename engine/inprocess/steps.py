@@ -45,7 +45,7 @@ class Evaluator:
         return self.values.encode_column(expr.column, results, len(results))[inverse]
 
     def condition(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
-        """Where the expression is true, as an array of bools."""
+        """An array of bools, true for each row for which the expression is true."""
         true: Array = self.column(expr, variables, length, rule) != 0
         return true
 

@@ -99,7 +99,7 @@ class Store:
     def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.
 
-        Inserting what is there and deleting what is not change nothing.
+        The insertion of a present row and the deletion of an absent row change nothing.
         """
         if self.weights is None and all(sign > 0 for _, sign in changes):
             start = self.table.size

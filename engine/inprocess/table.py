@@ -165,7 +165,7 @@ class RowTable:
         self._rehash(self._bits)
 
     def _room(self, wanted: int) -> int:
-        """How many rows may still come before the slots are too full; grows them first if none may.
+        """The number of rows that may come before the slots are too full; grows the slots first if it is 0.
 
         `wanted` is the greatest number that may come: growth is by four while that is far more.
         """

@@ -1,4 +1,4 @@
-"""Views: what a join's look-ups see of a relation, at one version of its contents."""
+"""Views: the rows of a relation that a join's look-ups see, at one version of its contents."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class View(Protocol):
         """The expected number of rows that agree on the columns at these positions."""
 
     def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
-        """Where the matches of each key are, and how many there are in all."""
+        """The places of the matches of each key, and the number of all matches."""
 
     def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
         """The matches."""
@@ -63,7 +63,7 @@ def expected(
 
 
 class Readable(Protocol):
-    """What look-ups need of a relation's contents."""
+    """The contents of a relation, as look-ups read them."""
 
     @property
     def schema(self) -> Schema:

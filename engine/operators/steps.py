@@ -1,4 +1,4 @@
-"""Row steps: what a join does to each valuation besides matching terms."""
+"""Row steps: the operations of a join on each valuation besides the matching of terms."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Unnest:
 @dataclass(frozen=True, slots=True)
 class Inspect:
     """Evaluates the expression for its effect, on each row that all terms and other steps leave; keeps every
-    row. The expression may read CIRCUMSTANCES, which nothing binds."""
+    row. The expression may read CIRCUMSTANCES, which no term or step binds."""
 
     value: RowExpr
 
@@ -51,8 +51,8 @@ Step: TypeAlias = Let | Guard | Unnest | Inspect
 
 WEIGHT, EPOCH, ITERATION = "$weight", "$epoch", "$iteration"
 CIRCUMSTANCES = frozenset((WEIGHT, EPOCH, ITERATION))
-"""Of a row at a step: the change of its weight, the number of the epoch, and in a recursion the number of the
-iteration; both from 0."""
+"""The circumstances of a row at a step: the change of its weight, the number of the epoch, and in a recursion
+the number of the iteration; both from 0."""
 
 
 def expression(step: Step) -> RowExpr:

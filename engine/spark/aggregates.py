@@ -1,4 +1,4 @@
-"""Aggregates of groups in SQL: what Spark gathers of the members, and what is made of that."""
+"""Aggregates of groups in SQL: the columns that Spark gathers of the members, and the result made of them."""
 
 from __future__ import annotations
 

@@ -93,8 +93,9 @@ class DriverBirths:
         return self._table(rows, weights, time)
 
     def _births(self, row: int, time: int) -> tuple[int | None, int | None, int | None]:
-        """When a row was born before the epoch, when it is with what the epoch derives up to an iteration,
-        and the first derivation after that before the epoch."""
+        """Three iterations of a row: its birth before the epoch, its birth with the derivations of the epoch
+        up to `time`, and its first derivation after `time` before the epoch. None where there is no such
+        iteration."""
         before, derived = self._before[row], self._derived[row]
         old = min((t for t, w in before.items() if w > 0), default=None)
         so_far = (t for t in {*before, *derived} if t <= time)

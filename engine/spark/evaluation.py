@@ -25,7 +25,7 @@ ArgumentColumn: TypeAlias = Column | tuple[Column, ...] | None
 
 @dataclass(frozen=True, slots=True)
 class RowEvaluation:
-    """A function of rows with the names and columns of its arguments, and what its faults show.
+    """A function of rows with the names and columns of its arguments, and the place that its faults name.
 
     `column` describes the result, or its elements where `many`; None: it is evaluated for its effect.
     `origin` is the number by which the driver knows the expression's origin.

@@ -124,7 +124,7 @@ class History:
         hint = "BROADCAST" if size <= self.tables.most_sent else "SHUFFLE_HASH"
         on = equal("s", "d", columns)
         parts = []
-        # What was derived for later iterations counts for nothing yet.
+        # Derivations at later iterations do not count yet.
         for tables, h, a in (
             (self.history.parts, "s.w", "s.w"),
             (self.derived, "0L", "IF(s.t <= n.t, s.w, 0L)"),

@@ -16,9 +16,9 @@ from .expressions import Expressions
 from .faults import raised
 from .sqltext import As, Select, UnionAll, names, union
 from .valuations import Valuations, compiled
-from .views import SpineView, Start, View
+from .views import JoinStart, SpineView, View
 
-__all__ = ["JoinText", "SpineView", "Start", "View"]
+__all__ = ["JoinStart", "JoinText", "SpineView", "View"]
 
 
 class JoinText:
@@ -34,7 +34,7 @@ class JoinText:
             if binds(step) in looked_up:
                 looked_up.update(inputs(step))
         # A step that may fault waits for the terms that may exclude its row, unless a term is looked up by
-        # what it binds.
+        # the variable that it binds.
         self._late = {
             number
             for number, step in enumerate(node.steps)
@@ -52,7 +52,7 @@ class JoinText:
         return str(Select([*columns, As(raised(self.node.text), "w"), *time], sums, where="w <> 0"))
 
     def query(
-        self, start: int | None, rows: Start | None, views: Sequence[View | None], raising: bool = True
+        self, start: int | None, rows: JoinStart | None, views: Sequence[View | None], raising: bool = True
     ) -> str:
         """The SELECT of the join of `rows` in place of term `start` with the views of the other terms.
 

@@ -14,7 +14,7 @@ from ..rules import FixpointRule, Source
 from ..versions import Seen
 from .growingset import GrowingSet
 from .history import History, summed
-from .joins import JoinText, SpineView, Start, View
+from .joins import JoinStart, JoinText, SpineView, View
 from .spine import Spine
 from .sqltext import union
 from .tables import Table, Tables
@@ -62,14 +62,16 @@ class GrowingSets:
             return SpineView(self.imports[source], True)
         return self._relations[source].view(now)
 
-    def _start(self, rule: FixpointRule[JoinText], start: int | None, views: Sequence[View]) -> Start | None:
+    def _start(
+        self, rule: FixpointRule[JoinText], start: int | None, views: Sequence[View]
+    ) -> JoinStart | None:
         if start is None:
             return None
         source = rule.sources[start]
         if isinstance(source, int):
-            return Start(views[start].contents(), views[start].rows, views[start].timed)
+            return JoinStart(views[start].contents(), views[start].rows, views[start].timed)
         delta = self._relations[source].delta
-        return Start(delta.view, delta.rows, True)
+        return JoinStart(delta.view, delta.rows, True)
 
     def merge(self) -> None:
         new = {
@@ -122,7 +124,7 @@ class Histories:
         source = rule.sources[start]
         delta = self._imports[source].change if isinstance(source, int) else self._relations[source].delta
         assert delta is not None
-        rows = Start(delta.view, delta.rows, isinstance(source, str))
+        rows = JoinStart(delta.view, delta.rows, isinstance(source, str))
         timed = any(isinstance(s, str) for s in rule.sources)
         for head, linear in rule.heads:
             query = _select(rule.join, linear, start, rows, views, raising=not timed)
@@ -178,7 +180,7 @@ class Counting:
         timed = any(isinstance(source, str) for source in rule.sources)
         rows = None
         if start is not None:
-            rows = Start(views[start].contents(), views[start].rows, views[start].timed)
+            rows = JoinStart(views[start].contents(), views[start].rows, views[start].timed)
         for head, linear in rule.heads:
             self._derived[head].append(_dated(_select(rule.join, linear, start, rows, views), timed))
 
@@ -211,7 +213,7 @@ def _select(
     join: JoinText,
     linear: Sequence[JoinText],
     start: int | None,
-    rows: Start | None,
+    rows: JoinStart | None,
     views: Sequence[View],
     raising: bool = True,
 ) -> str:
@@ -222,7 +224,7 @@ def _select(
         text = join.summed([text], True)
     timed = (rows is not None and rows.timed) or any(v is not None and v.timed for v in others)
     for each in linear:
-        text = each.query(0, Start(f"({text})", 0, timed), (None,))
+        text = each.query(0, JoinStart(f"({text})", 0, timed), (None,))
     return text
 
 

@@ -1,4 +1,4 @@
-"""Where a recursion runs: on the driver while it is small, on the cluster from then on."""
+"""The place of a recursion: the driver while the recursion is small, the cluster from then on."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from ..runtime import Delta
 from ..versions import versions
 from .change import Change, of_table
 from .exchange import distinct_rows
-from .joins import SpineView, Start, View
+from .joins import JoinStart, SpineView, View
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .placement import RunningRecursion
@@ -95,7 +95,7 @@ class RunningEpoch:
             if change is None:
                 return None
             size = change.rows or (1000 if change.small else 1_000_000)
-            return self._change(at, text.query(0, Start(change.sql, size), (None,)), change.small)
+            return self._change(at, text.query(0, JoinStart(change.sql, size), (None,)), change.small)
         sizes = [0 if change is None else change.table.rows for change in changes]
         positive = all(change is None or change.table.least >= 0 for change in changes) and all(
             spines[term.source].once() for term in node.terms
@@ -114,7 +114,7 @@ class RunningEpoch:
             if start is not None:
                 change = changes[start]
                 assert change is not None
-                rows = Start(change.sql, change.table.rows)
+                rows = JoinStart(change.sql, change.table.rows)
             queries.append(text.query(start, rows, views, raising=positive))
         if not queries:
             return None

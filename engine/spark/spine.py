@@ -19,8 +19,8 @@ _GROWTH = 8  # a merged table is at least so many times as large as the next
 class Spine:
     """Rows with weights, and with iterations if `timed`, as tables whose weights add up.
 
-    `fresh` is what the running epoch has added; `commit` makes it part of the state, `rollback`
-    forgets it.
+    `fresh` are the tables that the running epoch has added; `commit` makes them part of the state,
+    `rollback` forgets them.
     """
 
     def __init__(self, tables: Tables, schema: Schema, timed: bool = False) -> None:
@@ -114,7 +114,7 @@ class Spine:
             self.fresh = [*self.compacted(self.fresh), table]
 
     def prepare(self) -> None:
-        """Computes what `commit` will make the state: after it, nothing can fail."""
+        """Computes the state that `commit` will adopt: after it, nothing can fail."""
         self._next = self.compacted([*self.parts, *self.fresh]) if self.fresh else self.parts
 
     def commit(self) -> None:

@@ -37,7 +37,7 @@ _UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How the runtime uses Spark.
+    """The settings of the runtime on Spark.
 
     `driver_rows`: a recursion with no more rows than this runs on the driver. `partitions`: of state and
     shuffles; None: the session's setting, or one a core. `small_rows`: up to so many rows a change is

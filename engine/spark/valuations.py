@@ -15,7 +15,7 @@ from ..planner import Exclude, LookUp, PlanStep, RunStep
 from .expressions import Compiled, Expressions
 from .faults import raised
 from .sqltext import As, Joined, Select, Source, agree, broadcast, of_side, shuffle_hash
-from .views import Start, View
+from .views import JoinStart, View
 
 _FEW = 1000  # rows that are sent to every task, however few they are joined to
 
@@ -46,7 +46,7 @@ class Valuations:
         expressions: Expressions,
         sent: int,
         start: int | None,
-        rows: Start | None,
+        rows: JoinStart | None,
     ) -> None:
         """The rows of term `start`, or the empty valuation. `sent`: see JoinText."""
         self.node, self.expressions, self.sent = node, expressions, sent
@@ -59,7 +59,7 @@ class Valuations:
         if start is not None and rows is not None:
             self._begin(node.terms[start].columns, node.terms[start].negated, rows)
 
-    def _begin(self, columns: Sequence[str | None], negated: bool, rows: Start) -> None:
+    def _begin(self, columns: Sequence[str | None], negated: bool, rows: JoinStart) -> None:
         """Binds the variables of a term to the columns of its rows."""
         first: dict[str, int] = {}
         items, equal = [], []

@@ -59,7 +59,7 @@ class SpineView:
 
 
 @dataclass(frozen=True, slots=True)
-class Start:
+class JoinStart:
     """The rows that a join starts from: a table expression, about how many rows, whether timed."""
 
     sql: str

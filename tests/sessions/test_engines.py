@@ -13,7 +13,7 @@ import pytest
 
 from ddlog import DDlogError, compile
 from ddlog.io.places import find_local, only_spark, parse_places, total_size
-from ddlog.sessions.engines import Choice, EngineOptions, choose, parse_conf
+from ddlog.sessions.engines import EngineChoice, EngineOptions, choose, parse_conf
 from ddlog.sessions.sizes import machine_memory, parse_size, size_text, weighed
 from ddlog.spark.sessions.java import check_java
 
@@ -35,7 +35,7 @@ def chosen(
     spark_only: str | None = None,
     environ: dict[str, str] | None = None,
     active: bool = False,
-) -> Choice:
+) -> EngineChoice:
     """The choice in a world that is given whole."""
     return choose(
         options or EngineOptions(limit=8 * MB), lambda: size, spark_only, environ=environ or {}, active=active

@@ -18,7 +18,7 @@ from ddlog.io.read import read_facts
 from ddlog.io.write import write_relation
 from ddlog.lowering.building import column as stored_column
 from ddlog.spark.files.listing import SparkFile, find_facts
-from ddlog.spark.files.read import Reader
+from ddlog.spark.files.read import FactReader
 from ddlog.spark.sessions.failures import spark_failures
 from ddlog.spark.types.cells import Cell, is_native, text_cell
 from ddlog.spark.types.codec import SparkCodec
@@ -111,7 +111,7 @@ def here(file: Path) -> list[str]:
 def there(spark: SparkSession, file: Path) -> list[str]:
     """What Spark makes of it."""
     relation = PROGRAM.relations[file.name.split(".")[0]]
-    reader = Reader(spark, SparkCodec(TYPEDEFS), TYPEDEFS)
+    reader = FactReader(spark, SparkCodec(TYPEDEFS), TYPEDEFS)
     places = parse_places(f"{relation.name}={file}", PROGRAM.names("input"), PROGRAM.relations)
     with spark_failures():
         found = find_facts(spark, places, PROGRAM.names("input"), ())

@@ -134,11 +134,11 @@ def test_a_crash_while_the_log_is_summed_up(
     monkeypatch.setattr(epochs, "_SMALL", 1 << 20 if small else 0)
     declared = compile("input multiset R(x: u8)\noutput multiset S(x: u8)\nS(x) :- R(x).")
 
-    def opened() -> epochs.Epochs:
+    def opened() -> epochs.StreamEpochs:
         session = declared.session(engine="in-process")
         return epochs_of(session, spark, tmp_path / "state")
 
-    def weights(found: epochs.Epochs) -> dict[int, int]:
+    def weights(found: epochs.StreamEpochs) -> dict[int, int]:
         return {row.x: count for row, count in found.session["R"].weighted()}
 
     first = opened()

@@ -39,7 +39,7 @@ _QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
 
 
 @dataclass(frozen=True, slots=True)
-class Reader:
+class FactReader:
     """Reads files and tables for the relations of a program, into the types of a codec."""
 
     spark: Any
@@ -233,7 +233,9 @@ def _comma_cells(line: str) -> str:
 
 
 def _order(relation: Relation, line: str, path: str = "") -> list[int] | None:
-    """Where each column stands, if a line names the columns. Raises DDlogError if it names only some."""
+    """The place of each column in a header line; None for a line that is no header.
+
+    Raises DDlogError if the line names only some columns."""
     from ...io.delimited import comma_records
     from ...io.read import fault_in
 

@@ -1,6 +1,6 @@
 """Relations to files and tables, written by Spark: a folder of part files for each, or a catalog table.
 
-The text forms hold each value exactly as the in-process writers put it. Both engines read what is written.
+The text forms hold each value exactly as the in-process writers put it. Both engines read these files.
 """
 
 from __future__ import annotations

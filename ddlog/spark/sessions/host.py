@@ -26,7 +26,7 @@ from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
 from ...sessions.program import Program
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
-from ..files.read import Reader
+from ..files.read import FactReader
 from ..files.write import TABLE, write_frame
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
@@ -73,7 +73,7 @@ class SparkHost:
         self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
         self._program, self._typedefs = program, program.checked.typedefs
         self._codec = codec
-        self._reader = Reader(runtime.spark, codec, self._typedefs)
+        self._reader = FactReader(runtime.spark, codec, self._typedefs)
 
     def failures(self) -> AbstractContextManager[None]:
         return spark_failures()

@@ -84,7 +84,7 @@ class _Applied:
     changes: Changes
 
 
-class Epochs:
+class StreamEpochs:
     """The epochs of the streams of one session, one at a time. The streams share a lock and the
     checkpoint."""
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ...codegen.sqlvalues import string
 from ...engine.spark.sqltext import quoted
 from ...io.columns import TypeDefs
-from ..files.read import Reader
+from ..files.read import FactReader
 from ..sessions.failures import fault_sql
 from .changelog import ChangeColumns, Signed, as_change
 
@@ -68,7 +68,7 @@ def typed_change(
     does not fit ends the job that reads it. A column with the name `op`, unless it is the relation's, holds
     the signs. `name` is how messages call the rows."""
     relation = columns.relation
-    reader = Reader(spark, columns.codec, typedefs)
+    reader = FactReader(spark, columns.codec, typedefs)
     if op not in rows.columns or op in (each.name for each in relation.columns):
         return FrameChange(relation.name, as_change(reader.table(relation, rows, name), columns, 1), (1,))
     sign = _sign(op, name)

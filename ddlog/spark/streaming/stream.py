@@ -26,7 +26,7 @@ from ...sessions.results import Changes
 from ...sessions.session import Session
 from ..sessions.failures import diagnose, spark_failures
 from .checkpoint import local_path, open_checkpoint
-from .epochs import Epochs, Receiver, StreamBatch
+from .epochs import Receiver, StreamBatch, StreamEpochs
 from .identity import described_inputs
 from .inputchange import InputChange, bridged, typed_change
 
@@ -42,7 +42,7 @@ _POLL = 0.2
 class Stream:
     """A stream that drives a session. See `ddlog.sessions.host.StreamHandle`."""
 
-    def __init__(self, epochs: Epochs, name: str, receiver: Receiver) -> None:
+    def __init__(self, epochs: StreamEpochs, name: str, receiver: Receiver) -> None:
         self.name = name
         self._epochs, self._receiver = epochs, receiver
         self._query: StreamingQuery | None = None
@@ -196,12 +196,12 @@ def classic_session(source: Any) -> SparkSession:
     return spark
 
 
-def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> Epochs:
+def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[str] | None) -> StreamEpochs:
     """The epochs that the streams of a session drive. The first call puts the state of the log at `place`
     into the session. Raises DDlogError."""
     known = session.streams
     if known is not None:
-        assert isinstance(known, Epochs)
+        assert isinstance(known, StreamEpochs)
         kept = known.checkpoint.path if known.checkpoint is not None else None
         wanted = local_path(place) if place is not None else None
         if kept != wanted:
@@ -211,7 +211,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     if place is not None:
         _check_timeless(session)
         checkpoint = open_checkpoint(place, described_inputs(session.program, session.typedefs))
-    epochs = Epochs(session, spark, checkpoint)
+    epochs = StreamEpochs(session, spark, checkpoint)
     try:
         if checkpoint is not None and checkpoint.changed():
             epochs.restore()

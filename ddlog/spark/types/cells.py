@@ -27,7 +27,7 @@ NO_PROBLEM = "CAST(NULL AS STRING)"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """SQL of a value, and SQL of what is wrong with it: null when nothing is."""
+    """SQL of a value, and SQL of the fault in it: null for a value without one."""
 
     value: str
     problem: str

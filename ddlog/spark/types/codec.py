@@ -80,14 +80,14 @@ class SparkCodec:
         return f"STRUCT<{', '.join(f'`_{k}`: {self.sql_type(each)}' for k, each in enumerate(members))}>"
 
     def form(self, column: Column) -> ArrowForm:
-        """How values of the column stand in Arrow arrays."""
+        """The form of the column's values in Arrow arrays."""
         found = self._forms.get(column.type)
         if found is None:
             found = self._forms[column.type] = form_of(_type(column), self.typedefs)
         return found
 
     def persistent_id(self, value: Any) -> Any:
-        """What stands in a pickle for an object that must stay one object: NaN, the classes of structs."""
+        """The name in a pickle of an object that must stay one object: NaN, or the class of a struct."""
         if value is NAN:
             return "NaN"
         if isinstance(value, type) and issubclass(value, Struct) and value is not Struct:

@@ -1,4 +1,4 @@
-"""What the arrays and bytes of a collection are made into."""
+"""Functions that make collections of arrays and bytes."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ from ...values.shapes import shape_of
 from .canonical import Canonical
 from .collectionmakers import collection_maker
 from .scalarforms import ArrowForm, BoolsForm, BytesForm, DecimalsForm, FloatsForm, IntegersForm, StringsForm
-from .structforms import Alternative, ListsForm, StructsForm, UnionsForm
+from .structforms import ListsForm, StructsForm, UnionAlternative, UnionsForm
 
 _MACHINE = {"TINYINT": pa.int8(), "SMALLINT": pa.int16(), "INT": pa.int32(), "BIGINT": pa.int64()}
 
@@ -92,5 +92,5 @@ def _union_form(type: User, typedefs: TypeDefs) -> ArrowForm:
     for case, constructor in zip(cases_of(type, typedefs), shape.constructors, strict=True):
         make = partial(tuple.__new__, struct_class(shape.typedef.name, constructor, True))
         fields = StructsForm(_members(case, typedefs), tuple, skip=1) if case.fields else None
-        alternatives.append(Alternative(case.tag, case.member, fields, make))
+        alternatives.append(UnionAlternative(case.tag, case.member, fields, make))
     return UnionsForm(tuple(alternatives))

@@ -18,7 +18,7 @@ ValueList: TypeAlias = Sequence[Any] | np.ndarray[Any, Any]
 
 
 class ArrowForm(Protocol):
-    """How the values of one type stand in an Arrow array."""
+    """The form of the values of one type in an Arrow array."""
 
     @property
     def arrow(self) -> pa.DataType:

@@ -1,4 +1,4 @@
-"""Structs, unions and lists as Arrow arrays and back, over the forms of what they hold."""
+"""Structs, unions and lists as Arrow arrays and back, over the forms of their fields and elements."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class StructsForm:
 
 
 @dataclass(frozen=True)
-class Alternative:
+class UnionAlternative:
     tag: str
     member: str
     fields: StructsForm | None
@@ -57,7 +57,7 @@ class Alternative:
 class UnionsForm:
     """ValueList of typedefs of several constructors: the name of one, and the fields of it alone."""
 
-    alternatives: tuple[Alternative, ...]
+    alternatives: tuple[UnionAlternative, ...]
 
     @property
     def arrow(self) -> pa.DataType:

@@ -20,7 +20,7 @@ def type_as_lists(part: Any) -> Any:
 
 
 def type_of_lists(part: Any) -> Any:
-    """What `type_as_lists` made lists of."""
+    """The type of which `type_as_lists` made these lists."""
     if isinstance(part, list) and part and isinstance(part[0], str):
         return _TYPES[part[0]](*map(type_of_lists, part[1:]))
     return tuple(map(type_of_lists, part)) if isinstance(part, list) else part

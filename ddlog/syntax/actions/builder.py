@@ -15,7 +15,7 @@ WIDEST = 1 << 16  # bits of an integer
 
 
 class Builder:
-    """What all actions share; `found` are the errors that are not about grammar."""
+    """The base of all actions; `found` are the errors that are not about grammar."""
 
     def __init__(self, places: Places) -> None:
         self.span = places.span
