@@ -16,6 +16,7 @@ from ..errors.options import BadOptionValue
 from ..errors.source import Source
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
+from ..names.imports import program_text
 from ..values.rows import Row
 from .collector import paused
 
@@ -59,7 +60,7 @@ def read_source(program: str | Path) -> Source:
     if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
         return Source("<program>", program)
     try:
-        return Source(str(program), Path(program).read_bytes().decode("utf-8"))
+        return Source(str(program), program_text(Path(program).read_bytes()))
     except UnicodeDecodeError as error:
         reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
     except OSError as error:
