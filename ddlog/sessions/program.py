@@ -99,11 +99,14 @@ class Program:
         return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
     def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
-        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
+        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
+        Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.lower import lower
 
+        if stage not in ("relational", "incremental"):
+            raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(outputs)
         for name in wanted or ():
             if name not in self.relations:
