@@ -33,8 +33,8 @@ from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonfiles import row_from_json
 from ..values.fromjson import decode_json, from_json
+from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
-from .kinds import Clear, Commit, Rollback, Start
 from .update import Update
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")

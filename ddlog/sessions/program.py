@@ -136,7 +136,7 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
         from .engines import engine_named
-        from .entries import open_host
+        from .opening import open_host
         from .session import Session
 
         choice = engine_named(engine, spark, spark_options)

@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.commands.interpreter import Action
-from ddlog.commands.kinds import (
+from ddlog.commands.commands import (
     Clear,
     Commit,
     Dump,
@@ -26,6 +25,7 @@ from ddlog.commands.kinds import (
     Start,
     Timestamp,
 )
+from ddlog.commands.interpreter import Action
 from ddlog.commands.reader import CommandReader
 from ddlog.commands.update import Update
 from ddlog.commands.updatefiles import update_commands

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from ddlog.commands.kinds import COMMANDS
+from ddlog.commands.commands import COMMANDS
 from ddlog.console.cli import main
 
 TEXT = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
