@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,8 +75,7 @@ class Program:
     def __init__(
         self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
     ) -> None:
-        self.source, self.checked, self.warnings = source, checked, warnings
-        self._compile_array_keys()
+        self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -186,21 +186,6 @@ class Program:
         assert relation.key is not None and relation.key.body is not None
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
-    def _compile_array_keys(self) -> None:
-        forms = [
-            form
-            for typedef in self.checked.typedefs.values()
-            for constructor in typedef.constructors
-            for form in constructor.json
-        ]
-        keys = [form.key for form in forms if form.key is not None]
-        if keys:
-            from ..codegen.scalar import compile_function_table
-
-            functions = compile_function_table(self.checked)
-            for key in keys:
-                key.function = functions[key.key]
-
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
             case "all":
@@ -210,3 +195,19 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def _with_array_keys(checked: CheckedProgram) -> CheckedProgram:
+    """The program with the functions that compute the keys of maps which JSON writes as arrays."""
+    if not checked.array_keys:
+        return checked
+    from ..codegen.scalar import compile_function_table
+
+    functions = compile_function_table(checked)
+    relations = {
+        name: each
+        if each.constructor is None
+        else replace(each, constructor=functions.array_keys.constructor(each.constructor))
+        for name, each in checked.relations.items()
+    }
+    return replace(checked, typedefs=functions.typedefs, relations=relations)
