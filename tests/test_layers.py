@@ -96,7 +96,7 @@ UP = {
 BESIDE = {("ddlog.engine.spark", "ddlog.engine.inprocess")}
 # Runtimes do not import each other, but for one exception: the driver runs small recursions on the in-process
 # runtime, as an iteration there costs microseconds and on the cluster a job. These files are all that may.
-ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in ("driverbirths", "exchange", "ondriver")}
+ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in ("driverbirths", "exchange", "driverrecursion")}
 # The rooms that see the engine, from expressions on; and all that the library sees.
 ON_THE_ENGINE = {"codegen", "lowering", "sessions", "spark", "console"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding"}

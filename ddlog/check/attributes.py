@@ -14,7 +14,7 @@ from ..errors.nearest import nearest
 from ..names.attributes import json_field, serde_settings
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..types import JsonField, Opaque, Type, TypeDef
+from ..types import Constructor, JsonField, KeyOf, Opaque, Type, TypeDef
 from .function import Instances
 
 _STRING, _TRUE, _NUMBER, _CALL, _ANY = "a string", "true or false", "a number", "a function: `f()`", ""
@@ -127,20 +127,28 @@ def _serde(
 
 
 def check_array_keys(
-    environment: Environment, module: ModuleSyntax, instances: Instances
+    environment: Environment,
+    module: ModuleSyntax,
+    instances: Instances,
+    array_keys: dict[tuple[str, str], str],
 ) -> Iterator[Diagnostic]:
-    """Finds the functions of `deserialize_from_array`, each an instance for the values of its map."""
+    """Finds the functions of `deserialize_from_array`, each an instance for the values of its map, and adds
+    them to `array_keys` by constructor and field."""
     for declaration in module.all(TYPES):
         if isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl):
             typedef = environment.typedef(module, declaration)
-            for written, form, (name, type_) in _with_attributes(declaration, typedef):
+            for written, form, (name, type_), constructor in _with_attributes(declaration, typedef):
                 if form.key is not None:
-                    yield from _array_key(environment, module, instances, written, form, name, type_)
+                    key = _array_key(environment, module, instances, written, form.key, name, type_)
+                    if isinstance(key, str):
+                        array_keys[constructor.name, name] = key
+                    else:
+                        yield key
 
 
 def _with_attributes(
     declaration: syntax.TypeDecl | syntax.RelationDecl, typedef: TypeDef
-) -> Iterator[tuple[syntax.Field, JsonField, tuple[str, Type]]]:
+) -> Iterator[tuple[syntax.Field, JsonField, tuple[str, Type], Constructor]]:
     shapes = (
         [declaration.fields or ()]
         if isinstance(declaration, syntax.RelationDecl)
@@ -148,7 +156,8 @@ def _with_attributes(
     )
     for fields, constructor in zip(shapes, typedef.constructors, strict=True):
         if constructor.json:
-            yield from zip(fields, constructor.json, constructor.fields, strict=True)
+            for written, form, field in zip(fields, constructor.json, constructor.fields, strict=True):
+                yield written, form, field, constructor
 
 
 def _array_key(
@@ -156,19 +165,20 @@ def _array_key(
     module: ModuleSyntax,
     instances: Instances,
     written: syntax.Field,
-    form: JsonField,
+    function: KeyOf,
     name: str,
     type_: Type,
-) -> Iterator[Diagnostic]:
+) -> str | Diagnostic:
+    """The instance that computes the keys of a field, or the reason that there is none."""
     span = next(each.span for each in written.attributes if each.name == "deserialize_from_array")
-    assert form.key is not None
     match type_:
         case Opaque("ddlog_std::Map", (key, value)):
-            for signature in environment.functions(form.key.name, module.name):
+            for signature in environment.functions(function.name, module.name):
                 types = tuple(each.type for each in signature.parameters)
                 if types == (value,) and signature.result == key and not signature.variables:
-                    form.key.key = instances.demand(signature, ())
-                    return
-            yield errors.attributes.KeyFunction(span=span, name=form.key.name, value=str(value), key=str(key))
+                    return instances.demand(signature, ())
+            return errors.attributes.KeyFunction(
+                span=span, name=function.name, value=str(value), key=str(key)
+            )
         case _:
-            yield errors.attributes.ArrayOfNoMap(span=span, name=name, type=str(type_))
+            return errors.attributes.ArrayOfNoMap(span=span, name=name, type=str(type_))

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 FILES, SIZE = 100, 1 << 28  # the most entries, and bytes in all of them
 
-_TABLES = ("typedefs", "functions", "relations", "rules", "strata", "indexes")
+_TABLES = ("typedefs", "functions", "relations", "rules", "strata", "indexes", "array_keys")
 _ROOMS = (
     "check",
     "codegen",

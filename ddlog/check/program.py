@@ -52,6 +52,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
     indexes: dict[str, core.Index] = {}
+    array_keys: dict[tuple[str, str], str] = {}
     for module in modules.own:
         diagnostics += check_applications(environment, module)
     written = {module.name: _written(environment, module) for module in modules.own}
@@ -63,7 +64,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
             if declaration.key is not None:
                 check_primary_key(environment, module, declaration, instances, diagnostics)
         diagnostics += check_attributes(module)
-        diagnostics += check_array_keys(environment, module, instances)
+        diagnostics += check_array_keys(environment, module, instances, array_keys)
         rules += _rules(environment, module, written[module.name], is_recursive, instances, diagnostics)
         found, filling = _indexes(environment, module, instances, diagnostics)
         indexes |= found
@@ -91,6 +92,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
         indexes,
         declarations=lambda: environment,
         files=modules.files,
+        array_keys=array_keys,
         externs=environment.externs,
     )
 

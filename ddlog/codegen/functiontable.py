@@ -28,6 +28,7 @@ from ..values import (
     struct_class,
 )
 from . import support
+from .arraykeys import ArrayKeys
 from .filling import FILLING, Filling
 from .libraryexterns import bound_extern
 from .programexterns import checked
@@ -65,7 +66,8 @@ class Functions:
     """
 
     def __init__(self, program: CheckedProgram) -> None:
-        self.typedefs = program.typedefs
+        self.array_keys = ArrayKeys(program.array_keys, lambda key: Deferred(partial(self.__getitem__, key)))
+        self.typedefs = self.array_keys.typedefs(program.typedefs)
         self.externs = program.externs
         self.functions = dict(program.functions)
         self.functions |= {

@@ -33,8 +33,8 @@ from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonfiles import row_from_json
 from ..values.fromjson import decode_json, from_json
+from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
-from .kinds import Clear, Commit, Rollback, Start
 from .update import Update
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
@@ -160,6 +160,9 @@ def _records(text: str, separator: str, declared: Relation) -> tuple[Iterator[Re
     first = next(records, None)
     if first is None:
         return iter(()), straight
+    names = {column.name for column in declared.columns}
+    if {cell.strip() for cell in first.cells} == names != {"commit"}:
+        raise CellFault("the header lacks a first column, of +1 and -1", first.line, 1, first.text)
     if first.cells[0].strip() not in _SIGNS and len(first.cells) > 1:
         starts = [first.column(position) for position in range(1, len(first.cells))]
         order = header_order(Record(first.line, first.text, first.cells[1:], starts), declared)

@@ -17,8 +17,8 @@ from ..errors.source import Span
 from ..syntax.cursor import TextFault, Unfinished
 from ..types import TypeDef
 from ..values.fromtext import read_name
+from .commands import COMMANDS, Echo
 from .interpreter import Action, Command, Locate
-from .kinds import COMMANDS, Echo
 from .scanner import Scanner
 from .update import Update
 

@@ -13,8 +13,8 @@ from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import span_in
 from ..errors.unknown import unknown_index, unknown_relation
 from ..syntax.cursor import Cursor, TextFault, Unfinished
+from ..syntax.digits import to_int
 from ..types import Type, TypeDef
-from ..values.digits import to_int
 from ..values.fromtext import read_arguments, read_name, read_value
 from ..values.mutation import read_mutation
 from ..values.rows import Row, record_maker

@@ -74,7 +74,7 @@ def update_commands(
     reader = make_reader(is_json, name)
     reader.feed(text)
     yield from reader.commands(final=True)
-    _tell_rest(reader, note)
+    note_rest(reader, note)
 
 
 def check_updates(name: str) -> None:
@@ -107,10 +107,11 @@ def _follow(
         raise DDlogError([errors.CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
     if reader is not None:
         yield from reader.commands(final=True)
-        _tell_rest(reader, note)
+        note_rest(reader, note)
 
 
-def _tell_rest(reader: UpdateReader, note: Note) -> None:
+def note_rest(reader: UpdateReader, note: Note) -> None:
+    """Notes an incomplete command at the end of the text."""
     rest = reader.remainder()
     if rest is not None:
         text, place = rest

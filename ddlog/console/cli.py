@@ -28,6 +28,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         for stream in (sys.stdout, sys.stderr):
             if isinstance(stream, TextIOWrapper):
                 stream.reconfigure(errors="backslashreplace", encoding=None if stream.isatty() else "utf-8")
+        sys.set_int_max_str_digits(0)  # integers have any number of digits
         gc.set_threshold(200_000, 20, 50)  # objects made at the start stay anyway
     code = _run_main(argv)
     if argv is None:

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from ..commands.changefiles import JsonReader, separated_changes
+from ..commands.commands import Commit, Start
 from ..commands.interpreter import Command
-from ..commands.kinds import Commit, Start
 from ..commands.update import Update
 from ..commands.updatefiles import read_update_file
 from ..core import Relation

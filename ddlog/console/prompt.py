@@ -13,7 +13,7 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.history import FileHistory, History, InMemoryHistory
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
-from ..commands.kinds import COMMANDS
+from ..commands.commands import COMMANDS
 from ..core import Relation
 from .shell import Shell
 

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Sequence
+from io import TextIOWrapper
 
+from ..errors.diagnostics import DDlogError
+from ..errors.facts import CannotRead
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from .launch import launch
@@ -35,16 +38,26 @@ def repl(
         for text in _entered(shell, quiet):
             shell.take(text)
             if shell.ended:
-                break
+                return
+        shell.end(note)
 
 
 def _entered(shell: Shell, quiet: bool) -> Iterator[str]:
     """The pieces that the user enters, or the lines of a pipe."""
     if not sys.stdin.isatty():
-        yield from sys.stdin
+        yield from _piped()
         return
     from .prompt import prompt_lines
 
     if not quiet:
         print("Commands end with `;`, queries begin with `?`. `help` lists them.")
     yield from prompt_lines(shell)
+
+
+def _piped() -> Iterator[str]:
+    if isinstance(sys.stdin, TextIOWrapper):
+        sys.stdin.reconfigure(encoding="utf-8", errors="strict")
+    try:
+        yield from sys.stdin
+    except UnicodeDecodeError as error:
+        raise DDlogError([CannotRead("<input>", f"it is not UTF-8: {error.reason}")]) from None

@@ -10,10 +10,12 @@ from collections.abc import Callable
 
 from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
+from ..commands.updatefiles import note_rest
 from ..errors.diagnostics import DDlogError, internal_error_text, render
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .answers import SHOWN, table_lines
+from .notes import Note
 from .progress import ProgressLine
 
 HELP = """\
@@ -70,6 +72,12 @@ class Shell:
                 return
         self._reader.feed(text if text.endswith("\n") else f"{text}\n")
         self._answer(self._run)
+
+    def end(self, note: Note) -> None:
+        """Notes what the end of the input leaves unfinished."""
+        note_rest(self._reader, note)
+        if self.in_transaction:
+            note("the last transaction was not committed")
 
     def _run(self) -> None:
         for command in self._reader.commands():

@@ -12,6 +12,7 @@ from .functions import Function
 from .relations import Index, Relation
 from .rules import Rule
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 
@@ -27,7 +28,8 @@ class Stratum:
 @dataclass(frozen=True, slots=True)
 class CheckedProgram:
     """A program without errors. `strata` is in dependency order and holds every rule once. `externs` are the
-    Python modules that implement the extern functions of its modules, by their names."""
+    Python modules that implement the extern functions of its modules, by their names. `array_keys` are the
+    functions of the keys of maps that JSON writes as arrays, by constructor and field."""
 
     typedefs: Mapping[str, TypeDef]
     functions: Mapping[str, Function]
@@ -35,10 +37,11 @@ class CheckedProgram:
     rules: tuple[Rule, ...]
     strata: tuple[Stratum, ...]
     indexes: Mapping[str, Index] = field(default_factory=dict)
+    array_keys: Mapping[tuple[str, str], str] = field(default_factory=dict, kw_only=True)
     externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
 
     def __post_init__(self) -> None:
-        for name in ("typedefs", "functions", "relations", "indexes", "externs"):
+        for name in ("typedefs", "functions", "relations", "indexes", "array_keys", "externs"):
             object.__setattr__(self, name, _frozen(getattr(self, name)))
 
 
@@ -65,5 +68,5 @@ class CheckedQuery:
         )
 
 
-def _frozen(mapping: Mapping[str, T]) -> Mapping[str, T]:
+def _frozen(mapping: Mapping[K, T]) -> Mapping[K, T]:
     return mapping if isinstance(mapping, MappingProxyType) else MappingProxyType(mapping)

@@ -16,6 +16,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.cells import read_bool, read_float, read_integer
 from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
+from ..values.numbers import decimal
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
@@ -92,8 +93,10 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
     match type:
         case String():
             return _identity
-        case Bit() | Signed() | BigInt():
+        case Bit(width) | Signed(width) if width <= 64:
             return str
+        case Bit() | Signed() | BigInt():
+            return decimal
     return lambda value: values.show(value, type, typedefs)
 
 

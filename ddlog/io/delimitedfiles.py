@@ -176,7 +176,10 @@ def comma_lines(relation: Relation, typedefs: TypeDefs) -> Callable[[list[Row]],
             [w(v) if p in floats else v for p, (w, v) in enumerate(zip(cells, row, strict=True))]
             for row in rows
         )
-        csv.writer(out, lineterminator="\n").writerows(texts if floats else rows)
+        try:
+            csv.writer(out, lineterminator="\n").writerows(texts if floats else rows)
+        except ValueError:  # an integer of more digits than Python writes at once
+            return "".join(map(comma_line(relation, typedefs), rows))
         return out.getvalue()
 
     return write

@@ -10,10 +10,12 @@ from json.encoder import encode_basestring
 from typing import Any
 
 from ..core import Relation
-from ..types import Bit, JsonField, Signed, String, Type
+from ..syntax.digits import to_int
+from ..types import BigInt, Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
+from ..values.numbers import decimal
 from ..values.shapes import forms_of
-from ..values.tojson import field_to_json
+from ..values.tojson import field_to_json, json_text
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
 from .formats import Row, TextFormat
@@ -58,7 +60,7 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
 def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
     """The JSON values of a text, each with the position where it begins: the values of the lines, or the
     elements of the one array."""
-    decoder = json.JSONDecoder()
+    decoder = json.JSONDecoder(parse_int=to_int)
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
     position = _skip(text, position + 1) if array else position
@@ -111,11 +113,13 @@ def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
 def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
     """A function that writes the value of a field as JSON."""
     match type:
-        case Bit() | Signed():
+        case Bit(width) | Signed(width) if width <= 64:
             return str
+        case Bit() | Signed() | BigInt():
+            return decimal
         case String():
             return encode_basestring
-    return lambda value: json.dumps(field_to_json(value, form, type, typedefs), ensure_ascii=False)
+    return lambda value: json_text(field_to_json(value, form, type, typedefs))
 
 
 def json_line(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:

@@ -84,6 +84,11 @@ def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
     return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
 
 
+def program_text(content: bytes) -> str:
+    """The text of a program file, without a byte order mark. Raises UnicodeDecodeError."""
+    return content.decode("utf-8").removeprefix("\ufeff")
+
+
 def _files(name: str, folders: Sequence[Path], contents: dict[Path, bytes | None]) -> list[Path]:
     return [file for folder in folders if _exists(file := module_file(folder, name), contents)]
 
@@ -101,7 +106,7 @@ def _read(
         content = contents.get(file)
         if content is None:
             content = contents[file] = file.read_bytes()
-        source = Source(str(file), content.decode("utf-8"))
+        source = Source(str(file), program_text(content))
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else f"{file} is not UTF-8"
         found.append(

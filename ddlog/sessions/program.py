@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from ..errors.options import BadOptionValue
 from ..errors.source import Source
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
+from ..names.imports import program_text
 from ..values.rows import Row
 from .collector import paused
 
@@ -59,7 +61,7 @@ def read_source(program: str | Path) -> Source:
     if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
         return Source("<program>", program)
     try:
-        return Source(str(program), Path(program).read_bytes().decode("utf-8"))
+        return Source(str(program), program_text(Path(program).read_bytes()))
     except UnicodeDecodeError as error:
         reason = f"byte 0x{error.object[error.start]:02x} at offset {error.start} is not UTF-8"
     except OSError as error:
@@ -73,8 +75,7 @@ class Program:
     def __init__(
         self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
     ) -> None:
-        self.source, self.checked, self.warnings = source, checked, warnings
-        self._compile_array_keys()
+        self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -98,11 +99,14 @@ class Program:
         return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
     def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
-        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`."""
+        """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
+        Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.lower import lower
 
+        if stage not in ("relational", "incremental"):
+            raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(outputs)
         for name in wanted or ():
             if name not in self.relations:
@@ -132,7 +136,7 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
         """
         from .engines import engine_named
-        from .entries import open_host
+        from .opening import open_host
         from .session import Session
 
         choice = engine_named(engine, spark, spark_options)
@@ -182,21 +186,6 @@ class Program:
         assert relation.key is not None and relation.key.body is not None
         return row_expr(relation.key.body, compile_function_table(self.checked), "key")
 
-    def _compile_array_keys(self) -> None:
-        forms = [
-            form
-            for typedef in self.checked.typedefs.values()
-            for constructor in typedef.constructors
-            for form in constructor.json
-        ]
-        keys = [form.key for form in forms if form.key is not None]
-        if keys:
-            from ..codegen.scalar import compile_function_table
-
-            functions = compile_function_table(self.checked)
-            for key in keys:
-                key.function = functions[key.key]
-
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
             case "all":
@@ -206,3 +195,19 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def _with_array_keys(checked: CheckedProgram) -> CheckedProgram:
+    """The program with the functions that compute the keys of maps which JSON writes as arrays."""
+    if not checked.array_keys:
+        return checked
+    from ..codegen.scalar import compile_function_table
+
+    functions = compile_function_table(checked)
+    relations = {
+        name: each
+        if each.constructor is None
+        else replace(each, constructor=functions.array_keys.constructor(each.constructor))
+        for name, each in checked.relations.items()
+    }
+    return replace(checked, typedefs=functions.typedefs, relations=relations)

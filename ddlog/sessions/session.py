@@ -20,11 +20,11 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Progress
-from .entries import start_stream
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
 from .inputs import Inputs
 from .loading import load_frames, load_places
+from .opening import start_stream
 from .program import Program
 from .reading import Reading
 from .results import Changes, RelationView, Result

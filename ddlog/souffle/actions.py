@@ -11,6 +11,7 @@ from typing import Any
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
+from ..syntax.digits import to_int
 from . import syntax as ast
 from .lexer import Token
 
@@ -212,7 +213,7 @@ class Actions:
         text = token.value.removesuffix("u")
         base = {"0x": 16, "0b": 2}.get(text[:2], 10)
         kind = "unsigned" if token.value.endswith("u") else ""
-        return ast.Number(span, int(text, base), kind, base == 10)
+        return ast.Number(span, to_int(text) if base == 10 else int(text, base), kind, base == 10)
 
     def floating(self, span: Span, token: Token) -> ast.Float:
         return ast.Float(span, token.value)

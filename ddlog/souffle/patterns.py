@@ -30,10 +30,6 @@ class Patterns:
         """The pattern of a column of a term."""
         return self._pattern(expr, "")
 
-    def of_equality(self, expr: ast.Expr) -> str:
-        """The pattern on the left of an assignment, where a new variable is `var x`."""
-        return self._pattern(expr, "var ")
-
     def _pattern(self, expr: ast.Expr, new: str) -> str:
         match expr:
             case ast.Wildcard():

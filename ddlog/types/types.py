@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 
@@ -146,16 +146,13 @@ def unwrapped(type: Type) -> Type:
     return type
 
 
+@dataclass(frozen=True, slots=True)
 class KeyOf:
-    """The function that computes the keys of a map which JSON writes as the array of its values.
+    """The function that computes the keys of a map which JSON writes as the array of its values: its name,
+    and in a compiled program what it computes."""
 
-    Its `name` is known from the beginning, the `key` of its instance when the program is checked, and the
-    `function` itself when the program is compiled.
-    """
-
-    def __init__(self, name: str) -> None:
-        self.name, self.key = name, ""
-        self.function: Callable[[Any], Any] | None = None
+    name: str
+    function: Callable[[Any], Any] | None = field(default=None, compare=False, repr=False)
 
     def __call__(self, value: Any) -> Any:
         assert self.function is not None, "the program is not compiled"

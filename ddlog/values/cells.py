@@ -10,8 +10,8 @@ from __future__ import annotations
 import re
 from typing import Final
 
+from ..syntax.digits import to_int
 from ..types import BigInt, Bit, Bool, Float, Signed, Type
-from .digits import to_int
 from .fromplain import check
 from .numbers import int_to_double
 

@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from .. import values
+from ..syntax.digits import to_int
 from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, User
 from . import local_name
 from .cells import WRITTEN_WORDS
-from .digits import to_int
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 

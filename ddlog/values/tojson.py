@@ -9,18 +9,34 @@ its name beside the fields, or leave its name out.
 
 from __future__ import annotations
 
+import json
 import math
 from typing import Any
 
 from .. import values
 from ..types import Constructor, Float, JsonField, Opaque, String, Tuple, Type, User
 from . import local_name
+from .numbers import decimal
 from .shapes import collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 
 
+def json_text(data: Any) -> str:
+    """The JSON text of what `to_json` returns, with integers of any length."""
+    try:
+        return json.dumps(data, ensure_ascii=False)
+    except ValueError:
+        match data:
+            case dict():
+                pairs = (f"{json_text(key)}: {json_text(item)}" for key, item in data.items())
+                return f"{{{', '.join(pairs)}}}"
+            case list():
+                return f"[{', '.join(map(json_text, data))}]"
+        return decimal(data)
+
+
 def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
-    """The objects that `json.dumps` writes for a value. `from_json` reads them back."""
+    """The objects that `json_text` writes for a value. `from_json` reads them back."""
     match type:
         case Float():
             return value if math.isfinite(value) else values.show(value, type, typedefs)
@@ -57,7 +73,7 @@ def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -
 
 
 def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
-    """The objects that `json.dumps` writes for a field, in its form."""
+    """The objects that `json_text` writes for a field, in its form."""
     if form.key is not None and isinstance(type, Opaque):
         return [to_json(held, type.args[1], typedefs) for _, held in value]
     return to_json(value, type, typedefs)

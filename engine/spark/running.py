@@ -26,8 +26,8 @@ from .exchange import distinct_rows
 from .joins import JoinStart, SpineView, View
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
-from .placement import RunningRecursion
 from .reading import shown_delta
+from .recursion import RunningRecursion
 from .rows import FrameDelta
 from .sqltext import consolidated, listed, names, union
 from .state import State

@@ -23,7 +23,7 @@ from ..schema import Schema
 from .expressions import Expressions
 from .grouping import GroupText
 from .joins import JoinText
-from .placement import Recursion
+from .recursion import Recursion
 from .spine import Spine
 from .tables import Table, Tables
 

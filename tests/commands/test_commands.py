@@ -10,8 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.commands.interpreter import Action
-from ddlog.commands.kinds import (
+from ddlog.commands.commands import (
     Clear,
     Commit,
     Dump,
@@ -26,6 +25,7 @@ from ddlog.commands.kinds import (
     Start,
     Timestamp,
 )
+from ddlog.commands.interpreter import Action
 from ddlog.commands.reader import CommandReader
 from ddlog.commands.update import Update
 from ddlog.commands.updatefiles import update_commands
@@ -263,6 +263,7 @@ def test_separated_changes(tmp_path: Path, name: str, content: str) -> None:
     ("name", "content", "message"),
     [
         ("Edge.csv", "+1,1,2\n0,1,2\n", "Edge.csv:2:1: expected +1, -1 or commit, found `0`"),
+        ("Edge.csv", "a,b\n1,2\n", "Edge.csv:1:1: the header lacks a first column, of +1 and -1"),
         ("Edge.csv", "+1,1\n", "Edge.csv:1:1: expected +1 or -1 and 2 columns, found 2 columns"),
         ("Edge.csv", "+1,1,x\n", 'Edge.csv:1:6: expected signed<32>, found "x"'),
         ("Egde.csv", "+1,1,2\n", "Egde.csv:1:1: there is no relation Egde"),

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from ddlog.commands.kinds import COMMANDS
+from ddlog.commands.commands import COMMANDS
 from ddlog.console.cli import main
+from ddlog.console.shell import HELP
 
 TEXT = (Path(__file__).parents[2] / "docs" / "commands.md").read_text()
 BLOCKS: list[tuple[str, str, str]] = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", TEXT, re.M | re.S)
@@ -37,6 +38,13 @@ def block(language: str) -> str:
 @pytest.mark.parametrize("command", COMMANDS)
 def test_every_command_is_in_a_table(command: str) -> None:
     assert re.search(rf"^\| `{command}[ ;]", TEXT, re.M)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_in_both_helps(command: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["run", "--help"]) == 0
+    for text in (HELP, capsys.readouterr().out):
+        assert re.search(rf"\b{command}\b", text)
 
 
 def test_the_options_are_those_of_the_program(capsys: pytest.CaptureFixture[str]) -> None:

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.commands.commands import COMMANDS
 from ddlog.commands.interpreter import Interpreter, dump_lines
-from ddlog.commands.kinds import COMMANDS
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.stdlib import log

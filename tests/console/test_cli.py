@@ -297,6 +297,19 @@ def test_faulty_facts_write_nothing(paths: Path) -> None:
     assert out == "" and list((paths / "out").iterdir()) == []
 
 
+def test_integers_have_any_number_of_digits(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(f"output relation N(x: bigint)\nN({'7' * 6000} + 1).\n")
+    assert ddlog(tmp_path, "run", "p.dl")[0] == f"N:\nN{{.x = {'7' * 5999}8}}\n\n"
+    (tmp_path / "p.dl").write_text(f"output relation N(x: u8)\nN({'7' * 6000}).\n")
+    assert f"{'7' * 6000} is not a value of type bit<8>" in ddlog(tmp_path, "check", "p.dl", code=1)[1]
+
+
+def test_a_byte_order_mark_is_passed_over(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("import m\noutput relation N(x: u8)\nN(one()).\n", "utf-8-sig")
+    (tmp_path / "m.dl").write_text("function one(): u8 { 1 }\n", "utf-8-sig")
+    assert ddlog(tmp_path, "run", "p.dl")[0] == "N:\nN{.x = 1}\n\n"
+
+
 def test_an_unfinished_end_is_told(paths: Path) -> None:
     _, error = ddlog(paths, "run", "paths.dl", "--updates", "-", stdin='start; insert Edge("a", "b"); comm')
     assert "note: <stdin>:1:31: ignored, as it is not finished: comm" in error

@@ -166,6 +166,27 @@ def test_input_from_a_pipe(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        (b"bad", ["<input>:1:1: ignored, as it is not finished: bad"]),
+        (b'start;\ninsert Edge("a",', [
+            '<input>:2:1: ignored, as it is not finished: insert Edge("a",',
+            "the last transaction was not committed",
+        ]),
+        (b'start;\n"\xff";', ["<input>: cannot be read: it is not UTF-8: invalid start byte"]),
+        (b"start; exit;", []),
+    ],
+)  # fmt: skip
+def test_a_pipe_that_ends_too_early_is_told(tmp_path: Path, text: bytes, told: list[str]) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl"], cwd=tmp_path, input=text, capture_output=True, timeout=60
+    )
+    lines = [line.partition(": ")[2] for line in done.stderr.decode().splitlines()]
+    assert [line for line in lines if not line.startswith("engine")] == told
+
+
+@pytest.mark.parametrize(
     ("before", "expected"),
     [
         ("", "insert"),

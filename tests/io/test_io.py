@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from ddlog import values
 from ddlog.core import Relation
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.io.columns import Columns
@@ -306,6 +307,14 @@ THINGS = [(10**30, (2, 1, 2), ("a", "b\n"), (1, "x,y")), (-5, (0,), (), (0,)), (
 def test_what_is_written_reads_back(tmp_path: Path, format: str, declared: Relation, data: list[Any]) -> None:
     path = store(tmp_path, format, declared, data)
     assert rows(read_facts(FactFile(declared.name, path, format), declared, TYPES)) == data
+
+
+@pytest.mark.parametrize("format", ["csv", "tsv", "jsonl"])
+def test_integers_of_any_length_read_back(tmp_path: Path, format: str) -> None:
+    declared = relation("Huge", x=BIGINT, y=Bit(20000), z=vec(BIGINT))
+    data = [(-(10**5000), 10**6000, values.Vec([7**6000])), (1, 2, values.Vec([]))]
+    path = write_relation(tmp_path, format, declared, TYPES, data, lambda: ())
+    assert load(path, path.read_text(), declared) == data
 
 
 def test_tab_separated_strings_have_no_quotes(tmp_path: Path) -> None:

@@ -6,7 +6,9 @@ import json
 
 import pytest
 
+from ddlog.check.program import check_program
 from ddlog.codegen.scalar import compile_function_table, row_expr
+from ddlog.errors.source import Source
 from ddlog.sessions.program import Program, compile
 from ddlog.types import User
 from ddlog.values.fromjson import from_json
@@ -119,3 +121,13 @@ def test_facts_are_refused(program: Program, text: str) -> None:
     """But for constructors by their own names, which facts may have in any case."""
     with pytest.raises(ValueError, match=r"expected|missing field"):
         from_json(json.loads(text), User("All"), program.checked.typedefs)
+
+
+def test_compiling_does_not_change_the_checked_program() -> None:
+    checked, _ = check_program(Source("p.dl", PROGRAM))
+    assert checked is not None
+    compiled = Program(Source("p.dl", PROGRAM), checked).checked
+    for program, found in ((checked, False), (compiled, True)):
+        key = program.typedefs["Order"].constructors[0].json[2].key
+        assert key is not None and (key.function is not None) == found
+    assert checked.array_keys == {("Order", "items"): "id"} and compiled == checked

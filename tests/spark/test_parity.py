@@ -12,8 +12,8 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import ddlog
+from ddlog.commands.commands import Commit, Rollback, Start
 from ddlog.commands.interpreter import Command, Interpreter
-from ddlog.commands.kinds import Commit, Rollback, Start
 from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program

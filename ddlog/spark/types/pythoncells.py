@@ -22,6 +22,7 @@ from ...io.delimitedfiles import read_text
 from ...io.faults import CellFault, FaultyFile
 from ...io.jsonfiles import read_json, row_from_json
 from ...io.plainform import from_plain
+from ...syntax.digits import to_int
 from .workers import register
 
 _GZIP = b"\x1f\x8b"
@@ -69,7 +70,7 @@ def json_function(
 
     def read(text: str) -> Any:
         try:
-            item = json.loads(text)
+            item = json.loads(text, parse_int=to_int)
         except json.JSONDecodeError as error:
             raise ValueError(f"this is not JSON: {error.msg}") from None
         except RecursionError:

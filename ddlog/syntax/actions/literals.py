@@ -7,6 +7,7 @@ from typing import Any
 from ... import syntax as ast
 from ...errors import syntax as errors
 from ...errors.source import Span
+from ..digits import to_int
 from ..lexer import Token
 from .builder import Builder
 
@@ -28,7 +29,7 @@ class Literals(Builder):
         return ast.BoolLit(False, self.span(start, end))
 
     def integer(self, start: int, end: int, token: Token) -> ast.Expr:
-        return ast.IntLit(int(token.value.replace("_", "")), None, None, self.span(start, end))
+        return ast.IntLit(to_int(token.value.replace("_", "")), None, None, self.span(start, end))
 
     def sized(self, start: int, end: int, token: Token) -> ast.Expr:
         span = self.span(start, end)
@@ -37,7 +38,8 @@ class Literals(Builder):
         base, name = _BASES[after[signed]]
         width = int(before) if before else None
         try:
-            value = int(after[signed + 1 :], base)
+            digits = after[signed + 1 :]
+            value = to_int(digits) if base == 10 else int(digits, base)
         except ValueError:
             self.found.append(errors.BadDigits(token.value, name, span=span))
             value = 0

@@ -10,9 +10,9 @@ from ..rules import schemas_of
 from ..schema import Schema
 from .change import Change, of_table
 from .clusterrecursion import ClusterRecursion, RunningClusterRecursion
+from .driverrecursion import DriverRecursion, Outgrown
 from .expressions import Expressions
 from .memories import Imported
-from .ondriver import DriverRecursion, Outgrown
 from .operators import difference
 from .sqltext import names
 from .tables import Table, Tables
