@@ -101,9 +101,20 @@ def everything(source: Source, where: str = "") -> Select:
     return Select(("*",), source, where=where)
 
 
-def consolidated(columns: Sequence[str], source: Source, having: str = "<> 0") -> Select:
-    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says."""
-    return Select([*columns, As("sum(w)", "w")], source, grouped=columns, having=f"sum(w) {having}")
+def consolidated(
+    columns: Sequence[str], source: Source, having: str = "<> 0", times: Sequence[str] = ()
+) -> Select:
+    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says.
+
+    `times`: columns after the weight that tell rows apart, too.
+    """
+    items: list[str | As] = [*columns, As("sum(w)", "w"), *times]
+    return Select(items, source, grouped=[*columns, *times], having=f"sum(w) {having}")
+
+
+def partitioned(source: Source, partitions: int, columns: Sequence[str]) -> Select:
+    """All columns of a source, its rows partitioned by some columns; without columns, as they lie."""
+    return Select(("*",), source, hints=[repartition(partitions, columns)] if columns else [])
 
 
 def union(queries: Sequence[str | Select]) -> str:
