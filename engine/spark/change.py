@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..schema import Schema
-from .sqltext import QueryText, everything
+from .sqltext import Query, everything, sourced
 from .tables import Table, Tables
 
 
@@ -16,37 +16,36 @@ class Change:
     are expected. `lies`: the columns by which the rows of the query are partitioned.
     """
 
-    __slots__ = ("_lies", "_query", "_table", "schema", "small", "tables")
+    __slots__ = ("_held", "_lies", "schema", "small", "tables")
 
     def __init__(
         self,
         tables: Tables,
         schema: Schema,
-        query: QueryText,
+        held: Query | Table,
         small: bool,
-        table: Table | None = None,
         lies: Sequence[str] = (),
     ) -> None:
         self.tables, self.schema, self.small = tables, schema, small
-        self._query, self._table, self._lies = query, table, lies
+        self._held, self._lies = held, lies
 
     @property
     def sql(self) -> str:
         """A table expression for its rows."""
-        return self._table.view if self._table is not None else f"({self._query})"
+        return self._held.view if isinstance(self._held, Table) else sourced(self._held)
 
     @property
-    def query(self) -> str:
-        """A SELECT of its rows."""
-        return str(everything(self._table.view) if self._table is not None else self._query)
+    def query(self) -> Query:
+        """A query for its rows."""
+        return everything(self._held.view) if isinstance(self._held, Table) else self._held
 
     @property
     def table(self) -> Table:
         """The change as a table, computed on first use."""
-        if self._table is None:
-            self._table = self.tables.settled(self._query, self.schema, small=self.small, lies=self._lies)
-            self.small = self._table.rows <= self.tables.most_small
-        return self._table
+        if not isinstance(self._held, Table):
+            self._held = self.tables.settled(self._held, self.schema, small=self.small, lies=self._lies)
+            self.small = self._held.rows <= self.tables.most_small
+        return self._held
 
     def settle(self) -> None:
         """Computes the table."""
@@ -55,9 +54,9 @@ class Change:
     @property
     def rows(self) -> int | None:
         """The number of rows; None while it is a query."""
-        return None if self._table is None else self._table.rows
+        return self._held.rows if isinstance(self._held, Table) else None
 
 
 def of_table(tables: Tables, schema: Schema, table: Table) -> Change:
     """The change that a table holds."""
-    return Change(tables, schema, "", table.rows <= tables.most_small, table)
+    return Change(tables, schema, table, table.rows <= tables.most_small)

@@ -9,7 +9,7 @@ from ..circuit import Input
 from .faults import raising
 from .reading import size_of
 from .rows import FrameDelta
-from .sqltext import grouping, listed, names, quoted
+from .sqltext import As, Query, Select, everything, names, partitioned, quoted
 from .state import State
 from .tables import Table
 
@@ -26,15 +26,15 @@ def frame_given(state: State, relation: str, frame: DataFrame, once: bool) -> Ta
     """The rows of a frame for a relation, computed now. `once`: of a set, each row once will do."""
     schema, tables = state.schema(relation), state.tables
     with raising(state.expressions), tables.configured():
-        columns = [f"{quoted(name)} AS {c}" for name, c in zip(frame.columns, names(schema), strict=True)]
-        renamed = tables.named(frame.selectExpr(*columns, "1L AS w"))
+        columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
+        renamed = tables.named(frame.selectExpr(*map(str, columns), "1L AS w"))
         try:
-            return _taken(state, relation, f"SELECT * FROM {renamed}", once)
+            return _taken(state, relation, everything(renamed), once)
         finally:
             tables.forget(renamed)
 
 
-def _taken(state: State, relation: str, query: str, once: bool) -> Table:
+def _taken(state: State, relation: str, query: Query, once: bool) -> Table:
     """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
     not too much, and stays off the cluster if nothing else reads it."""
     at, schema, tables = state.at(relation), state.schema(relation), state.tables
@@ -48,8 +48,8 @@ def _taken(state: State, relation: str, query: str, once: bool) -> Table:
     if once and isinstance(node, Input) and not node.multiset:
         columns = names(schema)
         # Facts seldom come twice: each is moved at once, not first looked for in its partition.
-        moved = f"(SELECT {tables.moving(columns)}* FROM ({query}))"
-        distinct = f"SELECT {listed(columns, 'max(w) AS w')} FROM {moved} {grouping(columns)}"
+        moved = partitioned(query, tables.partitions, columns)
+        distinct = Select([*columns, As("max(w)", "w")], moved, grouped=columns)
         table = tables.stored(distinct, lies=columns)
         table.once = True
     else:
@@ -66,7 +66,7 @@ def delta_given(state: State, relation: str, delta: FrameDelta) -> list[tuple[Ta
         few = ((sign, [row for row, w in counted for _ in range(w * sign)]) for sign in (-1, 1))
         return [(rows_given(state, relation, rows), sign) for sign, rows in few if rows]
     frame = delta.frame().toDF(*columns, "w")
-    repeated = f"inline(array_repeat(struct({listed(columns)}), CAST(abs(w) AS INT)))"
+    repeated = f"inline(array_repeat(struct({', '.join(columns)}), CAST(abs(w) AS INT)))"
     many = ((sign, frame.where(f"{sign} * w > 0").selectExpr(repeated)) for sign in (-1, 1))
     made = [(frame_given(state, relation, part, False), sign) for sign, part in many]
     return [(table, sign) for table, sign in made if table.rows]

@@ -21,11 +21,11 @@ class GroupText:
         self.columns = names(node.schema)
         self.keys = self.columns[: node.keys]
 
-    def first(self, change: Change) -> str:
+    def first(self, change: Change) -> Select:
         """The groups of a change that is all there is."""
-        return str(self._groups(consolidated(names(self.source), change.sql, "> 0")))
+        return self._groups(consolidated(names(self.source), change.sql, "> 0"))
 
-    def again(self, members: Spine, groups: Spine, change: Change) -> str:
+    def again(self, members: Spine, groups: Spine, change: Change) -> Select:
         """The change of the groups that a change of their members touches. `members` is the integral with
         the change, `groups` that of the groups without."""
         size = change.rows or 0

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from ..schema import Schema
 from .spine import Spine
-from .sqltext import equal, grouping, listed, union
+from .sqltext import As, Joined, Query, Select, UnionAll, broadcast, equal, of_side, shuffle_hash
 from .tables import TIME, Table
 from .tablesview import TablesView
 
@@ -24,37 +24,35 @@ class GrowingSet:
         tables = tuple(self.events.fresh)
         return TablesView(self.events, tables if now or not self.delta.rows else tables[:-1])
 
-    def grown(self, derived: Sequence[str], seeded: bool, small: bool) -> Table:
-        """The rows that are new among those of some SELECTs. They are born one iteration after the latest
+    def grown(self, derived: Sequence[Query], seeded: bool, small: bool) -> Table:
+        """The rows that are new among those of some queries. They are born one iteration after the latest
         rows that they are derived from; those `seeded` by the imports, at iteration 0."""
         if not derived:
             return self.tables.nothing(self.schema, (TIME,))
         columns = self.events.columns
-        time = "-1 AS t" if seeded else "t"
+        time: str | As = As("-1", "t") if seeded else "t"
         # The weight is read, so that a fault that it carries is raised.
-        every = union([f"SELECT {listed(columns, 'w', time)} FROM ({query})" for query in derived])
-        born = "max(w) AS w, CAST(max(t) + 1 AS INT) AS t"
-        distinct = f"SELECT {listed(columns, born)} FROM ({every}) {grouping(columns)}"
+        every = UnionAll([Select([*columns, "w", time], query) for query in derived])
+        born = As("CAST(max(t) + 1 AS INT)", "t")
+        distinct = Select([*columns, As("max(w)", "w"), born], every, grouped=columns)
         query = self._unknown(distinct)
         return self.tables.settled(query, self.schema, small=small, extra=(TIME,), lies=columns)
 
-    def _unknown(self, distinct: str) -> str:
-        """A SELECT of the rows of another that the set lacks."""
+    def _unknown(self, distinct: Select) -> Select:
+        """The rows of a query that the set lacks."""
         columns, known = self.events.columns, self.events.fresh
-        new = listed((f"c.{c}" for c in columns), "1L AS w", "c.t")
+        new: list[str | As] = [*of_side("c", columns), As("1L", "w"), "c.t"]
         if not known:
-            return f"SELECT {new} FROM ({distinct}) c WHERE c.w > 0"
+            return Select(new, distinct, "c", where="c.w > 0")
+        on = equal("c", "s", columns)
         if sum(table.rows for table in known) <= self.tables.most_sent:
-            return (
-                f"SELECT /*+ BROADCAST(s) */ {new} FROM ({distinct}) c LEFT ANTI JOIN "
-                f"{self.events.of(known)} s ON {equal('c', 's', columns)} WHERE c.w > 0"
-            )
+            joined = Joined("LEFT ANTI JOIN", self.events.of(known), "s", on)
+            return Select(new, distinct, "c", [joined], "c.w > 0", hints=[broadcast("s")])
         # The large side is probed, not built: it lies partitioned by its row already.
-        there = f"(SELECT {listed(columns, 'true AS there')} FROM {self.events.aligned(known)})"
-        return (
-            f"SELECT /*+ SHUFFLE_HASH(c) */ {new} FROM ({distinct}) c "
-            f"LEFT JOIN {there} s ON {equal('c', 's', columns)} WHERE c.w > 0 AND s.there IS NULL"
-        )
+        there = Select([*columns, As("true", "there")], self.events.aligned(known))
+        joined = Joined("LEFT JOIN", there, "s", on)
+        lacks = "c.w > 0 AND s.there IS NULL"
+        return Select(new, distinct, "c", [joined], lacks, hints=[shuffle_hash("c")])
 
     def grow(self, new: Table) -> None:
         """Takes in new rows: they are the delta."""

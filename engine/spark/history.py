@@ -17,7 +17,20 @@ import pyarrow.compute as pc
 from ..schema import Schema
 from .driverbirths import BEFORE, MOST_ROWS, DriverBirths
 from .spine import Spine
-from .sqltext import consolidated, equal, grouping, listed, union
+from .sqltext import (
+    As,
+    Joined,
+    Query,
+    Select,
+    UnionAll,
+    broadcast,
+    consolidated,
+    equal,
+    everything,
+    of_side,
+    partitioned,
+    shuffle_hash,
+)
 from .tables import TIME, Table
 from .tablesview import TablesView
 
@@ -53,43 +66,44 @@ class History:
 
     # ------------------------------------------------------------- derivations
 
-    def derive(self, queries: Sequence[str], small: bool) -> None:
-        """Adds the derivations that some SELECTs give, with weights and iterations."""
+    def derive(self, queries: Sequence[Query], small: bool) -> None:
+        """Adds the derivations that some queries give, with weights and iterations."""
         if not queries:
             return
         table = self._learnt(queries) if small else None
         if table is None:
             self._leave_driver()
-            table = self.tables.settled(
-                summed(self._columns, f"({union(queries)})"), self.schema, small=small, extra=(TIME,)
-            )
+            summed = consolidated(self._columns, UnionAll(queries), times=("t",))
+            table = self.tables.settled(summed, self.schema, small=small, extra=(TIME,))
         if table.rows:
             self.derived = self.history.compacted([*self.derived, table])
             self.pending |= _iterations(table)
 
-    def _learnt(self, queries: Sequence[str]) -> Table | None:
+    def _learnt(self, queries: Sequence[Query]) -> Table | None:
         """The derivations of some queries, with the births of their rows on the driver; None if these are
         too many."""
-        births, columns = self._births, self._columns
+        births = self._births
         if births is None:
             return None
-        large = [table for table in self.history.parts if not table.small]
-        if large:
-            # The derivations go to where the history of their rows lies.
-            moved = f"SELECT {self.tables.moving(columns)}* FROM ({union(queries)})"
-            derived = summed(columns, f"({moved})")
-            items = listed((f"d.{c}" for c in columns), "d.w", "d.t", "s.w AS hw", "s.t AS ht")
-            query = (
-                f"SELECT /*+ SHUFFLE_HASH(d) */ {items} FROM ({derived}) d "
-                f"LEFT JOIN {self.history.aligned(large)} s ON {equal('d', 's', columns)}"
-            )
-        else:
-            derived = summed(columns, f"({union(queries)})")
-            query = f"SELECT *, CAST(NULL AS BIGINT) AS hw, CAST(NULL AS INT) AS ht FROM ({derived})"
+        query = self._beside_history(UnionAll(queries))
         found = self.tables.at_most(query, self.schema, self.tables.most_small, (TIME, *BEFORE))
         if found is None or len(births) + found.num_rows > MOST_ROWS:
             return None
         return self.tables.local(births.learn(found))
+
+    def _beside_history(self, every: Query) -> Select:
+        """The derivations of a query, each with those of its row that lie on the cluster since before the
+        epoch."""
+        columns = self._columns
+        large = [table for table in self.history.parts if not table.small]
+        if not large:
+            derived = consolidated(columns, every, times=("t",))
+            return Select(["*", As("CAST(NULL AS BIGINT)", "hw"), As("CAST(NULL AS INT)", "ht")], derived)
+        # The derivations go to where the history of their rows lies.
+        derived = consolidated(columns, partitioned(every, self.tables.partitions, columns), times=("t",))
+        items: list[str | As] = [*of_side("d", [*columns, "w", "t"]), As("s.w", "hw"), As("s.t", "ht")]
+        joined = Joined("LEFT JOIN", self.history.aligned(large), "s", equal("d", "s", columns))
+        return Select(items, derived, "d", [joined], hints=[shuffle_hash("d")])
 
     def _leave_driver(self) -> None:
         """From now on the cluster finds the births, in this epoch."""
@@ -119,51 +133,42 @@ class History:
         self.delta = delta
 
     def _step_on_cluster(self, time: int) -> Table:
-        columns = self._columns
         rows, size = self._touched(time)
-        hint = "BROADCAST" if size <= self.tables.most_sent else "SHUFFLE_HASH"
-        on = equal("s", "d", columns)
-        parts = []
         # Derivations at later iterations do not count yet.
-        for tables, h, a in (
-            (self.history.parts, "s.w", "s.w"),
-            (self.derived, "0L", "IF(s.t <= n.t, s.w, 0L)"),
-        ):
-            sql = self.history.of(tables, () if hint == "BROADCAST" else columns)
-            items = listed((f"s.{c}" for c in columns), "s.t", f"{h} AS h", f"{a} AS a", "n.t AS n")
-            parts.append(
-                f"SELECT /*+ {hint}(d), BROADCAST(n) */ {items} FROM {sql} s LEFT SEMI JOIN {rows} d ON {on} "
-                f"CROSS JOIN {self._now(time).view} n"
-            )
-        sums = "sum(h) AS h, sum(a) AS a, max(n) AS n"
-        each = f"SELECT {listed(columns, 't', sums)} FROM ({union(parts)}) {grouping(columns, 't')}"
-        births = listed(
-            columns,
-            "min(IF(h > 0, t, NULL)) AS old",
-            "min(IF(t <= n AND a > 0, t, NULL)) AS new",
-            "min(IF(t > n AND h > 0, t, NULL)) AS later",
-            "max(n) AS n",
-        )
-        weight = "CAST(IF(new <=> n, 1, 0) - IF(old <=> n, 1, 0) AS BIGINT) AS w"
-        again = "CASE WHEN new IS NOT NULL AND old > n THEN old WHEN new IS NULL AND old <= n THEN later END"
-        query = (
-            f"SELECT {listed(columns, weight, 'n AS t', f'coalesce({again}, -1) AS again')} "
-            f"FROM (SELECT {births} FROM ({each}) {grouping(columns)})"
-        )
-        query = f"SELECT * FROM ({query}) WHERE w <> 0 OR again >= 0"
+        before = self._weights_of(self.history.parts, "s.w", "s.w", rows, size, time)
+        derived = self._weights_of(self.derived, "0L", "IF(s.t <= n.t, s.w, 0L)", rows, size, time)
+        query = _changes(self._columns, UnionAll([before, derived]))
         extra = (TIME, pa.field("again", pa.int32(), nullable=False))
         few = size <= self.tables.most_small
         return self._scheduled(self.tables.settled(query, self.schema, small=few, at_most=size, extra=extra))
+
+    def _weights_of(
+        self, tables: Sequence[Table], before: str, now: str, rows: Query, size: int, time: int
+    ) -> Select:
+        """The derivations in some tables of `rows`, of which there are `size`: their weights before the epoch
+        as `h`, those that count at an iteration as `a`, and the iteration as `n`."""
+        columns, few = self._columns, size <= self.tables.most_sent
+        items: list[str | As] = [
+            *of_side("s", [*columns, "t"]),
+            As(before, "h"),
+            As(now, "a"),
+            As("n.t", "n"),
+        ]
+        source = self.history.of(tables, () if few else columns)
+        chosen = Joined("LEFT SEMI JOIN", rows, "d", equal("s", "d", columns))
+        iteration = Joined("CROSS JOIN", self._now(time).view, "n")
+        hints = [broadcast("d") if few else shuffle_hash("d"), broadcast("n")]
+        return Select(items, source, "s", [chosen, iteration], hints=hints)
 
     def _now(self, time: int) -> Table:
         """An iteration as a row: as a literal it would make every query a new one, to be compiled anew."""
         row = pa.table({"w": pa.array([1], pa.int64()), "t": pa.array([time], pa.int32())})
         return self.tables.local(row)
 
-    def _touched(self, time: int) -> tuple[str, int]:
-        """A table expression for the rows that are derived or due at an iteration, some perhaps twice, and
-        at most how many they are."""
-        columns = listed(self._columns) or "1 AS one"
+    def _touched(self, time: int) -> tuple[Query, int]:
+        """The rows that are derived or due at an iteration, some perhaps twice, and at most how many they
+        are."""
+        columns: Sequence[str | As] = self._columns or [As("1", "one")]
         locals_, queries, size = [], [], 0
         for table in (*self.derived, *self._due.pop(time, ())):
             if table.local is not None:
@@ -174,12 +179,12 @@ class History:
                     size += chosen.num_rows
             else:
                 at_column = "again" if "again" in table.frame.columns else "t"
-                queries.append(f"SELECT {columns} FROM {table.view} WHERE {at_column} = {time}")
+                queries.append(Select(columns, table.view, where=f"{at_column} = {time}"))
                 size += table.rows
         if locals_:
             chosen = self.tables.local(pa.concat_tables(locals_).combine_chunks())
-            queries.append(f"SELECT {columns} FROM {chosen.view}")
-        return f"({union(queries)})", size
+            queries.append(Select(columns, chosen.view))
+        return UnionAll(queries), size
 
     def _scheduled(self, found: Table) -> Table:
         """Notes when the rows of a step are due again. Returns the changes."""
@@ -191,7 +196,7 @@ class History:
             return self.tables.local(rows.filter(pc.not_equal(rows.column("w"), 0)).select(columns))
         for (time,) in found.frame.select("again").where("again >= 0").distinct().collect():
             self._appoint(int(time), found)
-        query = f"SELECT {listed(columns)} FROM {found.view} WHERE w <> 0"
+        query = Select(columns, found.view, where="w <> 0")
         return self.tables.settled(query, self.schema, small=False, extra=(TIME,))
 
     def _appoint(self, time: int, rows: Table) -> None:
@@ -199,10 +204,22 @@ class History:
         self.pending.add(time)
 
 
-def summed(columns: Sequence[str], source: str) -> str:
-    """A SELECT of derivations with their weights, each row at each iteration once."""
-    items = listed(columns, "sum(w) AS w", "t")
-    return f"SELECT {items} FROM {source} {grouping(columns, 't')} HAVING sum(w) <> 0"
+def _changes(columns: Sequence[str], weights: Query) -> Select:
+    """The changes at an iteration by the weights of derivations (see `History._weights_of`); `again` is the
+    iteration at which a row must be looked at again, or -1."""
+    sums = [As("sum(h)", "h"), As("sum(a)", "a"), As("max(n)", "n")]
+    each = Select([*columns, "t", *sums], weights, grouped=[*columns, "t"])
+    births = [
+        As("min(IF(h > 0, t, NULL))", "old"),
+        As("min(IF(t <= n AND a > 0, t, NULL))", "new"),
+        As("min(IF(t > n AND h > 0, t, NULL))", "later"),
+        As("max(n)", "n"),
+    ]
+    born = Select([*columns, *births], each, grouped=columns)
+    weight = As("CAST(IF(new <=> n, 1, 0) - IF(old <=> n, 1, 0) AS BIGINT)", "w")
+    again = "CASE WHEN new IS NOT NULL AND old > n THEN old WHEN new IS NULL AND old <= n THEN later END"
+    items: list[str | As] = [*columns, weight, As("n", "t"), As(f"coalesce({again}, -1)", "again")]
+    return everything(Select(items, born), where="w <> 0 OR again >= 0")
 
 
 def _iterations(table: Table) -> set[int]:

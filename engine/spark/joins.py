@@ -14,7 +14,7 @@ from ..planner import plan
 from ..schema import Schema
 from .expressions import Expressions
 from .faults import raised
-from .sqltext import As, Select, UnionAll, names, union
+from .sqltext import As, Query, Select, UnionAll, names
 from .valuations import Valuations, compiled
 from .views import JoinStart, SpineView, View
 
@@ -41,19 +41,19 @@ class JoinText:
             if binds(step) not in looked_up and compiled(step, [""] * len(inputs(step)), expressions).udf
         }
 
-    def summed(self, queries: Sequence[str], timed: bool) -> str:
-        """One SELECT of queries that keep their faults: a fault that cancels out is not raised."""
+    def summed(self, queries: Sequence[Query], timed: bool) -> Query:
+        """One query of queries that keep their faults: a fault that cancels out is not raised."""
+        every = UnionAll(queries)
         if not self._late:
-            return union(queries)
+            return every
         columns, time = names(self.node.schema), ["t"] if timed else []
-        sums = Select(
-            [*columns, *time, "e", As("sum(w)", "w")], UnionAll(queries), grouped=[*columns, *time, "e"]
-        )
-        return str(Select([*columns, As(raised(self.node.text), "w"), *time], sums, where="w <> 0"))
+        by = [*columns, *time, "e"]
+        sums = Select([*by, As("sum(w)", "w")], every, grouped=by)
+        return Select([*columns, As(raised(self.node.text), "w"), *time], sums, where="w <> 0")
 
     def query(
         self, start: int | None, rows: JoinStart | None, views: Sequence[View | None], raising: bool = True
-    ) -> str:
+    ) -> Select:
         """The SELECT of the join of `rows` in place of term `start` with the views of the other terms.
 
         Columns c0, c1, …, the weight `w`, and `t` where something is timed: the latest iteration of the
@@ -71,4 +71,4 @@ class JoinText:
         valuations = Valuations(self.node, self.expressions, self.sent, start, rows)
         for step in steps:
             valuations.add(step, views, fanout)
-        return str(valuations.end(self.node.output, raising or not self._late))
+        return valuations.end(self.node.output, raising or not self._late)

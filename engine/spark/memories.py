@@ -13,10 +13,10 @@ from ..circuit import Constant
 from ..rules import FixpointRule, Source
 from ..versions import Seen
 from .growingset import GrowingSet
-from .history import History, summed
+from .history import History
 from .joins import JoinStart, JoinText, SpineView, View
 from .spine import Spine
-from .sqltext import union
+from .sqltext import As, Query, Select, UnionAll, consolidated, everything, sourced
 from .tables import Table, Tables
 from .tablesview import TablesView
 
@@ -37,7 +37,7 @@ class GrowingSets:
     ) -> None:
         self._relations, self._tables = relations, tables
         self.imports = {at: _once(each.spine, tables) for at, each in imports.items()}
-        self._derived: dict[str, list[str]] = {head: [] for head in relations}
+        self._derived: dict[str, list[Query]] = {head: [] for head in relations}
         self._seeded, self._small, self._time = True, False, 0
 
     def changed(self, source: Source) -> int:
@@ -46,7 +46,7 @@ class GrowingSets:
     def assert_facts(self, head: str, facts: Constant) -> None:
         if facts.rows:
             table = self._tables.of_rows(facts.schema, facts.rows)
-            self._derived[head].append(f"SELECT * FROM {table.view}")
+            self._derived[head].append(everything(table.view))
 
     def derive(self, rule: FixpointRule[JoinText], start: int | None, seen: Seen) -> None:
         views = [self._view(source, seen[k]) for k, source in enumerate(rule.sources)]
@@ -97,7 +97,7 @@ def _once(spine: Spine, tables: Tables) -> Spine:
     if spine.once():
         return spine
     net = Spine(tables, spine.schema)
-    query = f"SELECT * FROM {spine.net()}"
+    query = everything(spine.net())
     net.replace([tables.settled(query, net.schema, small=False, lies=net.columns)])
     return net
 
@@ -107,7 +107,7 @@ class Histories:
 
     def __init__(self, relations: Mapping[str, History], imports: Mapping[int, Imported]) -> None:
         self._relations, self._imports = relations, imports
-        self._derived: dict[str, list[str]] = {head: [] for head in relations}
+        self._derived: dict[str, list[Query]] = {head: [] for head in relations}
         self._small = all(i.change is None or i.change.small for i in imports.values())
 
     def changed(self, source: Source) -> int:
@@ -163,7 +163,7 @@ class Counting:
         tables: Tables,
     ) -> None:
         self._events, self._histories, self._imports, self._tables = events, histories, imports, tables
-        self._derived: dict[str, list[str]] = {head: [] for head in events}
+        self._derived: dict[str, list[Query]] = {head: [] for head in events}
 
     def changed(self, source: Source) -> int:
         return self._view(source).rows
@@ -171,7 +171,7 @@ class Counting:
     def assert_facts(self, head: str, facts: Constant) -> None:
         if facts.rows:
             table = self._tables.of_rows(facts.schema, facts.rows)
-            self._derived[head].append(_dated(f"SELECT * FROM {table.view}", False))
+            self._derived[head].append(_dated(everything(table.view), False))
 
     def derive(self, rule: FixpointRule[JoinText], start: int | None, seen: Seen) -> None:
         views = [self._view(source) for source in rule.sources]
@@ -190,15 +190,13 @@ class Counting:
         return TablesView(self._events[source], tuple(self._events[source].parts))
 
     def merge(self) -> None:
-        made = {
-            head: self._tables.stored(
-                summed(self._events[head].columns, f"({union(queries)})"), self._events[head].columns
-            )
-            for head, queries in self._derived.items()
-            if queries
-        }
+        made = {head: self._merged(head, queries) for head, queries in self._derived.items() if queries}
         for head, table in made.items():
             self._histories[head].replace([table] if table.rows else [])
+
+    def _merged(self, head: str, queries: Sequence[Query]) -> Table:
+        columns = self._events[head].columns
+        return self._tables.stored(consolidated(columns, UnionAll(queries), times=("t",)), columns)
 
 
 def _meets_nothing(rule: FixpointRule[JoinText], start: int | None, views: Sequence[View]) -> bool:
@@ -216,20 +214,20 @@ def _select(
     rows: JoinStart | None,
     views: Sequence[View],
     raising: bool = True,
-) -> str:
-    """A SELECT of a head's rows, through the linear joins; see `JoinText.query`."""
+) -> Query:
+    """The query of a head's rows, through the linear joins; see `JoinText.query`."""
     others = [None if k == start else view for k, view in enumerate(views)]
-    text = join.query(start, rows, others, raising)
+    query: Query = join.query(start, rows, others, raising)
     if not raising:
-        text = join.summed([text], True)
+        query = join.summed([query], True)
     timed = (rows is not None and rows.timed) or any(v is not None and v.timed for v in others)
     for each in linear:
-        text = each.query(0, JoinStart(f"({text})", 0, timed), (None,))
-    return text
+        query = each.query(0, JoinStart(sourced(query), 0, timed), (None,))
+    return query
 
 
-def _dated(query: str, timed: bool) -> str:
+def _dated(query: Query, timed: bool) -> Select:
     """The rows that a rule derives, at the iterations at which they reach the head."""
     if not timed:
-        return f"SELECT *, CAST(0 AS INT) AS t FROM ({query})"
-    return f"SELECT q.* EXCEPT (t), CAST(t + 1 AS INT) AS t FROM ({query}) q"
+        return Select(["*", As("CAST(0 AS INT)", "t")], query)
+    return Select(["q.* EXCEPT (t)", As("CAST(t + 1 AS INT)", "t")], query, "q")

@@ -9,6 +9,7 @@ from .spine import Spine
 from .sqltext import (
     As,
     Joined,
+    Query,
     Select,
     Source,
     UnionAll,
@@ -31,7 +32,7 @@ def touched(state: Spine, change: Source, columns: Sequence[str], size: int, now
     return Select(of_side("s", [*state.columns, "w"]), source, "s", [joined], hints=[hint])
 
 
-def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> str:
+def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> Select:
     """The legal change of a set for parts (table expression, sign, size) applied in order: of each row the
     last one decides, and counts where it changes what is there."""
     columns = state.columns
@@ -42,29 +43,29 @@ def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> str:
     decides = "max(s)" if len({sign for _, sign, _ in parts}) == 1 else "max_by(s, k)"
     last = Select([*columns, As(decides, "s")], UnionAll(signed), grouped=columns)
     if not state.rows(False):
-        return str(Select([*columns, As("1L", "w")], last, where="s > 0"))
+        return Select([*columns, As("1L", "w")], last, where="s > 0")
     there = touched(state, last, columns, sum(size for _, _, size in parts))
     both = UnionAll(
         [Select([*columns, "s", As("0L", "w")], last), Select([*columns, As("0", "s"), "w"], there)]
     )
     legal = "CASE WHEN sum(s) > 0 AND sum(w) = 0 THEN 1L WHEN sum(s) < 0 AND sum(w) > 0 THEN -1L ELSE 0L END"
     changes = Select([*columns, As(legal, "w")], both, grouped=columns)
-    return str(everything(changes, where="w <> 0"))
+    return everything(changes, where="w <> 0")
 
 
-def multiset_input(columns: Sequence[str], parts: Sequence[tuple[str, int, int]]) -> str:
+def multiset_input(columns: Sequence[str], parts: Sequence[tuple[str, int, int]]) -> Select:
     """The change of a multiset: the parts' rows, counted."""
     signed = [Select([*columns, As(f"{sign}L * w", "w")], sql) for sql, sign, _ in parts]
-    return str(consolidated(columns, UnionAll(signed)))
+    return consolidated(columns, UnionAll(signed))
 
 
-def distinct(counts: Spine, change: Change) -> str:
+def distinct(counts: Spine, change: Change) -> Select:
     """The change of presence: the sign changes H of the integral, `counts` without the change
     (Proposition 4.7)."""
     columns = counts.columns
     if not counts.rows(False):
         present = consolidated(columns, change.sql, "> 0")
-        return str(Select([*columns, As("1L", "w")], present))
+        return Select([*columns, As("1L", "w")], present)
     before = touched(counts, change.sql, columns, change.rows or 0)
     both = UnionAll(
         [
@@ -74,11 +75,11 @@ def distinct(counts: Spine, change: Change) -> str:
     )
     sign = "CAST(IF(sum(o) + sum(d) > 0, 1, 0) - IF(sum(o) > 0, 1, 0) AS BIGINT)"
     signs = Select([*columns, As(sign, "w")], both, grouped=columns)
-    return str(everything(signs, where="w <> 0"))
+    return everything(signs, where="w <> 0")
 
 
-def difference(old: str | Select, new: str | Select, columns: Sequence[str]) -> str:
-    """The change from one set of rows, a SELECT, to another."""
-    gone = Select([*columns, As("-1L", "w")], f"({old})")
-    both = UnionAll([gone, Select([*columns, As("1L", "w")], f"({new})")])
-    return str(consolidated(columns, both))
+def difference(old: Query, new: Query, columns: Sequence[str]) -> Select:
+    """The change from one set of rows to another."""
+    gone = Select([*columns, As("-1L", "w")], old)
+    both = UnionAll([gone, Select([*columns, As("1L", "w")], new)])
+    return consolidated(columns, both)

@@ -12,6 +12,7 @@ from .change import Change
 from .faults import raising
 from .rows import FrameRows
 from .running import RunningEpoch
+from .sqltext import everything
 from .state import State
 
 
@@ -26,7 +27,7 @@ def answer(of: State, circuit: Circuit) -> FrameRows:
     with raising(of.expressions), of.tables.configured():
         (change,) = walk(state.circuit, _Query(state, counted)).values()
         rows = of.tables.nothing(schema) if change is None else change.table
-        local = rows.local or of.tables.fetch(f"SELECT * FROM {rows.view}", schema)
+        local = rows.local or of.tables.fetch(everything(rows.view), schema)
     of.sweep()
     return FrameRows(schema, of.tables.codec, lambda: local.num_rows, lambda: local)
 
@@ -44,7 +45,7 @@ class _Query(RunningEpoch):
         if not spine.rows():
             return None
         net = self._counted[node.relation] or not spine.once()
-        return self._change(at, f"SELECT * FROM {spine.net() if net else spine.contents()}", False)
+        return self._change(at, everything(spine.net() if net else spine.contents()), False)
 
     def group(self, at: NodeId, node: DeltaGroup, change: Change | None) -> Change | None:
         return None if change is None else self._change(at, self.state.groups[at].first(change), change.small)

@@ -10,7 +10,7 @@ from .codec import Codec
 from .faults import raising
 from .rows import FrameDelta, FrameRows
 from .spine import Spine
-from .sqltext import consolidated, equal, quoted
+from .sqltext import As, Joined, Select, broadcast, consolidated, equal, quoted
 from .state import State
 from .tables import Table, Tables
 
@@ -41,7 +41,7 @@ def size_of(state: State, relation: str) -> int:
     if not spine.rows():
         return 0
     with raising(state.expressions), state.tables.configured():
-        (row,) = state.tables.spark.sql(f"SELECT count(*) FROM {spine.net()}").collect()
+        (row,) = state.tables.spark.sql(str(Select(("count(*)",), spine.net()))).collect()
     return int(row[0])
 
 
@@ -74,10 +74,9 @@ def _matches(
     """The rows `s` of a spine, with their weights, for which there is a wanted row `d`."""
     with raising(state.expressions), state.tables.configured():
         asked = state.tables.of_rows(schema, wanted)
-        query = (
-            f"SELECT /*+ BROADCAST(d) */ s.* FROM {spine.contents()} s LEFT SEMI JOIN {asked.view} d ON {on}"
-        )
-        found = state.tables.fetch(consolidated(spine.columns, f"({query})"), spine.schema)
+        joined = Joined("LEFT SEMI JOIN", asked.view, "d", on)
+        held = Select(("s.*",), spine.contents(), "s", [joined], hints=[broadcast("d")])
+        found = state.tables.fetch(consolidated(spine.columns, held), spine.schema)
         asked.release()
     return found
 
@@ -114,5 +113,7 @@ def shown_delta(tables: Tables, schema: Schema, table: Table) -> FrameDelta:
 
 def _renamed(frame: DataFrame, schema: Schema, weight: str | None) -> DataFrame:
     """A frame with the columns' own names."""
-    shown = [f"c{k} AS {quoted(column.name)}" for k, column in enumerate(schema)]
-    return frame.selectExpr(*shown, *([f"w AS {weight}"] if weight else []))
+    items = [As(f"c{k}", quoted(column.name)) for k, column in enumerate(schema)]
+    if weight:
+        items.append(As("w", weight))
+    return frame.selectExpr(*map(str, items))

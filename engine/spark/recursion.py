@@ -14,7 +14,7 @@ from .driverrecursion import DriverRecursion, Outgrown
 from .expressions import Expressions
 from .memories import Imported
 from .operators import difference
-from .sqltext import names
+from .sqltext import everything, names
 from .tables import Table, Tables
 
 
@@ -117,9 +117,7 @@ class RunningRecursion:
         for head, before in self._before.items():
             if before.rows:
                 schema = self._recursion.schemas[head]
-                query = difference(
-                    f"SELECT * FROM {before.view}", f"SELECT * FROM {found[head].view}", names(schema)
-                )
+                query = difference(everything(before.view), everything(found[head].view), names(schema))
                 found[head] = self._recursion.tables.settled(query, schema, small=False)
         return found
 

@@ -29,7 +29,7 @@ from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
 from .recursion import RunningRecursion
 from .rows import FrameDelta
-from .sqltext import consolidated, listed, names, union
+from .sqltext import As, Query, Select, UnionAll, consolidated, names
 from .state import State
 from .tables import Table
 
@@ -42,10 +42,10 @@ class RunningEpoch:
         self.circuit, self.tables = state.circuit, state.tables
         self._begun: list[RunningRecursion] = []
 
-    def _change(self, at: NodeId, query: str, small: bool, by_row: bool = False) -> Change:
+    def _change(self, at: NodeId, query: Query, small: bool, by_row: bool = False) -> Change:
         """A change by a query; `by_row`: it ends in a grouping by the whole row."""
         schema = self.circuit.nodes[at].schema
-        return Change(self.tables, schema, query, small, lies=names(schema) if by_row else ())
+        return Change(self.tables, schema, query, small, names(schema) if by_row else ())
 
     # ------------------------------------------------------------- operators
 
@@ -77,16 +77,14 @@ class RunningEpoch:
         some = [change for change in changes if change is not None]
         if not some:
             return None
-        return self._change(
-            at, union([change.query for change in some]), all(change.small for change in some)
-        )
+        every = UnionAll([change.query for change in some])
+        return self._change(at, every, all(change.small for change in some))
 
     def negate(self, at: NodeId, node: Negate, change: Change | None) -> Change | None:
         if change is None:
             return None
-        return self._change(
-            at, f"SELECT {listed(names(node.schema), '-w AS w')} FROM {change.sql}", change.small
-        )
+        query = Select([*names(node.schema), As("-w", "w")], change.sql)
+        return self._change(at, query, change.small)
 
     def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Change | None]) -> Change | None:
         text, spines = self.state.joins[at], self.state.spines
@@ -118,7 +116,7 @@ class RunningEpoch:
             queries.append(text.query(start, rows, views, raising=positive))
         if not queries:
             return None
-        query = union(queries) if positive else text.summed(queries, False)
+        query: Query = UnionAll(queries) if positive else text.summed(queries, False)
         return self._change(at, query, all(c is None or c.small for c in changes))
 
     def distinct(self, at: NodeId, node: DeltaDistinct, change: Change | None) -> Change | None:

@@ -149,9 +149,7 @@ class Spine:
     def _merged(self, large: Sequence[Table]) -> Table:
         if all_positive(large):
             return self.tables.stored(everything(self.aligned(large)), lies=self.columns)
-        by = [*self.columns, *self.time]
-        summed: list[str | As] = [*self.columns, As("sum(w)", "w"), *self.time]
-        query = Select(summed, self.aligned(large), grouped=by, having="sum(w) <> 0")
+        query = consolidated(self.columns, self.aligned(large), times=self.time)
         return self.tables.stored(query, lies=self.columns)
 
     def replace(self, tables: Sequence[Table]) -> None:

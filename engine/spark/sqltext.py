@@ -70,7 +70,7 @@ class Select:
         if self.where:
             parts.append(f"WHERE {self.where}")
         if self.grouped is not None:
-            parts.append(grouping(self.grouped))
+            parts.append(f"GROUP BY {', '.join(self.grouped) or repr('all')}")
         if self.having:
             parts.append(f"HAVING {self.having}")
         return " ".join(parts)
@@ -80,14 +80,13 @@ class Select:
 class UnionAll:
     """All rows of some queries, a row as often as they have it."""
 
-    queries: Sequence[str | Select]
+    queries: Sequence[Query]
 
     def __str__(self) -> str:
         return " UNION ALL ".join(map(str, self.queries))
 
 
 Query: TypeAlias = Select | UnionAll
-QueryText: TypeAlias = str | Query  # a string is the text of a query
 Source: TypeAlias = str | Query  # a string is a table expression
 
 
@@ -101,14 +100,20 @@ def everything(source: Source, where: str = "") -> Select:
     return Select(("*",), source, where=where)
 
 
-def consolidated(columns: Sequence[str], source: Source, having: str = "<> 0") -> Select:
-    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says."""
-    return Select([*columns, As("sum(w)", "w")], source, grouped=columns, having=f"sum(w) {having}")
+def consolidated(
+    columns: Sequence[str], source: Source, having: str = "<> 0", times: Sequence[str] = ()
+) -> Select:
+    """The rows of a source, each once, with their weights summed; those whose sum is as `having` says.
+
+    `times`: columns after the weight that tell rows apart, too.
+    """
+    items: list[str | As] = [*columns, As("sum(w)", "w"), *times]
+    return Select(items, source, grouped=[*columns, *times], having=f"sum(w) {having}")
 
 
-def union(queries: Sequence[str | Select]) -> str:
-    """The text of the rows of some queries, one after the other."""
-    return str(UnionAll(queries))
+def partitioned(source: Source, partitions: int, columns: Sequence[str]) -> Select:
+    """All columns of a source, its rows partitioned by some columns; without columns, as they lie."""
+    return Select(("*",), source, hints=[repartition(partitions, columns)] if columns else [])
 
 
 # ------------------------------------------------------------- hints
@@ -126,7 +131,7 @@ def shuffle_hash(alias: str) -> str:
 
 def repartition(partitions: int, columns: Sequence[str]) -> str:
     """The hint to partition the rows of a SELECT by columns."""
-    return f"REPARTITION({partitions}, {listed(columns)})"
+    return f"REPARTITION({partitions}, {', '.join(columns)})"
 
 
 # ------------------------------------------------------------- pieces
@@ -137,19 +142,9 @@ def names(schema: Schema) -> list[str]:
     return [f"c{k}" for k in range(len(schema))]
 
 
-def listed(*parts: str | Iterable[str]) -> str:
-    """The items of a list, with commas."""
-    return ", ".join(one for part in parts for one in ((part,) if isinstance(part, str) else part))
-
-
 def of_side(alias: str, columns: Iterable[str]) -> list[str]:
     """Columns of one side of a join."""
     return [f"{alias}.{column}" for column in columns]
-
-
-def grouping(*columns: str | Iterable[str]) -> str:
-    """A GROUP BY clause; without columns, all rows are one group, and no row is none."""
-    return f"GROUP BY {listed(*columns) or repr('all')}"
 
 
 def equal(left: str, right: str, columns: Iterable[str]) -> str:

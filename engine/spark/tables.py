@@ -20,7 +20,7 @@ from .. import interrupt
 from ..schema import Column, Rows, Schema
 from .codec import Codec
 from .settings import Settings, session_partitions
-from .sqltext import QueryText, everything, repartition
+from .sqltext import Query, everything
 from .table import TIME, WEIGHT, Registry, Table, arrow_schema, checkpointed
 
 if TYPE_CHECKING:
@@ -128,15 +128,11 @@ class Tables:
 
     # ------------------------------------------------------------- tables of queries
 
-    def moving(self, columns: Sequence[str]) -> str:
-        """The hint of a SELECT that partitions its rows by columns, as state is."""
-        return f"/*+ {repartition(self.partitions, columns)} */ " if columns else ""
-
-    def stored(self, sql: QueryText, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
+    def stored(self, query: Query, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
         """The rows of a query, computed now by one job and kept by the executors: partitioned by some
         columns, or as they come, by the columns `lies`."""
         interrupt.check()
-        frame = self.spark.sql(str(sql))
+        frame = self.spark.sql(str(query))
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
@@ -152,7 +148,7 @@ class Tables:
 
     def settled(
         self,
-        sql: QueryText,
+        query: Query,
         schema: Schema,
         *,
         small: bool,
@@ -170,44 +166,46 @@ class Tables:
         if small:
             known = at_most is not None and at_most <= self.most_small
             rows = (
-                self.fetch(sql, schema, extra) if known else self.at_most(sql, schema, self.most_small, extra)
+                self.fetch(query, schema, extra)
+                if known
+                else self.at_most(query, schema, self.most_small, extra)
             )
             if rows is not None:
                 return self.local(rows)
-        table = self.stored(sql, lies=lies)
+        table = self.stored(query, lies=lies)
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(everything(table.view), schema, extra))
 
     # ------------------------------------------------------------- rows on the driver
 
-    def few(self, sql: QueryText, schema: Schema, most: int) -> pa.Table | None:
+    def few(self, query: Query, schema: Schema, most: int) -> pa.Table | None:
         """The rows of a query, on the driver, if Spark expects few and they are no more than `most`."""
-        expected = self._expected_bytes(sql)
+        expected = self._expected_bytes(query)
         if expected is None or expected > most * _ROW_BYTES:
             return None
-        return self.at_most(sql, schema, most)
+        return self.at_most(query, schema, most)
 
     def at_most(
-        self, sql: QueryText, schema: Schema, most: int, extra: Sequence[pa.Field] = ()
+        self, query: Query, schema: Schema, most: int, extra: Sequence[pa.Field] = ()
     ) -> pa.Table | None:
         """The rows of a query, on the driver, if they are no more than `most`; by one job, of which no
         partition gives many more. A LIMIT would bring all rows to one task first."""
         interrupt.check()
         first = f"(monotonically_increasing_id() & {_IN_PARTITION}) <= {most}"
-        limited = everything(f"({sql})", where=first)
+        limited = everything(query, where=first)
         rows = self.fetch(limited, schema, extra)
         return rows if rows.num_rows <= most else None
 
-    def _expected_bytes(self, sql: QueryText) -> float | None:
+    def _expected_bytes(self, query: Query) -> float | None:
         """The size that Spark's optimizer guesses of a query's rows; None if it says none."""
-        (plan,) = self.spark.sql(f"EXPLAIN COST {sql}").collect()
+        (plan,) = self.spark.sql(f"EXPLAIN COST {query}").collect()
         found = _SIZE.search(plan[0])
         return float(found[1]) * _UNITS[found[2]] if found else None
 
-    def fetch(self, sql: QueryText, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
+    def fetch(self, query: Query, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
         """The rows of a query, on the driver."""
-        return self.collected(self.spark.sql(str(sql)), schema, extra)
+        return self.collected(self.spark.sql(str(query)), schema, extra)
 
     def collected(self, frame: DataFrame, schema: Schema, extra: Sequence[pa.Field] = ()) -> pa.Table:
         """The rows of a frame, on the driver."""

@@ -14,6 +14,7 @@ import ddlog
 from ddlog.engine.births import Timeline
 from ddlog.engine.spark.history import History
 from ddlog.engine.spark.spine import Spine
+from ddlog.engine.spark.sqltext import everything
 from ddlog.engine.spark.tables import Options, Table, Tables
 from ddlog.spark.types.codec import SparkCodec
 
@@ -49,7 +50,7 @@ class OnCluster:
 
     def derive(self, derived: Derived) -> None:
         if derived:
-            self._history.derive([f"SELECT * FROM {self._table(derived).view}"], self._on_driver)
+            self._history.derive([everything(self._table(derived).view)], self._on_driver)
 
     def step(self, time: int) -> Mapping[int, int]:
         delta = self._history.step(time)
