@@ -27,7 +27,9 @@ def answer(of: State, circuit: Circuit) -> FrameRows:
     with raising(of.expressions), of.tables.configured():
         (change,) = walk(state.circuit, _Query(state, counted)).values()
         rows = of.tables.nothing(schema) if change is None else change.table
-        local = rows.local or of.tables.fetch(everything(rows.view), schema)
+        local = rows.local
+        if local is None:
+            local = of.tables.fetch(everything(rows.view), schema)
     of.sweep()
     return FrameRows(schema, of.tables.codec, lambda: local.num_rows, lambda: local)
 
