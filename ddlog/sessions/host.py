@@ -6,14 +6,15 @@ session is made, and nothing else in a session depends on which it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import Relation
-from ..engine.runtime import Delta, Runtime
+from ..engine.runtime import Delta, RowSet, Runtime
+from ..types import TypeDef
 from .gaps import HostKind
 from .incoming import IncomingRows
 from .pending import PendingChanges
@@ -21,6 +22,7 @@ from .pending import PendingChanges
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..engine.circuit import Circuit
     from ..io.places import Place
 
 
@@ -70,6 +72,10 @@ class Host(Protocol):
 
     def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
         """The facts of the input relations at places; `others` are the other relations. Raises DDlogError."""
+
+    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
+        """The rows of a query's circuit; see `Runtime.query`. `typedefs` are the types of the program and of
+        the query."""
 
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a Spark DataFrame. Raises DDlogError."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import Relation
-from ..engine.runtime import Delta, Runtime
+from ..engine.runtime import Delta, RowSet, Runtime
 from ..types import TypeDef
 from .gaps import Ability, HostKind, refused
 from .host import FactSource, LocatedFacts
@@ -74,6 +74,9 @@ class InProcessHost:
             for file in found.files
         ]
         return LocatedFacts(sources, found.missing, found.ignored)
+
+    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
+        return self.runtime.query(circuit)
 
     def frame(self, relation: str) -> DataFrame:
         raise refused(self.kind, Ability.FRAMES_OUT)

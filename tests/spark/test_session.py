@@ -189,6 +189,20 @@ def test_multisets(spark: SparkSession, session: ddlog.Session) -> None:
     assert session.commit().rows("Times") == [((2,), -1), ((6,), 1)]
 
 
+def test_a_query_may_have_types_that_the_program_has_not(spark: SparkSession) -> None:
+    program = ddlog.compile(
+        "input relation Number(n: u32) output relation Shown(n: u32) Shown(n) :- Number(n)."
+    )
+    with program.session(spark=spark) as session:
+        session.insert("Number", (1,), (2,))
+        session.commit()
+        for text, printed in (
+            ("Number(n), var some = Some{n}", "[(1, Some(x=1)), (2, Some(x=2))]"),
+            ("Number(n), var left: Either<u32, string> = Left{n}", "[(1, Left(l=1)), (2, Left(l=2))]"),
+        ):
+            assert str(session.query(text).rows) == printed
+
+
 def test_run_as_a_step_of_a_pipeline(spark: SparkSession) -> None:
     edges = spark.createDataFrame([(1, 2), (2, 3)], "a INT, b INT")
     results = PROGRAM.run(spark, {"Edge": edges})

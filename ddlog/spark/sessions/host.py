@@ -3,7 +3,7 @@ executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import values
 from ...core import Relation
 from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
-from ...engine.runtime import Delta
+from ...engine.runtime import Delta, RowSet
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
@@ -24,6 +24,7 @@ from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.inprocess import show_key
 from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
 from ...sessions.program import Program
+from ...types import TypeDef
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
@@ -99,6 +100,10 @@ class SparkHost:
             return table_rows(self.runtime, declared, table, self._typedefs)
         cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
+
+    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
+        self._codec.learn(typedefs)
+        return self.runtime.query(circuit)
 
     def frame(self, relation: str) -> DataFrame:
         with spark_failures():

@@ -26,6 +26,10 @@ class SparkCodec:
         self._forms: dict[Type, ArrowForm] = {}
         self._texts: dict[Type, str] = {}
 
+    def learn(self, typedefs: TypeDefs) -> None:
+        """Takes more types in: those that only a query has."""
+        self.typedefs.update(typedefs)
+
     def __reduce__(self) -> tuple[Any, ...]:
         return SparkCodec, ({name: _without_json(each) for name, each in self.typedefs.items()},)
 
