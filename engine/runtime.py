@@ -1,4 +1,4 @@
-"""The protocol of runtimes: all that a session asks of one. And the choice of one.
+"""The protocol of runtimes: all that a session asks of one.
 
 A runtime holds the state of one circuit and runs it epoch by epoch. How it does so is its own
 business; `schedule` drives the operators of any runtime in the same order.
@@ -128,15 +128,3 @@ class FrameRuntime(Runtime, Protocol):
 
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""
-
-
-def create_runtime(circuit: Circuit, name: str = "inprocess", *, nan: float = float("nan")) -> Runtime:
-    """A runtime for a circuit of changes, from `incrementalize`. Raises ValueError for an unknown name.
-
-    `nan` is the value that stands for NaN in rows.
-    """
-    if name == "inprocess":
-        from .inprocess.runtime import InProcess
-
-        return InProcess(circuit, nan)
-    raise ValueError(f"no runtime is called {name!r}; there is: inprocess")

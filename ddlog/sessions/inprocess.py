@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 def open_host(program: Program, circuit: Circuit) -> InProcessHost:
     """A host for an incremental circuit of a program."""
-    from ..engine.runtime import create_runtime
+    from ..engine.inprocess.runtime import InProcess
 
-    return InProcessHost(program, create_runtime(circuit, nan=values.NAN))
+    return InProcessHost(program, InProcess(circuit, values.NAN))
 
 
 class InProcessHost:

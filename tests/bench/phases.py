@@ -16,8 +16,8 @@ from typing import TypeVar
 import ddlog
 from ddlog.check.program import check_program
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.passes import optimize
-from ddlog.engine.runtime import create_runtime
 from ddlog.lowering.lower import lower
 from ddlog.lowering.stratify import stratify
 from ddlog.names.modules import library
@@ -67,7 +67,7 @@ def stages(path: Path) -> dict[str, float]:
         relational = clock("lower", lambda: lower(checked, list(checked.relations)))
         smaller = clock("optimize", lambda: optimize(relational))
         circuit = clock("incrementalize", lambda: incrementalize(smaller))
-        runtime = clock("create runtime", lambda: create_runtime(circuit, nan=NAN))
+        runtime = clock("create runtime", lambda: InProcess(circuit, NAN))
     kept = frozenset(name for name, _ in circuit.relations)
     program = Program(source, checked)
     session = Session(program, InProcessHost(program, runtime), kept)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Output
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.runtime import Runtime, create_runtime
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import Column, Kind
 
 quick = settings(deadline=None, max_examples=60)
@@ -26,7 +27,7 @@ def totals(kind: Kind, domain: str) -> Runtime:
     out = (key, Column("n", Kind.INT, "bigint"), number, Column("avg", Kind.FLOAT, "double"))
     aggregates = (Aggregate("count", ()), Aggregate("sum", (2,)), Aggregate("avg", (2,)))
     nodes = (Input("Row", source), Group(0, 1, aggregates, out), Output("Totals", 1, out))
-    return create_runtime(incrementalize(Circuit(nodes, (("Row", 0),))))
+    return InProcess(incrementalize(Circuit(nodes, (("Row", 0),))))
 
 
 def follow(runtime: Runtime, values: list, gone: list[bool]) -> tuple[list, list]:

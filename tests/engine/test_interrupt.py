@@ -27,8 +27,9 @@ from ddlog.engine.circuit import (
 )
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.running import RunningEpoch
+from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.store import Store
-from ddlog.engine.runtime import IterationLimit, create_runtime
+from ddlog.engine.runtime import IterationLimit
 from ddlog.engine.schema import RowExpr
 
 from .random_circuits import int_column, schema
@@ -51,7 +52,7 @@ def endless() -> Circuit:
 
 
 def test_ctrl_c_rolls_the_epoch_back() -> None:
-    runtime = create_runtime(incrementalize(endless()))
+    runtime = InProcess(incrementalize(endless()))
     runtime.commit({})
     press = threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT))
     press.start()
@@ -62,7 +63,7 @@ def test_ctrl_c_rolls_the_epoch_back() -> None:
 
 
 def test_the_iteration_limit_rolls_the_epoch_back() -> None:
-    runtime = create_runtime(incrementalize(endless()))
+    runtime = InProcess(incrementalize(endless()))
     with pytest.raises(IterationLimit, match="no fixpoint after 10 iterations of R"):
         runtime.commit({"A": [(runtime.batch("A", [(0,)]), 1)]}, max_iterations=10)
     assert runtime.size("A") == runtime.size("R") == 0

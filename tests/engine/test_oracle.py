@@ -6,7 +6,6 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from unittest import mock
 
-import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -15,9 +14,10 @@ from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess import grouping, history, store
+from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
-from ddlog.engine.runtime import Runtime, create_runtime
+from ddlog.engine.runtime import Runtime
 
 from .random_circuits import INPUTS, Changes, apply, circuits, streams
 
@@ -42,7 +42,7 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 @thorough
 @given(circuits(), streams(), st.booleans())
 def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
-    follow(circuit, create_runtime(incrementalize(optimize(circuit) if optimized else circuit)), epochs)
+    follow(circuit, InProcess(incrementalize(optimize(circuit) if optimized else circuit)), epochs)
 
 
 def undo(changes: Changes) -> Changes:
@@ -70,7 +70,7 @@ def follow(circuit: Circuit, runtime: Runtime, epochs: list[Changes]) -> None:
 @thorough
 @given(circuits(), streams())
 def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes]) -> None:
-    runtime = create_runtime(incrementalize(circuit))
+    runtime = InProcess(incrementalize(circuit))
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     for changes in epochs:
         apply(contents, changes)
@@ -85,7 +85,7 @@ def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes
 @thorough
 @given(circuits(), streams(), st.integers(0, 5))
 def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes], failing: int) -> None:
-    runtime = create_runtime(incrementalize(circuit))
+    runtime = InProcess(incrementalize(circuit))
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple, int]] = {}
 
@@ -131,8 +131,8 @@ def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: lis
     apart = [{one: c[one] if one == name else [] for one in c} for c in epochs for name in c]
     nothing: Changes = {name: [] for name in INPUTS}
     undone = list(map(undo, reversed(epochs)))
-    follow(circuit, create_runtime(incrementalize(circuit)), [nothing, *apart, *undone])
-    follow(circuit, create_runtime(incrementalize(circuit)), [nothing, *epochs, *undone])
+    follow(circuit, InProcess(incrementalize(circuit)), [nothing, *apart, *undone])
+    follow(circuit, InProcess(incrementalize(circuit)), [nothing, *epochs, *undone])
 
 
 @thorough
@@ -141,9 +141,7 @@ def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: lis
     with ExitStack() as patched:
         for module in (grouping, history, store):
             patched.enter_context(mock.patch.object(module, "_FEW_GHOSTS", 0))
-        follow(
-            circuit, create_runtime(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs]
-        )
+        follow(circuit, InProcess(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 
 @thorough
@@ -151,7 +149,7 @@ def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: lis
 def test_an_interrupt_at_any_safe_point_leaves_no_trace(
     circuit: Circuit, epochs: list[Changes], points: list[int]
 ) -> None:
-    runtime = create_runtime(incrementalize(circuit))
+    runtime = InProcess(incrementalize(circuit))
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple, int]] = {}
     for number, changes in enumerate(epochs):
@@ -178,7 +176,7 @@ def test_only_what_a_changed_input_reaches_is_looked_at() -> None:
         for k in range(5)
     )
     program = ddlog.compile(text)
-    runtime = create_runtime(incrementalize(program.circuit("relational")))
+    runtime = InProcess(incrementalize(program.circuit("relational")))
     visited: list[int] = []
     with mock.patch.object(interrupt, "check", lambda: visited.append(1)):
         runtime.commit({})
@@ -188,8 +186,3 @@ def test_only_what_a_changed_input_reaches_is_looked_at() -> None:
     assert {name: delta.rows for name, delta in deltas.items() if len(delta)} == {"O3": [(8,)]}
     assert sorted(deltas) == [f"O{k}" for k in range(5)]
     assert len(visited) < everything / 3
-
-
-def test_unknown_runtime() -> None:
-    with pytest.raises(ValueError, match="no runtime is called"):
-        create_runtime(Circuit(()), "abacus")

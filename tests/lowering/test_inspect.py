@@ -14,7 +14,7 @@ import ddlog
 from ddlog import DDlogError, Session
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import EPOCH, ITERATION, WEIGHT
-from ddlog.engine.runtime import create_runtime
+from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.sessions.inprocess import InProcessHost
 
 DECLARATIONS = """
@@ -59,7 +59,7 @@ def session(rules: str) -> tuple[Session, list[Seen]]:
     seen: list[Seen] = []
     circuit = watched(program.circuit(outputs=program.names("output")), seen)
     kept = frozenset(name for name, _ in circuit.relations)
-    return Session(program, InProcessHost(program, create_runtime(circuit)), kept), seen
+    return Session(program, InProcessHost(program, InProcess(circuit)), kept), seen
 
 
 def told(seen: list[Seen], *names: str) -> list[tuple[Any, ...]]:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.engine import runtime
+from ddlog.engine.inprocess import runtime
 
 from ..engine.reference_runtime import ReferenceRuntime
 
@@ -34,7 +34,7 @@ def test_prints_what_is_expected(capsys: pytest.CaptureFixture[str]) -> None:
 def test_evaluation_from_scratch_agrees(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
+    monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
     assert printed(capsys) == expected()
 
 

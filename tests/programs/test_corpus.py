@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.engine import runtime
+from ddlog.engine.inprocess import runtime
 
 from ..engine.reference_runtime import ReferenceRuntime
 
@@ -77,7 +77,7 @@ def test_evaluation_from_scratch_agrees(
     name: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same with the reference evaluation in place of the engine."""
-    monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
+    monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
     expected = (CORPUS / f"{name}.expected").read_text(encoding="utf-8")
     assert run(name, CORPUS / f"{name}.dat", capsys) == expected
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog import DDlogError
-from ddlog.engine import runtime
+from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
@@ -182,4 +182,4 @@ def test_the_circuit_is_the_same_without_indexes() -> None:
     """What an index needs is only computed where somebody may ask it."""
     plain = ddlog.compile("\n".join(line for line in TEXT.splitlines() if not line.startswith("index")))
     assert str(plain.circuit()) == str(PROGRAM.circuit())
-    assert runtime.create_runtime(PROGRAM.circuit()) is not None
+    assert InProcess(PROGRAM.circuit()) is not None

@@ -18,7 +18,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.engine import runtime
+from ddlog.engine.inprocess import runtime
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import Program
@@ -80,7 +80,7 @@ def test_outputs(folder: Path) -> None:
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 def test_evaluation_from_scratch_agrees(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The same with the reference evaluation in place of the engine."""
-    monkeypatch.setattr(runtime, "create_runtime", lambda circuit, *_, **__: ReferenceRuntime(circuit))
+    monkeypatch.setattr(runtime, "InProcess", lambda circuit, *_, **__: ReferenceRuntime(circuit))
     check_outputs(folder)
 
 
