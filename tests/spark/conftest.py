@@ -60,10 +60,9 @@ def spark() -> Iterator[SparkSession]:
 
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[None]:
-    """Spark interprets its plans in a test. A Connect server compiles them, as Spark does by default."""
-    chosen = {} if "DDLOG_TEST_REMOTE" in os.environ else _INTERPRETED
-    before = {key: spark.conf.get(key) for key in chosen}
-    for key, value in chosen.items():
+    """Spark interprets its plans in a test."""
+    before = {key: spark.conf.get(key) for key in _INTERPRETED}
+    for key, value in _INTERPRETED.items():
         spark.conf.set(key, value)
     yield
     for key, old in before.items():

@@ -127,7 +127,8 @@ def test_a_fault_is_the_row_s_and_changes_nothing(spark: SparkSession) -> None:
 
 def views_of_ours(spark: SparkSession) -> set[str]:
     """The temp views that runtimes have made in the session, those of other tests among them."""
-    return {table.name for table in spark.catalog.listTables() if table.name.startswith("ddlog_")}
+    found = spark.sql("SHOW VIEWS").collect()
+    return {row.viewName for row in found if row.viewName.startswith("ddlog_")}
 
 
 @pytest.mark.usefixtures("interpreted")
