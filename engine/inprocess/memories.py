@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from ..circuit import Constant, Term
+from ..circuit import Constant
 from ..rules import FixpointRule, Source
 from ..schema import Array
 from ..versions import Seen
@@ -20,7 +20,7 @@ from .history import History, HistoryView
 from .interner import encode_rows
 from .join import Joiner
 from .steps import Evaluator
-from .views import EmptyView, Readable, StoreView, View, before, was_empty
+from .views import EmptyView, Readable, StoreView, View, before, meets_nothing, was_empty
 
 CHUNK = 1 << 20  # rows of a delta that a rule is run from at once
 
@@ -54,7 +54,7 @@ class GrowingSets:
         views: list[View | None] = [
             None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
         ]
-        if _meets_nothing(rule.node.terms, views):
+        if meets_nothing(rule.node.terms, views):
             return
         for batch in self._delta(None if start is None else rule.sources[start]):
             for head, derived in _run(rule, start, batch, views):
@@ -112,7 +112,7 @@ class Histories:
             None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
         ]
         source = None if start is None else rule.sources[start]
-        if isinstance(source, int) and _meets_nothing(rule.node.terms, views):
+        if isinstance(source, int) and meets_nothing(rule.node.terms, views):
             return
         batch = None if source is None else self._delta(source)
         for head, derived in _run(rule, start, batch, views):
@@ -205,10 +205,6 @@ def _outside(imported: Imported, now: bool) -> View:
     if now or imported.change is None:
         return StoreView(imported.store, imported.weighted)
     return before(imported.store, imported.weighted, imported.change)
-
-
-def _meets_nothing(terms: Sequence[Term], views: Sequence[View | None]) -> bool:
-    return any(isinstance(v, EmptyView) and not t.negated for v, t in zip(views, terms, strict=True))
 
 
 def _chunks(relation: GrowingSet, start: int, stop: int, births: Array | None = None) -> Iterator[Batch]:

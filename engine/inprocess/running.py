@@ -27,7 +27,7 @@ from .recursion import RunningRecursion
 from .rows import ArrayDelta
 from .state import State
 from .store import Store
-from .views import EmptyView, StoreView, View, before
+from .views import StoreView, View, before, meets_nothing
 
 
 class RunningEpoch:
@@ -70,9 +70,7 @@ class RunningEpoch:
         found = Gathering(len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self._views(node, start, seen, changes)
-            if not any(
-                isinstance(v, EmptyView) and not t.negated for v, t in zip(views, node.terms, strict=True)
-            ):
+            if not meets_nothing(node.terms, views):
                 change = None if start is None else changes[start]
                 found.extend(self.state.joiners[at].run(start, change, views))
         return found.total()

@@ -8,6 +8,7 @@ from typing import Protocol, TypeAlias
 
 import numpy as np
 
+from ..circuit import Term
 from ..schema import Array, Schema
 from .batch import Batch
 from .index import Index
@@ -200,3 +201,8 @@ class EmptyView:
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         return np.zeros(length, np.int64)
+
+
+def meets_nothing(terms: Sequence[Term], views: Sequence[View | None]) -> bool:
+    """Whether a join has no rows, since a positive term is seen as empty."""
+    return any(isinstance(v, EmptyView) and not t.negated for v, t in zip(views, terms, strict=True))
