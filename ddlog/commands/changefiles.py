@@ -6,6 +6,8 @@ JSON, an object a line (`insert_or_update`, `delete_key` and `clear` besides):
     {"delete": {"Edge": [2, 3]}}
     {"commit": true}
 
+The last line may also be `{"commit": "dump_changes"}`.
+
 Separated, in a file named after its relation (`Edge.csv`, `Edge.changes.tsv`), a header or none; a
 line `commit` ends a transaction, and so does the end of the file:
 
@@ -85,12 +87,14 @@ class JsonReader:
             raise ValueError('expected an object with one of "insert", "delete", "commit", …')
         ((word, content),) = item.items()
         if word in ("commit", "rollback"):
-            if content is not True:
-                raise ValueError(f'expected {{"{word}": true}}')
+            asked = word == "commit" and content == "dump_changes"
+            if content is not True and not asked:
+                or_asked = ' or {"commit": "dump_changes"}' if word == "commit" else ""
+                raise ValueError(f'expected {{"{word}": true}}{or_asked}')
             if not self._open:
                 yield Command(Start(), word, place)
             self._open = False
-            yield Command(Commit() if word == "commit" else Rollback(), word, place)
+            yield Command(Commit(asked) if word == "commit" else Rollback(), word, place)
             return
         actions = list(self._actions("insert_or_update" if word == "upsert" else word, content, place))
         if not self._open:

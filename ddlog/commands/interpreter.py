@@ -34,7 +34,7 @@ class Command:
     place: Locate
 
 
-class ChangeSink(Protocol):
+class CommitSink(Protocol):
     """Takes the changes of each commit."""
 
     def __call__(self, changes: Changes, dump_changes: bool) -> None:
@@ -52,7 +52,7 @@ class Interpreter:
         self,
         session: Session,
         show: Callable[[str], None],
-        changed: ChangeSink,
+        changed: CommitSink,
         outputs: Sequence[str],
         *,
         store: bool = True,

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from . import subcommands
+from .deltas import DELTAS
 from .refused import refuse
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -91,14 +92,16 @@ def _run(commands: _Commands) -> None:
                      help="print only this relation, of any role; may be repeated")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
     run.add_argument("--updates", metavar="FILE", type=_name,
-                     help="apply the transactions of this file; - is standard input")  # fmt: skip
+                     help="apply the transactions of this file; - is standard input, which is also applied "
+                          "if it is a file, or a pipe that holds something")  # fmt: skip
     for name, effect in (
         ("init-snapshot", "print the output relations before the updates"),
-        ("delta", "print the changes of each commit"),
         ("store", "let `dump` print the contents of relations"),
     ):
         run.add_argument(f"--{name}", action=argparse.BooleanOptionalAction, default=True,
                          help=f"{effect} (default); --no-{name}: do not")  # fmt: skip
+    _delta(run, "print and write the changes of all commits (default), of those that ask for it with `commit "
+                "dump_changes`, or of none")  # fmt: skip
     run.add_argument("--follow", metavar="DIR", type=_name,
                      help="apply the files that appear in DIR/REL/ until Ctrl-C, and print the changes; "
                           "needs PySpark")  # fmt: skip
@@ -111,7 +114,10 @@ def _run(commands: _Commands) -> None:
 
 def _repl(commands: _Commands) -> None:
     help = "run a program interactively, with commands and queries"
-    _session_options(_command(commands, "repl", subcommands.repl, help))
+    repl = _command(commands, "repl", subcommands.repl, help)
+    _session_options(repl)
+    _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
+                 "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
 
 
 def _circuit(commands: _Commands) -> None:
@@ -132,6 +138,11 @@ def _import_souffle(commands: _Commands) -> None:
     parser.add_argument("--word", type=int, choices=(32, 64), default=32,
                         help="the bits of a number (default: 32)")  # fmt: skip
     parser.set_defaults(act=subcommands.import_souffle)
+
+
+def _delta(parser: argparse.ArgumentParser, help: str) -> None:
+    parser.add_argument("--delta", nargs="?", choices=DELTAS, const="all", default="all", help=help)
+    parser.add_argument("--no-delta", dest="delta", action="store_const", const="none", help="--delta none")
 
 
 def _session_options(parser: argparse.ArgumentParser) -> None:

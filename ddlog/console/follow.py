@@ -127,9 +127,9 @@ def _receiver(session: Session, epochs: StreamEpochs, options: RunOptions, names
         )
     if options.format is not None:
         lines = LineSink(session, names, options.format)
-        return Receiver(lambda changes, batch: lines(changes, True))
+        return Receiver(lambda changes, batch: lines(changes))
     text = TextSink(names)
-    return Receiver(lambda changes, batch: text(changes, True))
+    return Receiver(lambda changes, batch: text(changes))
 
 
 def _last_epoch(epochs: StreamEpochs) -> int:

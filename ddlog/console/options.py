@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.options import CannotBeCombined, OptionNeeded
 from ..sessions.engines import EngineOptions
+from .deltas import Delta
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,8 +31,13 @@ class RunOptions:
     once: bool = False
     every: str | None = None
     init_snapshot: bool = True
-    delta: bool = True
+    delta: Delta = "all"
     store: bool = True
+
+
+def _is_separated(updates: str) -> bool:
+    """Whether an update file consists of separated rows."""
+    return re.search(r"\.(csv|tsv|facts)(\.gz)?$", updates) is not None
 
 
 def is_elsewhere(output: str) -> bool:
@@ -63,7 +69,8 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--format": lambda run: run.format is not None,
     "--format csv or tsv": lambda run: run.format in ("csv", "tsv"),
     "--format parquet": lambda run: run.format == "parquet",
-    "--no-delta": lambda run: not run.delta,
+    "--delta asked": lambda run: run.delta == "asked",
+    "--no-delta": lambda run: run.delta == "none",
     "--no-init-snapshot": lambda run: not run.init_snapshot,
     "--no-store": lambda run: not run.store,
     "--once": lambda run: run.once,
@@ -74,6 +81,7 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--sizes": lambda run: run.sizes,
     "--sizes with --format": lambda run: run.sizes and run.format is not None,
     "--updates": lambda run: run.updates is not None,
+    "--updates REL.csv or REL.tsv": lambda run: _is_separated(run.updates or ""),
 }  # fmt: skip
 """Whether an option of the tables below is given."""
 
@@ -83,6 +91,7 @@ NEEDS = (
     Need("--every", ("--follow",), "only followed files are applied in batches"),
     Need("--no-init-snapshot", ("--updates",), "without updates the snapshot is the whole output"),
     Need("--no-delta", ("--updates",), "without updates there are no commits"),
+    Need("--delta asked", ("--updates",), "only the commits of updates can ask for changes"),
     Need("--no-store", ("--updates",), "only a command file has `dump` commands"),
     Need("--format parquet", ("--output",), "Parquet is not a text"),
     Need("--sizes with --format", ("--output", "--updates"), "sizes have no format"),
@@ -98,6 +107,7 @@ EXCLUSIONS = (
     Exclusion("--follow with --output", "--format csv or tsv", "changes are written as JSON lines"),
     Exclusion("--updates", "--output table:…", "changes are written to a local directory"),
     Exclusion("--updates", "--output URL", "changes are written to a local directory"),
+    Exclusion("--delta asked", "--updates REL.csv or REL.tsv", "a `commit` of rows cannot ask for changes"),
     Exclusion("--sizes", "--no-init-snapshot", "the sizes are those of the snapshot"),
     Exclusion("--output table:…", "--format", "the catalog chooses the format of a table"),
 )

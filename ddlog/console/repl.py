@@ -10,6 +10,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotRead
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
+from .deltas import Delta
 from .launch import launch
 from .notes import noting
 from .progress import ProgressLine
@@ -22,6 +23,7 @@ def repl(
     engine: EngineOptions,
     max_iterations: int | None = None,
     quiet: bool = False,
+    delta: Delta = "all",
 ) -> None:
     """Answers commands and queries until `exit` or the end of the input. Raises DDlogError when the session
     cannot begin."""
@@ -34,7 +36,7 @@ def repl(
                 session.load(inputs, note=note)
             else:
                 session.start()
-        shell = Shell(session, progress)
+        shell = Shell(session, progress, delta)
         for text in _entered(shell, quiet):
             shell.take(text)
             if shell.ended:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 
-from ..commands.interpreter import ChangeSink, Interpreter
+from ..commands.interpreter import Interpreter
 from ..commands.updatefiles import check_updates, update_commands
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
@@ -16,17 +17,21 @@ from ..io.write import make_directory
 from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.session import Session
+from .deltas import shows
 from .follow import check_follow, follow
 from .launch import launch
 from .notes import Note, noting
 from .options import RunOptions, check_options, is_elsewhere
 from .progress import ProgressLine
-from .sinks import FileSink, LineSink, TextSink, print_line
+from .sinks import ChangeSink, FileSink, LineSink, TextSink, print_line
 from .snapshot import show_snapshot
+from .standardinput import brings_updates
 
 
 def run(program: Program, options: RunOptions) -> None:
     """Runs a program to standard output and files. Raises DDlogError."""
+    if options.updates is None and options.follow is None and brings_updates():
+        options = replace(options, updates="-")
     check_options(options)
     if options.updates is not None:
         check_updates(options.updates)
@@ -51,6 +56,8 @@ def run(program: Program, options: RunOptions) -> None:
         show_snapshot(session, chosen, options, first)
     if options.updates is not None:
         _apply_updates(session, options.updates, chosen, options, note, progress)
+    elif brings_updates():
+        note("standard input came after the run had begun and is not applied; --updates - waits for it")
 
 
 def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
@@ -88,11 +95,11 @@ def _apply_updates(
 ) -> None:
     program = session.program
     with ExitStack() as open_files:
-        sinks = _sinks(session, chosen, options, open_files) if options.delta else []
+        sinks = _sinks(session, chosen, options, open_files) if options.delta != "none" else []
 
         def changed(changes: Changes, dump_changes: bool) -> None:
-            for sink in sinks:
-                sink(changes, dump_changes)
+            for sink in sinks if shows(options.delta, dump_changes) else ():
+                sink(changes)
 
         interpreter = Interpreter(session, print_line, changed, program.names("output"), store=options.store)
         for command in update_commands(updates, program.relations, session.typedefs, note, program.indexes):

@@ -15,6 +15,7 @@ from ..errors.diagnostics import DDlogError, internal_error_text, render
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .answers import SHOWN, table_lines
+from .deltas import Delta, shows
 from .notes import Note
 from .progress import ProgressLine
 
@@ -37,8 +38,8 @@ A command ends with `;` and may take several lines. Updates separated by `,` are
 class Shell:
     """Takes the user's inputs and prints the answers. No error ends it."""
 
-    def __init__(self, session: Session, progress: ProgressLine) -> None:
-        self.session, self._progress = session, progress
+    def __init__(self, session: Session, progress: ProgressLine, delta: Delta = "all") -> None:
+        self.session, self._progress, self._delta = session, progress, delta
         self._reader = CommandReader(
             session.program.relations, session.typedefs, "<input>", session.program.indexes
         )
@@ -126,6 +127,8 @@ class Shell:
         self._show(f"({count:,} {'row' if count == 1 else 'rows'}{more}, {taken})")
 
     def _changed(self, changes: Changes, dump_changes: bool) -> None:
+        if not shows(self._delta, dump_changes):
+            return
         if dump_changes:
             self._lines.extend(changes.lines())
             return

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import TextIO
+from typing import Protocol, TextIO
 
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
@@ -39,13 +39,20 @@ def print_lines(lines: Iterable[str]) -> None:
         sys.stdout.write("\n".join(gathered) + "\n")
 
 
+class ChangeSink(Protocol):
+    """Takes the changes of commits."""
+
+    def __call__(self, changes: Changes) -> None:
+        """Takes the changes of a commit."""
+
+
 class TextSink:
     """Prints changes in the form of `commit dump_changes`."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self._names = names
 
-    def __call__(self, changes: Changes, dump_changes: bool) -> None:
+    def __call__(self, changes: Changes) -> None:
         print_lines(changes.lines(self._names))
         sys.stdout.flush()
 
@@ -56,7 +63,7 @@ class LineSink:
     def __init__(self, session: Session, names: Sequence[str], format: str) -> None:
         self._session, self._names, self._format = session, names, format
 
-    def __call__(self, changes: Changes, dump_changes: bool) -> None:
+    def __call__(self, changes: Changes) -> None:
         named = [name for name in changes if name in self._names]
         if self._format == "jsonl":
             print_lines(json_changes(changes, named, self._session))
@@ -91,7 +98,7 @@ class FileSink:
                 self._files = {each.name: file for each in chosen}
                 break
 
-    def __call__(self, changes: Changes, dump_changes: bool) -> None:
+    def __call__(self, changes: Changes) -> None:
         if self._format == "jsonl":
             named = [name for name in changes if name in self._files]
             for file in list(self._files.values())[:1]:

@@ -41,7 +41,7 @@ def repl(arguments: argparse.Namespace) -> int:
     engine = _engine(arguments)
     program = _compile(arguments)
     with _engines_stopped():
-        repl(program, arguments.input, engine, arguments.max_iterations, arguments.quiet)
+        repl(program, arguments.input, engine, arguments.max_iterations, arguments.quiet, arguments.delta)
     return 0
 
 

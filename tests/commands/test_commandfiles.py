@@ -241,6 +241,39 @@ def test_files_of_changes_without_the_state_before_them(capsys: pytest.CaptureFi
     assert sorted(path.name for path in Path("state").iterdir()) == ["Name.csv", "Path.csv", "Twice.csv"]
 
 
+ASKED = """
+start; insert Edge("a", "b"); commit;
+start; insert Edge("b", "c"); commit dump_changes;
+start; delete Edge("b", "c"); commit;
+"""
+
+
+def test_changes_of_the_commits_that_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    change = 'Path:\nPath{.a = "a", .b = "c"}: +1\nPath{.a = "b", .b = "c"}: +1\n'
+    assert run(capsys, ASKED, "--delta", "asked")[0] == change
+    assert run(capsys, ASKED, "--delta", "none")[0] == run(capsys, ASKED, "--no-delta")[0] == ""
+    every = run(capsys, ASKED)[0]
+    assert every == run(capsys, ASKED, "--delta", "all")[0] == run(capsys, ASKED, "--delta")[0]
+    assert every.count("Path:") == 3 and change in every
+
+
+def test_written_changes_of_the_commits_that_ask(capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--format", "jsonl", "--delta", "asked"]
+    change = (
+        '{"insert": {"Path": {"a": "a", "b": "c"}}}\n{"insert": {"Path": {"a": "b", "b": "c"}}}\n'
+        '{"commit": true}\n'
+    )
+    assert run(capsys, ASKED, *options, "--no-init-snapshot")[0] == change
+    run(capsys, ASKED, *options, "--output", "out")
+    assert Path("out/changes.jsonl").read_text() == change
+    Path("e.jsonl").write_text(
+        '{"insert": {"Edge": ["a", "b"]}}\n{"commit": true}\n'
+        '{"insert": {"Edge": ["b", "c"]}}\n{"commit": "dump_changes"}\n'
+    )
+    assert main(["run", "p.dl", "--updates", "e.jsonl", "--no-init-snapshot", *options]) == 0
+    assert capsys.readouterr().out == change
+
+
 def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> None:
     text = 'start; insert Edge("a", "b"), insert Edge("b", "c"); commit dump_changes; dump Between; dump;'
     Path("u.dat").write_text(text)
@@ -256,6 +289,12 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
     ("options", "message"),
     [
         (["--no-delta"], "--no-delta needs --updates"),
+        (["--delta", "none"], "--no-delta needs --updates"),
+        (["--delta", "asked"], "--delta asked needs --updates: only the commits of updates can ask"),
+        (
+            ["--delta", "asked", "--updates", "Edge.csv"],
+            "--delta asked cannot be combined with --updates REL.csv or REL.tsv",
+        ),
         (["--no-store"], "--no-store needs --updates"),
         (["--no-init-snapshot"], "--no-init-snapshot needs --updates"),
         (

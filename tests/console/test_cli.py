@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import IO
 
 import pytest
 
@@ -152,6 +153,31 @@ def test_json_changes_in_and_out(paths: Path) -> None:
     base = ("run", "paths.dl", "--input", "facts", "--updates", "-", "--relation", "Fan", "--format", "jsonl")
     out, _ = ddlog(paths, *base, stdin=stdin)
     assert out.splitlines()[2:] == ['{"insert": {"Fan": {"a": "z", "count": 1}}}', '{"commit": true}']
+
+
+def test_standard_input_that_holds_something_is_updates(paths: Path) -> None:
+    (paths / "u.dat").write_text(UPDATES)
+    base = (*DDLOG, "run", "paths.dl", "--input", "facts", "--quiet")
+
+    def run(stdin: IO[str] | int) -> str:
+        done = subprocess.run(base, cwd=paths, stdin=stdin, capture_output=True, text=True, timeout=60)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with (paths / "u.dat").open() as file:
+        assert run(file) == STATE + CHANGES
+    with (paths / "u.dat").open() as file:
+        os.lseek(file.fileno(), 1, os.SEEK_SET)  # as a shell's loop over the lines of a file leaves it
+        assert run(file) == STATE
+    assert ddlog(paths, *base[len(DDLOG) :], stdin=UPDATES)[0] == STATE + CHANGES
+    assert ddlog(paths, *base[len(DDLOG) :], stdin="")[0] == STATE
+    assert run(subprocess.DEVNULL) == STATE
+    reader, writer = os.pipe()
+    assert run(reader) == STATE, "an open pipe without anything in it is not waited for"
+    os.close(writer)
+    os.close(reader)
+    _, error = ddlog(paths, "run", "paths.dl", "--output", "table:t", stdin=UPDATES, code=1)
+    assert "--updates cannot be combined with --output table:…" in error
 
 
 def test_a_pipe_is_followed_as_it_grows(paths: Path) -> None:

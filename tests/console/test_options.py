@@ -18,7 +18,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--format": {"format": "csv"},
     "--format csv or tsv": {"format": "tsv"},
     "--format parquet": {"format": "parquet"},
-    "--no-delta": {"delta": False},
+    "--delta asked": {"delta": "asked"},
+    "--no-delta": {"delta": "none"},
     "--no-init-snapshot": {"init_snapshot": False},
     "--no-store": {"store": False},
     "--once": {"once": True},
@@ -29,6 +30,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--sizes": {"sizes": True},
     "--sizes with --format": {"sizes": True, "format": "csv"},
     "--updates": {"updates": "u.dat"},
+    "--updates REL.csv or REL.tsv": {"updates": "R.changes.csv.gz"},
 }
 
 

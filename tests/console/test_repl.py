@@ -240,6 +240,19 @@ def test_indexes_and_internal_relations(tmp_path: Path) -> None:
     assert "           3  Path\n" in found and "           2  ToC (index)\n" in found
 
 
+@pytest.mark.parametrize(("delta", "shown"), [("asked", "rows"), ("none", "")])
+def test_commits_that_show_their_changes(tmp_path: Path, delta: str, shown: str) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    text = 'start; insert Edge("a", "b"); commit;\nstart; insert Edge("b", "b"); commit dump_changes;\n'
+    done = subprocess.run(
+        [*DDLOG, "repl", "paths.dl", "--quiet", "--delta", delta],
+        cwd=tmp_path, input=text, capture_output=True, text=True, timeout=60,
+    )  # fmt: skip
+    lines = [line for line in done.stdout.splitlines() if not line.startswith("(")]
+    rows = ["Fan:", 'Fan{.a = "b", .count = 1}: +1', "Path:", 'Path{.a = "b", .b = "b"}: +1']
+    assert lines == (rows if shown else [])
+
+
 def test_only_inputs_can_be_changed() -> None:
     assert "Two" not in NameCompleter(RELATIONS).candidates("insert ")
 
