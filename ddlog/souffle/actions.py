@@ -6,12 +6,16 @@ optional part that is absent.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from ..syntax.digits import to_int
+from ..syntax.reductions import Build, reduction
+from ..syntax.tables import Production
 from . import syntax as ast
 from .lexer import Token
 
@@ -19,15 +23,33 @@ TESTS = {"match": 2, "contains": 2}
 
 
 class Actions:
-    """Builds the tree; `found` are the errors in it that are not about grammar."""
+    """Builds the tree from tokens; `found` are the errors in it that are not about grammar."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Sequence[Token]) -> None:
+        self.tokens = tokens
         self.found: list[Diagnostic] = []
 
-    def program(self, span: Span, *items: Any) -> tuple[ast.Item, ...]:
+    def reduction(self, production: Production) -> Build | None:
+        """What a production of the grammar does with the numbers of the first token of a phrase and of the
+        one after it, and with the values of its symbols."""
+        method = getattr(self, production.action, None)
+        if method is None or production.action in _WITHOUT_PLACE:
+            return reduction(production, method and partial(_unplaced, method))
+        place = self._span
+        return reduction(production, lambda start, end, *parts: method(place(start, end), *parts))
+
+    def _span(self, start: int, end: int) -> Span:
+        if start >= end:
+            return self.tokens[0].span
+        first, last = self.tokens[start], self.tokens[end - 1]
+        if first.places is not last.places:
+            return first.span
+        return first.places.span(first.start, last.end)
+
+    def program(self, *items: Any) -> tuple[ast.Item, ...]:
         return _flat(items)
 
-    def listing(self, span: Span, *items: Any) -> tuple[Any, ...]:
+    def listing(self, *items: Any) -> tuple[Any, ...]:
         return items
 
     # ----------------------------------------------------------------- types
@@ -256,7 +278,7 @@ class Actions:
     def parentheses(self, span: Span, body: ast.Term) -> ast.Expr:
         return body.value if isinstance(body, ast.Bare) else ast.BracketedBody(span, body)
 
-    def sign(self, span: Span, token: Token) -> str:
+    def sign(self, token: Token) -> str:
         return token.value
 
     lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = caret = minus = sign
@@ -270,6 +292,19 @@ class Actions:
         if sign == "-" and isinstance(value, ast.Number) and not value.kind:
             return ast.Number(span, -value.value, "", value.exact)
         return ast.Op(span, sign, self._values((value,)))
+
+
+# The rules of the grammar whose phrases need no place.
+_WITHOUT_PLACE = frozenset(
+    """
+    program listing lor lxor land bor bxor band shift additive multiplicative caret minus
+    stateful complement summary extremum comparison directive_word parameter_word parameter_value
+    """.split()  # noqa: SIM905
+)
+
+
+def _unplaced(method: Callable[..., Any], start: int, end: int, *parts: Any) -> Any:
+    return method(*parts)
 
 
 def _flat(items: tuple[Any, ...]) -> tuple[ast.Item, ...]:

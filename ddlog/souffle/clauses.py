@@ -6,8 +6,9 @@ variable; variables that are local to an aggregate have names that nothing outsi
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..errors.source import Span
@@ -58,22 +59,27 @@ class HornClause:
 def variables(node: Any) -> Iterator[ast.Var]:
     """The variables of an expression or a literal with their places, those inside a summary's bodies left
     out."""
+    found: list[ast.Var] = []
+    _gather(node, found)
+    return iter(found)
+
+
+def _gather(node: Any, found: list[ast.Var]) -> None:
     match node:
         case ast.Var():
-            yield node
-        case Range(span, name, args):
-            yield ast.Var(span, name)
-            yield from variables(args)
-        case Summary(span, name, _, _, _, outer):
-            yield ast.Var(span, name)
-            yield from (ast.Var(span, each) for each in outer)
+            found.append(node)
         case tuple():
             for each in node:
-                yield from variables(each)
-        case _ if is_dataclass(node) and not isinstance(node, Span):
-            for each in fields(node):
-                if each.name != "span":
-                    yield from variables(getattr(node, each.name))
+                _gather(each, found)
+        case Summary(span, name, _, _, _, outer):
+            found.append(ast.Var(span, name))
+            found += [ast.Var(span, each) for each in outer]
+        case Range(span, name, args):
+            found.append(ast.Var(span, name))
+            _gather(args, found)
+        case _:
+            for part in ast.parts(type(node)):
+                _gather(getattr(node, part), found)
 
 
 def names_of(node: Any) -> set[str]:
@@ -84,14 +90,14 @@ def names_of(node: Any) -> set[str]:
 def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
     """The node with every expression in it changed, the inner ones first."""
     if isinstance(node, tuple):
-        return tuple(rebuilt(each, change, into_aggregates) for each in node)
-    if not is_dataclass(node) or isinstance(node, Span):
-        return node
+        if not node:
+            return node
+        each = [rebuilt(part, change, into_aggregates) for part in node]
+        return node if all(map(operator.is_, each, node)) else tuple(each)
+    names = ast.parts(type(node))
     if isinstance(node, ast.Aggregate) and not into_aggregates:
         return change(node)
-    changes = {
-        each.name: rebuilt(getattr(node, each.name), change, into_aggregates)
-        for each in fields(node)
-        if each.name not in ("span", "plan")
-    }
-    return change(replace(node, **changes))  # type: ignore[type-var]
+    if not isinstance(node, ast.Node):
+        return node
+    changes = {name: rebuilt(getattr(node, name), change, into_aggregates) for name in names}
+    return change(ast.replaced(node, changes))

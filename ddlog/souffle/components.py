@@ -7,7 +7,7 @@ have, with their parameters replaced; a relation that it overrides has only its 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ..errors import souffle as errors
@@ -78,7 +78,7 @@ class _Instantiation:
                 case ast.Init():
                     yield from self._init(item, scope, depth)
                 case _:
-                    yield renamed(item, scope.full_name)
+                    yield renamed(item, scope.full_name) if depth else item
 
     def _declare(self, item: ast.Item, scope: _Scope) -> None:
         match item:
@@ -187,14 +187,12 @@ def renamed(node: Any, name: Callable[[str], str]) -> Any:
     """The node with other names of relations, types and components."""
     if isinstance(node, tuple):
         return tuple(renamed(each, name) for each in node)
-    if not is_dataclass(node) or isinstance(node, Span):
-        return node
     own = _NAMES.get(type(node), ())
     changes: dict[str, Any] = {}
-    for each in fields(node):
-        value = getattr(node, each.name)
-        if each.name in own:
-            changes[each.name] = name(value) if isinstance(value, str) else tuple(map(name, value))
-        elif isinstance(value, tuple) or is_dataclass(value):
-            changes[each.name] = renamed(value, name)
-    return replace(node, **changes)  # type: ignore[type-var]
+    for part in ast.parts(type(node)):
+        value = getattr(node, part)
+        if part in own:
+            changes[part] = name(value) if isinstance(value, str) else tuple(map(name, value))
+        elif isinstance(value, tuple | ast.Node):
+            changes[part] = renamed(value, name)
+    return ast.replaced(node, changes) if changes else node

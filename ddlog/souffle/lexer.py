@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
@@ -14,13 +14,19 @@ from ..errors.syntax import BadCharacter, BadEscape
 from ..syntax.lexer import Places
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     """A token: its terminal in the grammar, its value, and where it stands."""
 
     kind: str
     value: str
-    span: Span
+    places: Places
+    start: int
+    end: int
+
+    @property
+    def span(self) -> Span:
+        """The place of the token."""
+        return self.places.span(self.start, self.end)
 
 
 _TOKEN = re.compile(
@@ -61,7 +67,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "DIRECTIVE" and value not in words:
             if text[text.rfind("\n", 0, start) + 1 : start].strip():
                 at = start + 1  # the period ends a rule, and a name follows it at once
-                yield Token(words["."], ".", places.span(start, at))
+                yield Token(words["."], ".", places, start, at)
             else:
                 known = [word for word in words if word[0] == "." and len(word) > 1]
                 span = places.span(start, at)
@@ -73,7 +79,7 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
         elif kind == "SIGN" and value not in words:
             found.append(BadCharacter(value, span=places.span(start, at)))
         elif kind != "SPACE":
-            yield Token(words.get(value, kind), value, places.span(start, at))
+            yield Token(words.get(value, kind), value, places, start, at)
 
 
 def _comment_end(places: Places, start: int, found: list[Diagnostic]) -> int:
@@ -92,7 +98,7 @@ def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token,
         found.append(errors.UnclosedText(span=places.span(start, start + 1)))
         end = text.find("\n", start)
         end = len(text) if end < 0 else end
-        return Token("STRING", "", places.span(start, end)), end
+        return Token("STRING", "", places, start, end), end
 
     def decoded(escape: re.Match[str]) -> str:
         if escape.group(1) not in _ESCAPES:
@@ -101,4 +107,4 @@ def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token,
         return _ESCAPES.get(escape.group(1), "")
 
     value = _ESCAPE.sub(decoded, match.group(1))
-    return Token("STRING", value, places.span(start, match.end())), match.end()
+    return Token("STRING", value, places, start, match.end()), match.end()

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from ..errors import souffle as errors
@@ -175,17 +175,23 @@ class _Normalizer:
 
 def _plain_names(node: Any) -> frozenset[str]:
     """The variables outside of aggregates."""
+    names: set[str] = set()
+    _gather(node, names)
+    return frozenset(names)
+
+
+def _gather(node: Any, names: set[str]) -> None:
     match node:
-        case ast.Aggregate():
-            return frozenset()
         case ast.Var(_, name):
-            return frozenset((name,))
+            names.add(name)
         case tuple():
-            return frozenset().union(*map(_plain_names, node))
-        case _ if is_dataclass(node) and not isinstance(node, Span):
-            parts = (getattr(node, each.name) for each in fields(node) if each.name != "span")
-            return frozenset().union(*map(_plain_names, parts))
-    return frozenset()
+            for each in node:
+                _gather(each, names)
+        case ast.Aggregate():
+            pass
+        case _:
+            for part in ast.parts(type(node)):
+                _gather(getattr(node, part), names)
 
 
 def _rename(node: Any, names: Mapping[str, str]) -> Any:

@@ -1,22 +1,19 @@
-"""Text to syntax tree: Lark's LALR automaton, which goes on with the next declaration after an error."""
+"""Text to syntax tree: an LALR automaton over the tables of the grammar, which goes on after an error."""
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.nearest import nearest
 from ..errors.source import Source, Span
 from ..errors.syntax import MissingPeriod, Unexpected
+from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import Actions
 from .lexer import Token
 from .preprocess import preprocess
-
-if TYPE_CHECKING:
-    from lark import Lark
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -37,85 +34,112 @@ _EXPRESSION = {"IDENT", "NUMBER", "STRING"}
 
 def parse(source: Source) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
     """The declarations and rules of a program, and all that is wrong with its syntax."""
-    lark = _lark()
-    words = _words(lark)
-    tokens, found = preprocess(source, words)
-    tree = _Parser(lark, words, tokens, found).run()
-    if found:
-        return (), in_order(found)
-    actions = Actions()
-    items = _build(tree, actions, tokens)
-    return items, in_order(actions.found)
-
-
-@cache
-def _lark() -> Lark:
-    from lark import Lark
-    from lark.lexer import Lexer
-
-    class NoLexer(Lexer):
-        def __init__(self, conf: Any) -> None: ...
-
-        def lex(self, *unused: Any) -> Any:
-            return iter(())
-
-    text = GRAMMAR.read_text(encoding="utf-8")
-    return Lark(
-        text, parser="lalr", lexer=NoLexer, start="program", maybe_placeholders=True, propagate_positions=True
-    )
-
-
-def _words(lark: Lark) -> dict[str, str]:
-    """The terminal of each fixed text."""
-    from lark.lexer import PatternStr
-
-    return {t.pattern.value: t.name for t in lark.terminals if isinstance(t.pattern, PatternStr)}
+    grammar = tables(GRAMMAR, ("program",))
+    tokens, found = preprocess(source, grammar.words)
+    parser = _Parser(grammar, tokens, found)
+    items = parser.run() if tokens else ()
+    found = in_order([*found, *parser.actions.found])
+    return (() if found else items), found
 
 
 class _Parser:
-    """One run of the automaton over the tokens; Lark's tokens have the numbers of ours as positions."""
+    """One run of the automaton over the tokens of a program."""
 
-    def __init__(
-        self, lark: Lark, words: dict[str, str], tokens: list[Token], found: list[Diagnostic]
-    ) -> None:
-        self.automaton: Any = lark.parse_interactive("")
-        self.texts = {terminal: text for text, terminal in words.items()}
-        self.period, self.declaration = words["."], words[".decl"]
+    def __init__(self, grammar: ParseTables, tokens: list[Token], found: list[Diagnostic]) -> None:
+        self.moves, self.accept = grammar.moves, grammar.ends["program"]
+        self.texts = {terminal: text for text, terminal in grammar.words.items()}
+        self.period, self.declaration = grammar.words["."], grammar.words[".decl"]
         self.tokens, self.found = tokens, found
+        self.actions = Actions(tokens)
+        self.steps = [
+            (each.length, each.origin, self.actions.reduction(each)) for each in grammar.productions
+        ]
         # What follows from an error below the grammar is not reported.
         self.bad_lines = {(e.span.source.name, e.span.line) for e in found if e.span is not None}
+        # For each phrase so far its state, its value, and the number of its first token.
+        self.states = [grammar.starts["program"]]
+        self.values: list[Any] = []
+        self.starts: list[int] = []
+        self.renamings: dict[tuple[int, int, str], int] = {}
 
     def run(self) -> Any:
-        """The tree, or None after an error."""
-        from lark import UnexpectedToken
-
-        at = 0
-        while at < len(self.tokens):
-            try:
-                self.automaton.feed_token(self._lark_token(at))
-                at += 1
-            except UnexpectedToken:
-                ended = self._lacks_period(at)
-                if not ended:
-                    self._unexpected(at)
-                at = self._resume(at, ended)
-        try:
-            return self.automaton.feed_eof()
-        except UnexpectedToken:
-            self._unexpected(at)
+        """The tree, or None after an error at the end."""
+        at, last = 0, len(self.tokens)
+        while (at := self._advance(at)) < last:
+            ended = self._lacks_period(at)
+            if not ended:
+                self._unexpected(at)
+            at = self._resume(at, ended)
+        if not self._feed("$END", last):
+            self._unexpected(last)
             return None
+        return self.values[-1]
 
-    def _lark_token(self, at: int) -> Any:
-        from lark import Token as LarkToken
+    def _advance(self, at: int) -> int:
+        """Takes the tokens from a number on; the number of the one that does not fit, or of tokens."""
+        for i in range(at, len(self.tokens)):
+            token = self.tokens[i]
+            if not self._feed(token.kind, i):
+                return i
+            self.values.append(token)
+            self.starts.append(i)
+        return len(self.tokens)
 
-        kind = self.tokens[at].kind
-        return LarkToken(kind, str(at), at, 1, 1, 1, 1, at + 1)
+    def _feed(self, kind: str, at: int) -> bool:
+        """Completes the phrases that end before token number `at`, of a kind, and goes to the state after
+        it. False if it does not fit."""
+        moves, steps, states, values, starts = self.moves, self.steps, self.states, self.values, self.starts
+        while (move := moves[states[-1]].get(kind)) is not None:
+            if move >= 0:
+                states.append(move)
+                return True
+            length, origin, build = steps[~move]
+            if build is None:
+                states[-1] = self._renamed(states[-2], states[-1], kind)
+                continue
+            if length:
+                start = starts[-length]
+                value = build(start, at, values[-length:])
+                del states[-length:], values[-length:], starts[-length:]
+            else:
+                start = at
+                value = build(start, at, [])
+            states.append(moves[states[-1]][origin])
+            values.append(value)
+            starts.append(start)
+        return kind == "$END" and states[-1] == self.accept
+
+    def _renamed(self, below: int, state: int, kind: str) -> int:
+        """The state in place of one above another, while before a token of the kind one symbol only stands
+        for another: operators have many levels of precedence."""
+        key = below, state, kind
+        known = self.renamings.get(key)
+        if known is None:
+            known = state
+            while (move := self.moves[known].get(kind, 0)) < 0 and self.steps[~move][2] is None:
+                known = self.moves[below][self.steps[~move][1]]
+            self.renamings[key] = known
+        return known
+
+    def _accepts(self) -> set[str]:
+        """The kinds of tokens that fit here."""
+        return {kind for kind in self.moves[self.states[-1]] if kind.isupper() and self._fits(kind)}
+
+    def _fits(self, kind: str) -> bool:
+        states = list(self.states)
+        while (move := self.moves[states[-1]].get(kind)) is not None:
+            if move >= 0:
+                return True
+            length, origin, _ = self.steps[~move]
+            del states[len(states) - length :]
+            states.append(self.moves[states[-1]][origin])
+        return kind == "$END" and states[-1] == self.accept
 
     def _lacks_period(self, at: int) -> bool:
         """Reports that a rule has no end, when the next one seems to begin with the token on a new line."""
         token, before = self.tokens[at], self.tokens[at - 1].span
         begins = token.kind in ("IDENT", "QUALIFIED") or token.value in DIRECTIVES
-        if not begins or token.span.line == before.end_line or self.period not in self.automaton.accepts():
+        if not begins or token.span.line == before.end_line or self.period not in self._accepts():
             return False
         if self._is_bad(self.tokens[at - 1]):
             return True
@@ -129,7 +153,7 @@ class _Parser:
     def _unexpected(self, at: int) -> None:
         if any(self._is_bad(token) for token in self.tokens[max(0, at - 1) : at + 1]):
             return
-        fitting = {self.texts.get(kind, kind) for kind in self.automaton.accepts()}
+        fitting = {self.texts.get(kind, kind) for kind in self._accepts()}
         if at == len(self.tokens):
             last = self.tokens[-1].span
             span = Span(last.source, last.end_line, last.end_column, last.end_line, last.end_column)
@@ -144,11 +168,8 @@ class _Parser:
     def _resume(self, at: int, begins: bool) -> int:
         """Forgets the open phrase; the number of the token with which the next one seems to begin, which is
         `at` when that `begins` one."""
-        state = self.automaton.parser_state
-        moves = state.parse_conf.parse_table.states
-        while len(state.state_stack) > 1 and self.declaration not in moves[state.state_stack[-1]]:
-            state.state_stack.pop()
-            state.value_stack.pop()
+        while len(self.states) > 1 and self.declaration not in self.moves[self.states[-1]]:
+            del self.states[-1], self.values[-1], self.starts[-1]
         for i in range(at, len(self.tokens)):
             if begins or (i > at and self.tokens[i - 1].kind == self.period):
                 return i
@@ -163,20 +184,3 @@ def _wanted(fitting: set[str]) -> str:
     closing: list[str] = [text for text in (")", "]", "}", ",", ":", "=", ":-", ".") if text in fitting]
     shown = closing or sorted(fitting - {"$END"})
     return " or ".join(dict.fromkeys(_KINDS.get(text, f"`{text}`") for text in shown[:5]))
-
-
-def _build(tree: Any, actions: Actions, tokens: list[Token]) -> Any:
-    from lark import Tree
-
-    def build(node: Any) -> Any:
-        if node is None:
-            return None
-        if not isinstance(node, Tree):
-            return tokens[node.start_pos]
-        meta: Any = node.meta
-        span = tokens[0].span if meta.empty else tokens[meta.start_pos].span
-        if not meta.empty and tokens[meta.end_pos - 1].span.source is span.source:
-            span = span.to(tokens[meta.end_pos - 1].span)
-        return getattr(actions, node.data)(span, *map(build, node.children))
-
-    return build(tree) if tokens else ()

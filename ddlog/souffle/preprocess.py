@@ -42,7 +42,10 @@ class _Preprocessor:
             if token.kind == "LINE":
                 self._line(token)
             elif self._active():
-                self.tokens += self._expanded(token, token.span, frozenset())
+                if token.value in self.macros:
+                    self.tokens += self._expanded(token, token, frozenset())
+                else:
+                    self.tokens.append(token)
         self.found += found
         for _, span in self.conditions:
             self._wrong(span, "if", "it has no `#endif`")
@@ -52,14 +55,14 @@ class _Preprocessor:
     def _active(self) -> bool:
         return all(counts for counts, _ in self.conditions)
 
-    def _expanded(self, token: Token, span: Span, inside: frozenset[str]) -> Iterator[Token]:
+    def _expanded(self, token: Token, use: Token, inside: frozenset[str]) -> Iterator[Token]:
         """The tokens that a token stands for, all at the place where it is used."""
         name = token.value
         if token.kind == "STRING" or name in inside or name not in self.macros:
-            yield Token(token.kind, token.value, span)
+            yield use._replace(kind=token.kind, value=token.value)
             return
         for each in self.macros[name]:
-            yield from self._expanded(each, span, inside | {name})
+            yield from self._expanded(each, use, inside | {name})
 
     def _line(self, token: Token) -> None:
         match = _LINE.match(token.value)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, fields
+from functools import cache
+from typing import Any, TypeAlias
 
 from ..errors.source import Span
 
@@ -311,3 +312,20 @@ TypeDecl: TypeAlias = AliasType | RecordType | BranchType
 Item: TypeAlias = (
     TypeDecl | RelationDecl | Directive | RuleDecl | ComponentDecl | Init | Override | FunctorDecl | Ignored
 )
+
+
+@cache
+def parts(type: type) -> tuple[str, ...]:
+    """The fields of a class of nodes that are not places; none for anything else."""
+    if not issubclass(type, Node):
+        return ()
+    return tuple(each.name for each in fields(type) if each.name not in ("span", "plan"))
+
+
+def replaced(node: Any, changes: dict[str, Any]) -> Any:
+    """The node with other values of some fields; the same one if these are the values it has."""
+    if all(getattr(node, name) is value for name, value in changes.items()):
+        return node
+    plan = (node.plan,) if isinstance(node, RuleDecl) else ()
+    values = (changes[name] if name in changes else getattr(node, name) for name in parts(type(node)))
+    return type(node)(node.span, *values, *plan)

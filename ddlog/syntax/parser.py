@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any
 
 from .. import syntax as ast
 from ..errors.diagnostics import Diagnostic, in_order
@@ -11,6 +11,7 @@ from ..errors.source import Source
 from .actions import Actions
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
+from .reductions import Build, reduction
 from .tables import ParseTables, Production, tables
 
 
@@ -29,8 +30,6 @@ def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
     span = parser.places.span(0, len(source.text))
     return query if isinstance(query, ast.Query) else ast.Query((), span), parser.errors()
 
-
-_Build: TypeAlias = Callable[[int, int, list[Any]], Any]
 
 # A token of these kinds that is the first of its line begins a declaration, whatever came before.
 _STARTERS = frozenset(
@@ -129,31 +128,11 @@ class _Parser:
             last = token[3]
         return len(tokens), states, None
 
-    def _step(self, production: Production) -> tuple[int, str, _Build | None]:
-        renames = production.passes and production.length == 1
-        return production.length, production.origin, None if renames else self._build(production)
-
-    def _build(self, production: Production) -> _Build:
-        steps = production.steps
-        if production.inline:
-            return _growing(steps) if steps and steps[0] == (0, True) else _listing(steps)
-        chosen = [i for i, _ in steps]
-        if production.passes:
-            only = chosen[0]
-            return lambda start, end, values: values[only]
-        action = getattr(self.actions, production.action)
-        if production.origin == "declaration":
+    def _step(self, production: Production) -> tuple[int, str, Build | None]:
+        action = getattr(self.actions, production.action, None)
+        if action is not None and production.origin == "declaration":
             action = self._declaring(action)
-        if any(spliced for _, spliced in steps):
-            listing = _listing(steps)
-            return lambda start, end, values: action(start, end, *listing(start, end, values))
-        if chosen == list(range(production.length)):
-            return lambda start, end, values: action(start, end, *values)
-        if -1 in chosen:
-            return lambda start, end, values: action(
-                start, end, *[None if i < 0 else values[i] for i in chosen]
-            )
-        return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
+        return production.length, production.origin, reduction(production, action)
 
     def _declaring(self, action: Callable[..., ast.Declaration]) -> Callable[..., ast.Declaration]:
         """Keeps each declaration, so that an error in a later one does not lose it."""
@@ -189,28 +168,3 @@ class _Parser:
 
     def _column(self, token: Token) -> int:
         return self.places.span(token.start, token.end).column
-
-
-def _growing(steps: tuple[tuple[int, bool], ...]) -> Callable[[int, int, list[Any]], list[Any]]:
-    """Adds to the list of a repetition, which is the first symbol, in place."""
-    more = _listing(steps[1:])
-
-    def build(start: int, end: int, values: list[Any]) -> list[Any]:
-        result: list[Any] = values[0]
-        result += more(start, end, values)
-        return result
-
-    return build
-
-
-def _listing(steps: tuple[tuple[int, bool], ...]) -> Callable[[int, int, list[Any]], list[Any]]:
-    def build(start: int, end: int, values: list[Any]) -> list[Any]:
-        result: list[Any] = []
-        for i, spliced in steps:
-            if spliced:
-                result.extend(values[i])
-            else:
-                result.append(None if i < 0 else values[i])
-        return result
-
-    return build

@@ -1,4 +1,4 @@
-"""The LALR tables of the language: made by Lark from grammar.lark once, then read from a cache.
+"""The LALR tables of a grammar: made by Lark from its file once, then read from a cache.
 
 Reading them back takes a few milliseconds and no import of Lark.
 """
@@ -50,18 +50,19 @@ class ParseTables:
 
 
 @cache
-def tables() -> ParseTables:
-    """The tables, from the cache of this user if they are there."""
-    grammar = GRAMMAR.read_bytes()
+def tables(file: Path = GRAMMAR, starts: tuple[str, ...] = ("module", "query")) -> ParseTables:
+    """The tables of the grammar in a file, for its start symbols: from the cache of this user if they are
+    there. Without arguments those of the language."""
+    grammar = file.read_bytes()
     path = _cache_file(grammar)
     stored = read_cached(path)
     if stored is None:
-        plain = _generate(grammar.decode())
+        plain = _generate(grammar.decode(), starts)
         write_cached(path, marshal.dumps(plain))
     else:
         plain = marshal.loads(stored)
-    moves, productions, starts, ends, words = plain
-    return ParseTables(tuple(moves), tuple(Production(*p) for p in productions), starts, ends, words)
+    moves, productions, first, ends, words = plain
+    return ParseTables(tuple(moves), tuple(Production(*p) for p in productions), first, ends, words)
 
 
 def _cache_file(grammar: bytes) -> Path | None:
@@ -70,7 +71,7 @@ def _cache_file(grammar: bytes) -> Path | None:
     return directory and directory / f"grammar-{key.hexdigest()[:16]}"
 
 
-def _generate(grammar: str) -> Any:
+def _generate(grammar: str, starts: tuple[str, ...]) -> Any:
     """The tables as marshal can write them."""
     from lark import Lark
     from lark.lexer import Lexer, PatternStr
@@ -82,7 +83,7 @@ def _generate(grammar: str) -> Any:
         def lex(self, *unused: Any) -> Any:
             return iter(())
 
-    lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=["module", "query"], maybe_placeholders=True)
+    lark = Lark(grammar, parser="lalr", lexer=NoLexer, start=list(starts), maybe_placeholders=True)
     table = lark.parser.parser._parse_table
     numbers = {rule: i for i, rule in enumerate(lark.rules)}
     moves = [

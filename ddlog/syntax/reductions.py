@@ -1,0 +1,59 @@
+"""The productions of a grammar as functions from the values of their symbols to the value of their phrase."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+from .tables import Production, Step
+
+# Takes where the phrase begins and ends, and the values of its symbols.
+Build: TypeAlias = Callable[[int, int, list[Any]], Any]
+
+
+def reduction(production: Production, action: Callable[..., Any] | None) -> Build | None:
+    """What the production does: `action` takes the beginning, the end, then the parts of the phrase. None
+    where one symbol stands for another, with its value and place."""
+    steps = production.steps
+    if production.passes and production.length == 1:
+        return None
+    if production.inline:
+        return _growing(steps) if steps and steps[0] == (0, True) else _listing(steps)
+    chosen = [i for i, _ in steps]
+    if production.passes:
+        only = chosen[0]
+        return lambda start, end, values: values[only]
+    assert action is not None
+    if any(spliced for _, spliced in steps):
+        listing = _listing(steps)
+        return lambda start, end, values: action(start, end, *listing(start, end, values))
+    if chosen == list(range(production.length)):
+        return lambda start, end, values: action(start, end, *values)
+    if -1 in chosen:
+        return lambda start, end, values: action(start, end, *[None if i < 0 else values[i] for i in chosen])
+    return lambda start, end, values: action(start, end, *[values[i] for i in chosen])
+
+
+def _growing(steps: tuple[Step, ...]) -> Build:
+    """Adds to the list of a repetition, which is the first symbol, in place."""
+    more = _listing(steps[1:])
+
+    def build(start: int, end: int, values: list[Any]) -> list[Any]:
+        result: list[Any] = values[0]
+        result += more(start, end, values)
+        return result
+
+    return build
+
+
+def _listing(steps: tuple[Step, ...]) -> Build:
+    def build(start: int, end: int, values: list[Any]) -> list[Any]:
+        result: list[Any] = []
+        for i, spliced in steps:
+            if spliced:
+                result.extend(values[i])
+            else:
+                result.append(None if i < 0 else values[i])
+        return result
+
+    return build
