@@ -78,7 +78,7 @@ def _gather(node: Any, found: list[ast.Var]) -> None:
             found.append(ast.Var(span, name))
             _gather(args, found)
         case _:
-            for part in ast.parts(type(node)):
+            for part in ast.children(node):
                 _gather(getattr(node, part), found)
 
 
@@ -90,14 +90,14 @@ def names_of(node: Any) -> set[str]:
 def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:
     """The node with every expression in it changed, the inner ones first."""
     if isinstance(node, tuple):
-        if not node:
-            return node
         each = [rebuilt(part, change, into_aggregates) for part in node]
         return node if all(map(operator.is_, each, node)) else tuple(each)
-    names = ast.parts(type(node))
+    names = ast.children(node)
     if isinstance(node, ast.Aggregate) and not into_aggregates:
         return change(node)
     if not isinstance(node, ast.Node):
         return node
+    if not names:
+        return change(node)
     changes = {name: rebuilt(getattr(node, name), change, into_aggregates) for name in names}
     return change(ast.replaced(node, changes))

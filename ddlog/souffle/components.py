@@ -189,7 +189,7 @@ def renamed(node: Any, name: Callable[[str], str]) -> Any:
         return tuple(renamed(each, name) for each in node)
     own = _NAMES.get(type(node), ())
     changes: dict[str, Any] = {}
-    for part in ast.parts(type(node)):
+    for part in ast.parts(node):
         value = getattr(node, part)
         if part in own:
             changes[part] = name(value) if isinstance(value, str) else tuple(map(name, value))

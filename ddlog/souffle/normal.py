@@ -88,8 +88,7 @@ class _Normalizer:
             literals += self._literal(term, body, outside, take)
             literals += taken
             taken.clear()
-        plain = rebuilt(heads, take)
-        return plain, (*literals, *taken)
+        return _without_values(heads, take), (*literals, *taken)
 
     def _literal(
         self,
@@ -106,9 +105,9 @@ class _Normalizer:
             case ast.Compare(span, "=", ast.Var(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take))]
             case ast.Not(span, inner):
-                return [Negated(span, rebuilt(inner, take))]
+                return [Negated(span, _without_values(inner, take))]
             case _:
-                return [rebuilt(term, take)]
+                return [_without_values(term, take)]
         others = _plain_names(tuple(each for each in body if each is not term))
         only_result = var.name not in others
         return [self._summary(var.name, aggregate, outside, var.name if only_result else "")]
@@ -173,6 +172,25 @@ class _Normalizer:
         return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
 
 
+def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
+    """The term, with the aggregates and ranges in it taken out."""
+    return rebuilt(term, take) if _has_taken(term) else term
+
+
+def _has_taken(node: Any) -> bool:
+    """Whether a part of it stands alone as a literal."""
+    match node:
+        case ast.Var():
+            return False
+        case tuple():
+            return any(map(_has_taken, node))
+        case ast.Aggregate():
+            return True
+        case ast.FunctorCall(_, "range"):
+            return True
+    return any(_has_taken(getattr(node, part)) for part in ast.children(node))
+
+
 def _plain_names(node: Any) -> frozenset[str]:
     """The variables outside of aggregates."""
     names: set[str] = set()
@@ -190,7 +208,7 @@ def _gather(node: Any, names: set[str]) -> None:
         case ast.Aggregate():
             pass
         case _:
-            for part in ast.parts(type(node)):
+            for part in ast.children(node):
                 _gather(getattr(node, part), names)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, fields
-from functools import cache
 from typing import Any, TypeAlias
 
 from ..errors.source import Span
@@ -314,18 +313,41 @@ Item: TypeAlias = (
 )
 
 
-@cache
-def parts(type: type) -> tuple[str, ...]:
-    """The fields of a class of nodes that are not places; none for anything else."""
-    if not issubclass(type, Node):
-        return ()
-    return tuple(each.name for each in fields(type) if each.name not in ("span", "plan"))
+# The types of fields that hold no nodes.
+_PLAIN = ("str", "int", "bool", "tuple[str, ...]", "Span", "Span | None")
+
+
+_PARTS: dict[type, tuple[str, ...]] = {}
+_CHILDREN: dict[type, tuple[str, ...]] = {}
+
+
+def parts(node: object) -> tuple[str, ...]:
+    """The fields of a node that are not places; none for anything else."""
+    known = _PARTS.get(type(node))
+    if known is None:
+        listed = fields(node) if isinstance(node, Node) else ()
+        known = tuple(each.name for each in listed if each.name not in ("span", "plan"))
+        _PARTS[type(node)] = known
+    return known
+
+
+def children(node: object) -> tuple[str, ...]:
+    """Those of its `parts` that hold nodes."""
+    known = _CHILDREN.get(type(node))
+    if known is None:
+        plain = {each.name for each in fields(node) if each.type in _PLAIN} if isinstance(node, Node) else ()
+        known = tuple(name for name in parts(node) if name not in plain)
+        _CHILDREN[type(node)] = known
+    return known
 
 
 def replaced(node: Any, changes: dict[str, Any]) -> Any:
     """The node with other values of some fields; the same one if these are the values it has."""
-    if all(getattr(node, name) is value for name, value in changes.items()):
+    for name, value in changes.items():
+        if getattr(node, name) is not value:
+            break
+    else:
         return node
     plan = (node.plan,) if isinstance(node, RuleDecl) else ()
-    values = (changes[name] if name in changes else getattr(node, name) for name in parts(type(node)))
+    values = (changes[name] if name in changes else getattr(node, name) for name in parts(node))
     return type(node)(node.span, *values, *plan)
