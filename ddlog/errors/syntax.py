@@ -44,11 +44,30 @@ class UnclosedString(Diagnostic):
 
 @dataclass(frozen=True, slots=True)
 class BadEscape(Diagnostic):
-    """An unknown escape in a string."""
+    """An unknown escape in a string; `level` says how often the text is unescaped there."""
 
     title: ClassVar[str] = "unknown escape `{escape}` in a string"
-    suggestion: ClassVar[str] = "write `\\\\` for a backslash"
+    suggestion: ClassVar[str] = "write `{backslash}` for a backslash"
     escape: str
+    level: int
+
+    @property
+    def backslash(self) -> str:
+        return "\\" * (1 << self.level)
+
+
+@dataclass(frozen=True, slots=True)
+class BadQuote(Diagnostic):
+    """A quote after backslashes that are not right for its place, where code is unescaped `level` times."""
+
+    title: ClassVar[str] = "`{quote}` does not open a string here"
+    suggestion: ClassVar[str] = "write `{right}`"
+    quote: str
+    level: int
+
+    @property
+    def right(self) -> str:
+        return "\\" * ((1 << self.level) - 1) + '"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,6 +105,15 @@ class LiteralTooWide(Diagnostic):
     type: str
     least: int
     greatest: int
+
+
+@dataclass(frozen=True, slots=True)
+class PatternTooWide(Diagnostic):
+    """A bit pattern of a signed number with more bits than its width."""
+
+    title: ClassVar[str] = "a pattern of {bits} bits does not fit signed<{width}>"
+    bits: int
+    width: int
 
 
 @dataclass(frozen=True, slots=True)

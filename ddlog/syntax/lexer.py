@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
+from .strings import Literal, Sort, next_piece, quote_level, unescaped
 from .tables import tables
 
 
@@ -54,7 +55,7 @@ _TOKEN = re.compile(
     r"""
     (?P<SPACE>      (?: [\s]+ | //[^\n]* )+ )
   | (?P<COMMENT>    /\* )
-  | (?P<INTERN>     i (?= " | \[\| | \$\[\| ) )
+  | (?P<INTERN>     i (?= \\* " | \[\| | \$\[\| ) )
   | (?P<PRIMARY>    primary \s+ key \b )
   | (?P<INDEX>      index (?= \s+ [A-Z] ) )
   | (?P<NAME>       (?: [A-Za-z_][A-Za-z0-9_]* :: )* [A-Za-z_][A-Za-z0-9_]* )
@@ -67,27 +68,13 @@ _TOKEN = re.compile(
   | (?P<TYPEVAR>    ' [A-Z_][A-Za-z0-9_]* )
   | (?P<RAW>        \[\| )
   | (?P<OPEN>       " | \$\[\| )
+  | (?P<ESCAPED>    (?P<run> \\+ ) (?: ["nrt] | \s* \n \s* (?: (?P=run) (?!") )? ) )
   | (?P<SIGN>       :- | => | == | != | <= | << | >= | -> | \+\+ | . )
     """,
     re.VERBOSE,
 )
 
 _COMMENT_MARK = re.compile(r"/\*|\*/")
-
-_COOKED = re.compile(
-    r"""
-    (?P<text>   (?: [^"\\$\n] | \$(?!\{) )+ )
-  | (?P<splice> \$\{ )
-  | (?P<gap>    \\ \s* \n \s* (?: \\ )? )
-  | (?P<hex>    \\ (?: x[0-9A-Fa-f]{2} | u[0-9A-Fa-f]{4} | u\{[0-9A-Fa-f]{1,6}\} ) )
-  | (?P<escape> \\ . )
-  | (?P<close>  " )
-    """,
-    re.VERBOSE,
-)
-_RAW = re.compile(r"(?P<text>(?:[^|$]|\|(?!\])|\$(?!\{))+)|(?P<splice>\$\{)|(?P<close>\|\])")
-
-_ESCAPES = dict(zip("\\\"'nartbfv0?$", "\\\"'\n\a\r\t\b\f\v\0?$", strict=True))
 
 
 @cache
@@ -122,9 +109,7 @@ class _Lexer:
         self.text = places.source.text
         self.tokens: list[Token] = []
         self.found: list[Diagnostic] = []
-        # The strings that enclose the current place: pattern of the string, its start, braces open in it.
-        self.open: list[tuple[re.Pattern[str], int]] = []
-        self.braces: list[int] = []
+        self.open: list[Literal] = []  # the strings that enclose the current place
 
     def run(self) -> None:
         text, tokens, size, match = self.text, self.tokens, len(self.text), _TOKEN.match
@@ -153,7 +138,7 @@ class _Lexer:
                 end = self._special(kind, found, at)
             at = end
         if self.open:
-            self._unclosed(self.open[-1][1])
+            self._unclosed(self.open[-1])
 
     def _name(self, word: str) -> str:
         if word == "on" and self.tokens and self.tokens[-1].value == ")":
@@ -167,10 +152,11 @@ class _Lexer:
             self.found.append(errors.BadCharacter(sign, span=self.places.span(at, end)))
             return end
         if self.open:
-            if sign == "}" and not self.braces[-1]:
+            innermost = self.open[-1]
+            if sign == "}" and not innermost.braces:
                 self.tokens.append(Token(terminal, sign, at, end))
                 return self._pieces(end)
-            self.braces[-1] += {"{": 1, "}": -1}.get(sign, 0)
+            innermost.braces += {"{": 1, "}": -1}.get(sign, 0)
         self.tokens.append(Token(terminal, sign, at, end))
         return end
 
@@ -181,10 +167,32 @@ class _Lexer:
             return self._member(found, at)
         if kind == "RAW":
             return self._raw(at)
-        self.open.append((_COOKED if found.group() == '"' else _RAW, at))
-        self.braces.append(0)
-        self.tokens.append(Token("_OPEN_STRING", "", at, found.end()))
-        return self._pieces(found.end())
+        if kind == "ESCAPED":
+            return self._escaped(found, at)
+        raw = found.group() != '"'
+        return self._open(Literal(at, raw, self._level() if raw else 1), found.end())
+
+    def _level(self) -> int:
+        """How often the text at the current place is unescaped: see strings.py."""
+        return self.open[-1].level if self.open else 0
+
+    def _open(self, literal: Literal, end: int) -> int:
+        self.open.append(literal)
+        self.tokens.append(Token("_OPEN_STRING", "", literal.start, end))
+        return self._pieces(end)
+
+    def _escaped(self, found: re.Match[str], at: int) -> int:
+        """In the code of a string, a quote with backslashes opens a string; an escaped space is a space."""
+        run, level, end = len(found.group("run")), self._level(), found.end()
+        if self.text[at + run] == '"':
+            quote = quote_level(run)
+            if quote is None or quote > level:
+                span = self.places.span(at, end)
+                self.found.append(errors.BadQuote(found.group(), level, span=span))
+            return end if quote is None else self._open(Literal(at, False, quote + 1), end)
+        if run.bit_count() > 1 or run.bit_length() > level:
+            self.found.append(errors.BadCharacter("\\", span=self.places.span(at, at + 1)))
+        return end
 
     def _comment(self, at: int) -> int:
         depth, end = 1, at + 2
@@ -211,55 +219,49 @@ class _Lexer:
     def _raw(self, at: int) -> int:
         close = self.text.find("|]", at + 2)
         if close < 0:
-            self._unclosed(at)
+            self._unclosed(Literal(at, True, 0))
             return len(self.text)
-        self.tokens.append(Token("QUOTED", self.text[at + 2 : close], at, close + 2))
+        self.tokens.append(Token("QUOTED", self._plain_text(at + 2, close), at, close + 2))
         return close + 2
+
+    def _plain_text(self, start: int, end: int) -> str:
+        """The text of `[| ... |]`, which is unescaped like all code in a string."""
+        piece = self.text[start:end]
+        plain = unescaped(piece, self._level())
+        if plain is None:
+            span = self.places.span(start, end)
+            self.found.append(errors.BadEscape(piece, self._level(), span=span))
+        return piece if plain is None else plain
 
     def _pieces(self, at: int) -> int:
         """Reads on in the innermost open string, up to its end or the next code in it."""
-        pattern, start = self.open[-1]
+        literal = self.open[-1]
         while True:
-            found = pattern.match(self.text, at)
+            found = next_piece(self.text, at, literal)
             if found is None:
-                return self._unclosed(start, at)
-            kind, piece, end = found.lastgroup, found.group(), found.end()
-            if kind == "splice":
+                return self._unclosed(literal, at)
+            sort, piece, end = found
+            if sort is Sort.SPLICE:
                 self.tokens.append(Token("_OPEN_SPLICE", piece, at, end))
                 return end
-            if kind == "close":
+            if sort is Sort.CLOSE:
                 self.open.pop()
-                self.braces.pop()
                 self.tokens.append(Token("_CLOSE_STRING", piece, at, end))
                 return end
-            self.tokens.append(Token("TEXT", self._decoded(kind or "", piece, at), at, end))
+            if sort is Sort.BAD:
+                span = self.places.span(at, end)
+                self.found.append(errors.BadEscape(piece, literal.level, span=span))
+            self.tokens.append(Token("TEXT", piece, at, end))
             at = end
 
-    def _decoded(self, kind: str, piece: str, at: int) -> str:
-        if kind == "text":
-            return piece
-        if kind == "gap":
-            return ""
-        if (
-            kind == "hex"
-            and (code := int(piece[2:].strip("{}"), 16)) < 0x110000
-            and not 0xD800 <= code < 0xE000
-        ):
-            return chr(code)
-        if kind == "escape" and piece[1] in _ESCAPES:
-            return _ESCAPES[piece[1]]
-        self.found.append(errors.BadEscape(piece, span=self.places.span(at, at + len(piece))))
-        return piece
-
-    def _unclosed(self, start: int, at: int | None = None) -> int:
+    def _unclosed(self, literal: Literal, at: int | None = None) -> int:
         """Reports a string without end; reading goes on at the end of the line, outside all strings."""
-        raw = self.text[start] != '"'
-        self.found.append(
-            errors.UnclosedString("|]" if raw else '"', span=self.places.span(start, start + 1))
-        )
-        end = len(self.text) if at is None or raw else self.text.find("\n", at)
+        start = literal.start
+        mark = "|]" if literal.raw else "\\" * ((1 << (literal.level - 1)) - 1) + '"'
+        span = self.places.span(start, start + (1 if literal.raw else len(mark)))
+        self.found.append(errors.UnclosedString(mark, span=span))
+        end = len(self.text) if at is None or literal.raw else self.text.find("\n", at)
         while self.open:
             self.open.pop()
-            self.braces.pop()
             self.tokens.append(Token("_CLOSE_STRING", "", start, start + 1))
         return end if end >= 0 else len(self.text)

@@ -11,6 +11,7 @@ from ...errors import syntax as errors
 from ..lexer import Token
 from ..operators import climb
 from .builder import Builder
+from .literals import wrapped
 
 
 class Expressions(Builder):
@@ -50,6 +51,8 @@ class Expressions(Builder):
             if wide is not None and -arg.value >= wide.least and arg.signed:
                 del self._too_wide[arg.span]
             return replace(arg, value=-arg.value, span=span)
+        if isinstance(arg, ast.IntLit) and arg.width is not None and arg.signed:
+            return replace(arg, value=wrapped(-arg.value, arg.width), span=span)
         if isinstance(arg, ast.FloatLit):
             return replace(arg, value=-arg.value, span=span)
         return ast.Unary("-", arg, span)

@@ -19,6 +19,11 @@ _BASES = {
 }
 
 
+def wrapped(value: int, width: int) -> int:
+    """The number of `width` bits in two's complement that is equal to the value modulo 2**width."""
+    return (value + (1 << (width - 1))) % (1 << width) - (1 << (width - 1))
+
+
 class Literals(Builder):
     """Literals: numbers, strings, vectors and maps."""
 
@@ -45,9 +50,18 @@ class Literals(Builder):
             value = 0
         if width is not None:
             written, width = width, self._width(width, span)
-            if written == width:
+            if written == width and signed and base != 10:
+                value = self._pattern(value, width, span)
+            elif written == width:
                 self._check_width(value, width, signed, span)
         return ast.IntLit(value, width, signed, span)
+
+    def _pattern(self, value: int, width: int, span: Span) -> int:
+        """The signed number of the bits that a number in another base than 10 says."""
+        if value >> width:
+            self.found.append(errors.PatternTooWide(value.bit_length(), width, span=span))
+            return 0
+        return wrapped(value, width)
 
     def _check_width(self, value: int, width: int, signed: bool, span: Span) -> None:
         least, greatest = (-(1 << (width - 1)), (1 << (width - 1)) - 1) if signed else (0, (1 << width) - 1)
