@@ -21,7 +21,6 @@ class BodyBuilder:
     scope: Scope = field(default_factory=Scope)
     parts: list[Clauses] = field(default_factory=list)
     locals: list[Local] = field(default_factory=list)
-    grouped: bool = False
     stream: syntax.Atom | None = None
 
     def add(self, clause: Callable[[], core.Clause]) -> None:

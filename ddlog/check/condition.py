@@ -110,9 +110,6 @@ def flatmap(body: BodyBuilder, target: syntax.Expr, collection: syntax.Expr) -> 
 def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.VarDecl | None) -> None:
     """`e.group_by(k)`: from here on only the keys and the group are visible."""
     context = body.context
-    if body.grouped:
-        context.report(errors.rules.GroupByTwice(span=group.call.span))
-    body.grouped = True
     value = infer(context, group.value, body.scope)
     keys: dict[str, Local] = {}
     for key in group.keys:

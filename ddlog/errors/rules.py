@@ -82,10 +82,10 @@ class GroupByArguments(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GroupByTwice(Diagnostic):
-    """More than one group_by in a rule."""
+    """More than one group_by in a clause."""
 
-    title: ClassVar[str] = "a rule can have only one group_by"
-    suggestion: ClassVar[str] = "move the first group_by to a rule of its own, which fills another relation"
+    title: ClassVar[str] = "a clause can have only one group_by"
+    suggestion: ClassVar[str] = "give each a clause of its own: a later one groups what an earlier one gives"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
