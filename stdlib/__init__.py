@@ -6,10 +6,19 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from ..types import TextForm
+
 AUTO_IMPORTED: tuple[str, ...] = (
     "ddlog_std", "ddlog_rt", "ddlog_bigint", "ddlog_log", "debug", "internment", "group", "vec",
 )  # fmt: skip
 """The modules that every program sees, `<name>.dl` in this package."""
+
+
+def text_form(typedef: str) -> TextForm | None:
+    """The form of a type of the library that is written as text, by its qualified name; None for others."""
+    from .written import TEXT_FORMS
+
+    return TEXT_FORMS.get(typedef)
 
 
 def twin(module: str, function: str) -> Callable[..., Any]:

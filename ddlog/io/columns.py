@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -12,17 +13,20 @@ import numpy as np
 from .. import values
 from ..core import Relation
 from ..syntax.cursor import TextFault
-from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
+from ..types import BigInt, Bit, Bool, Float, Signed, String, TextForm, Type, TypeDef
 from ..values.cells import read_bool, read_float, read_integer
 from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
 from ..values.numbers import decimal
+from ..values.shapes import is_option, some_maker
+from ..values.written import from_written, text_form
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
 
 WIDEST = 1 << 63
+_QUOTES, _BRACKETS = tuple('"%@'), tuple("[{")  # the first signs of commands' strings, and of JSON
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,15 +109,43 @@ def _identity(text: str) -> str:
 
 
 def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
+    """A value in the form of command files, as its own text without quotes, or as JSON."""
     try:
         return parse_value(text, type, typedefs)
     except TextFault as fault:
-        try:
-            return from_json(decode_json(text), type, typedefs)
-        except json.JSONDecodeError:
-            raise ValueError(f"expected {type}: {fault.message}") from None
-        except RecursionError:
-            raise ValueError("the value is nested too deeply") from None
+        problem = f"expected {type}: {fault.message}"
+    of = type.args[0] if is_option(type) else type
+    form = text_form(of, typedefs)
+    if form is None or text.lstrip()[:1] in _QUOTES:
+        return _json_cell(text, type, typedefs, problem)
+    if text.lstrip()[:1] in _BRACKETS:
+        with suppress(ValueError):
+            return _json_cell(text, type, typedefs, "")
+    try:
+        value = _bare_text(text, form, of)
+    except ValueError as error:
+        with suppress(ValueError):
+            return _json_cell(text, type, typedefs, "")
+        raise error from None
+    return some_maker(type, typedefs)(value) if is_option(type) else value
+
+
+def _json_cell(text: str, type: Type, typedefs: TypeDefs, problem: str) -> Any:
+    """A value as JSON. Raises ValueError, with the problem if the text is no JSON at all."""
+    try:
+        return from_json(decode_json(text), type, typedefs)
+    except json.JSONDecodeError:
+        raise ValueError(problem) from None
+    except RecursionError:
+        raise ValueError("the value is nested too deeply") from None
+
+
+def _bare_text(text: str, form: TextForm, type: Type) -> Any:
+    """A value as its own text; with blanks around it, if they are no part of it. Raises ValueError."""
+    try:
+        return form.read(text)
+    except ValueError:
+        return from_written(text.strip(" \t\n\v\f\r"), form, type)
 
 
 def check_names(found: list[str], relation: Relation) -> None:

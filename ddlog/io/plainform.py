@@ -17,6 +17,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.fromjson import from_json
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
 from ..values.tojson import to_json
+from ..values.written import text_form, written
 from .columns import TypeDefs, cell_reader, cell_writer
 
 if TYPE_CHECKING:
@@ -86,6 +87,8 @@ def from_plain(item: Any, type: Type, typedefs: TypeDefs) -> Any:
             if not shape.is_union and isinstance(item, dict) and item.keys() == fields.keys():
                 make = shape.make(shape.constructors[0])
                 return make(*(from_plain(item[name], of, typedefs) for name, of in fields.items()))
+    if text_form(type, typedefs) is not None and written(item) is not None:
+        return values.check(item, type, typedefs)
     collection = collection_of(type)
     if collection is not None:
         elements = list(item.items()) if isinstance(item, dict) else item

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
-from .. import core, errors, syntax
+from .. import core, errors, stdlib, syntax
 from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
@@ -255,6 +255,7 @@ class Environment:
                 for i, (each, fields, variant) in enumerate(shapes)
             ),
             tag,
+            stdlib.text_form(name) if owner.path is None and owner.name else None,
         )
         return self.typedefs[name]
 

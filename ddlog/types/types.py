@@ -185,14 +185,25 @@ class Constructor:
 
 
 @dataclass(frozen=True, slots=True)
+class TextForm:
+    """The form of a type whose values are written as text: the function that reads it, which raises
+    ValueError, and an example."""
+
+    read: Callable[[str], Any]
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
 class TypeDef:
     """A struct (one constructor) or a tagged union (several), with its type parameters.
 
     `tag` is the key beside the fields that names the constructor in JSON, empty if nothing does; without
-    one the object of the fields stands in another, under the constructor's name.
+    one the object of the fields stands in another, under the constructor's name. `text` is the form of a
+    type of the library whose values are also written as text.
     """
 
     name: str
     parameters: tuple[str, ...]
     constructors: tuple[Constructor, ...]
     tag: str | None = None
+    text: TextForm | None = None

@@ -16,6 +16,7 @@ from . import local_name
 from .cells import WRITTEN_WORDS
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
+from .written import from_written
 
 _ABSENT = object()
 
@@ -67,6 +68,8 @@ def _array(data: Any, type: Type) -> list[Any]:
 
 def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
+    if shape.typedef.text is not None and isinstance(data, str):
+        return from_written(data, shape.typedef.text, type)
     if shape.typedef.tag == "":
         return _untagged_from_json(data, shape, type, typedefs)
     data = _untied(data, shape)

@@ -9,6 +9,7 @@ from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, Strin
 from .collections import Group, Map, Set, Vec
 from .numbers import canonical_float, decimal, integer_range, single
 from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, make
+from .written import from_written, written
 
 
 def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
@@ -77,6 +78,8 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
     typedef = typedefs[type.name]
     constructors = constructors_of(typedef, type.args)
     is_option = local_name(type.name) == "Option"
+    if typedef.text is not None and (text := written(value)) is not None:
+        return from_written(text, typedef.text, type)  # type: ignore[no-any-return]
     if isinstance(value, Struct) and not (is_option and value.__ddlog__.typedef != typedef.name):
         key = value.__ddlog__
         found = [each for each in constructors if each.name == key.constructor]

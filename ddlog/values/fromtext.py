@@ -14,11 +14,12 @@ from typing import Any
 from .. import values
 from ..errors.diagnostics import counted
 from ..syntax.cursor import Cursor, TextFault, Unfinished
-from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, Tuple, Type, User
+from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, TextForm, Tuple, Type, User
 from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
 from .fromjson import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
 from .structs import TypeDefs
+from .written import from_written
 
 _END = r"(?![\w.])"
 _BOOL = re.compile(BOOL + r"(?!\w)")
@@ -190,6 +191,9 @@ def _read_tuple(cursor: Cursor, type: Tuple, typedefs: TypeDefs) -> tuple[Any, .
 def _read_user(cursor: Cursor, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
     start = cursor.skip()
+    form = shape.typedef.text
+    if form is not None and (cursor.looking_at('"') or cursor.looking_at("%")):
+        return _read_written(cursor, form, type)
     found = cursor.match(_NAME)
     if found is not None:
         chosen = shape.constructor(found.group())
@@ -199,7 +203,19 @@ def _read_user(cursor: Cursor, type: User, typedefs: TypeDefs) -> Any:
     if is_option(type):
         return _read_bare_option(cursor, type, typedefs)
     known = " or ".join(f"`{constructor.name}{{…}}`" for constructor in shape.constructors)
+    if form is not None:
+        known = f'`"{form.example}"` or {known}'
     raise cursor.fault(f"expected {type}: {known}")
+
+
+def _read_written(cursor: Cursor, form: TextForm, type: User) -> Any:
+    """A value of a type that is written as text."""
+    start = cursor.position
+    text = read_string(cursor)
+    try:
+        return from_written(text, form, type)
+    except ValueError as error:
+        raise TextFault(str(error), start, cursor.position) from None
 
 
 def _read_fields(

@@ -23,7 +23,7 @@ from ddlog.spark.sessions.failures import spark_failures
 from ddlog.spark.types.cells import Cell, is_native, text_cell
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.spark.types.pythoncells import text_function
-from ddlog.types import BigInt, Bit, Bool, Float, Signed, Type
+from ddlog.types import BigInt, Bit, Bool, Float, Signed, Type, User
 from ddlog.values import show
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ OutS(s) :- S(s).
 OutC(k, v, o, s, t) :- C(k, v, o, s, t).
 """)
 TYPEDEFS = PROGRAM.checked.typedefs
+LIBRARY = ("time", "uuid", "url", "regex", "net::ipv4", "net::ipv6", "net::ipaddr")
 
 GOOD = {
     "A.csv": b'a,b,c\n1,x,true\n-2,"q,""r""",false\r\n\n3,,true\n0x1F,"",true\n - 1_0,y z, true \n',
@@ -174,6 +175,26 @@ def test_spark_reads_cells_as_the_table_says(spark: SparkSession, of: Type) -> N
             found.append(f"error: {problem}")
     pairs = zip(cells, found, strict=True)
     assert [(text, got) for (text, _), got in pairs] == cells
+
+
+def test_spark_reads_values_of_the_library_as_the_table_says(spark: SparkSession) -> None:
+    program = ddlog.compile("".join(f"import {module}\n" for module in LIBRARY) + "relation R(t: Time)\n")
+    typedefs = program.checked.typedefs
+    codec, wrong = SparkCodec(typedefs), []
+    for of in [User(name) for name in typedefs if name.rpartition("::")[0] in LIBRARY]:
+        cells, column = cells_of(of), stored_column("x", of)
+        if cells:
+            rows = [(text, at) for at, (text, _) in enumerate(cells)]
+            read = f"{text_function(spark, codec, column, typedefs)}(text) AS read"
+            frame = spark.createDataFrame(rows, "text STRING, at INT").selectExpr("at", read)
+            table = frame.orderBy("at").selectExpr("read.e AS problem", "read.v AS value").toArrow()
+            for at, problem in enumerate(table.column("problem").to_pylist()):
+                text, expected = cells[at]
+                found = f"error: {problem}"
+                if problem is None:
+                    found = show(codec.decode(column, table["value"].slice(at, 1))[0], of, typedefs)
+                wrong += [(text, found)] if found != expected else []
+    assert wrong == []
 
 
 def test_a_fault_in_a_short_file_has_its_place(session: ddlog.Session, tmp_path: Path) -> None:

@@ -1,0 +1,132 @@
+"""Values of the library's types as text, in command files, in facts and from Python.
+
+A text is what the `to_string` of a type gives, or what its parser takes. Times take any number of digits of
+the second's fraction, or none.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from ..types import UNIT, Constructor, TextForm
+from ..values import Struct, struct_class
+
+_CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?")
+_MOMENT = re.compile(r"([+-]?[0-9]+-[0-9]+-[0-9]+)[Tt ]([0-9:.]+)")
+_OFFSET = re.compile(r"(.*?) ?(?:[Zz]|([+-])([0-9]{2}):?([0-5][0-9]))", re.DOTALL)
+
+
+def _result(found: Struct) -> Struct:
+    """The value in an `Ok`. Raises ValueError with the text in an `Err`."""
+    if found[0] != 0:
+        raise ValueError(found[1])
+    return found[1]  # type: ignore[no-any-return]
+
+
+def time(text: str) -> Struct:
+    """A Time. Raises ValueError."""
+    from .time import try_from_hms_nano
+
+    found = _CLOCK.fullmatch(text)
+    if found is None:
+        raise ValueError("not hours, minutes and seconds")
+    hours, minutes, seconds, fraction = found.groups()
+    nanoseconds = int((fraction or "").ljust(9, "0"))
+    return _result(try_from_hms_nano(int(hours), int(minutes), int(seconds), nanoseconds))
+
+
+def date(text: str) -> Struct:
+    """A Date. Raises ValueError."""
+    from .time import string2date
+
+    return _result(string2date(text))
+
+
+def date_time(text: str) -> Struct:
+    """A DateTime. Raises ValueError."""
+    from .time import DateTime
+
+    found = _MOMENT.fullmatch(text)
+    if found is None:
+        raise ValueError("not a date, T and a time")
+    return DateTime(date(found[1]), time(found[2]))
+
+
+def tz_date_time(text: str) -> Struct:
+    """A TzDateTime, also in the form of RFC 2822. Raises ValueError."""
+    from .time import offset_timezone, tz_datetime_parse_from_rfc2822
+
+    found = _OFFSET.fullmatch(text)
+    if found is None or _MOMENT.fullmatch(found[1]) is None:
+        parsed = tz_datetime_parse_from_rfc2822(text)
+        if parsed[0] == 0:
+            return _result(parsed)
+        raise ValueError("not a date, T, a time and an offset from UTC")
+    _, sign, hours, minutes = found.groups()
+    if int(hours or 0) > 23:
+        raise ValueError("the offset is a day or more")
+    seconds = 3600 * int(hours or 0) + 60 * int(minutes or 0)
+    return offset_timezone(date_time(found[1]), -seconds if sign == "-" else seconds)
+
+
+def uuid(text: str) -> Struct:
+    """A Uuid. Raises ValueError."""
+    from .uuid import parse_str
+
+    return _result(parse_str(text))
+
+
+def url(text: str) -> Struct:
+    """A Url, normalised. Raises ValueError."""
+    from .url import url_parse
+
+    return _result(url_parse(text))
+
+
+def regex(text: str) -> Struct:
+    """A Regex. Raises ValueError."""
+    from .regex import try_regex
+
+    return _result(try_regex(text))
+
+
+def ipv4(text: str) -> Struct:
+    """An Ipv4Addr. Raises ValueError."""
+    from .net.ipv4 import ipv4_from_str
+
+    return _result(ipv4_from_str(text))
+
+
+def ipv6(text: str) -> Struct:
+    """An Ipv6Addr. Raises ValueError."""
+    from .net.ipv6 import ipv6_from_str
+
+    return _result(ipv6_from_str(text))
+
+
+def ip(text: str) -> Struct:
+    """An IpAddr, of either kind. Raises ValueError."""
+    if ":" in text:
+        return _address("IpAddrV6", 1, "addr6", ipv6(text))
+    return _address("IpAddrV4", 0, "addr4", ipv4(text))
+
+
+def _address(name: str, number: int, field: str, held: Struct) -> Struct:
+    constructor = Constructor(f"net::ipaddr::{name}", number, ((field, UNIT),))
+    return struct_class("net::ipaddr::IpAddr", constructor, True).make(held)  # type: ignore[no-any-return]
+
+
+TEXT_FORMS: Mapping[str, TextForm] = {
+    "time::Time": TextForm(time, "10:11:12.5"),
+    "time::Date": TextForm(date, "2021-03-04"),
+    "time::DateTime": TextForm(date_time, "2021-03-04T10:11:12"),
+    "time::TzDateTime": TextForm(tz_date_time, "2021-03-04T10:11:12+01:00"),
+    "uuid::Uuid": TextForm(uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8"),
+    "url::Url": TextForm(url, "https://example.org/a?b"),
+    "regex::Regex": TextForm(regex, "a[0-9]+"),
+    "net::ipv4::Ipv4Addr": TextForm(ipv4, "192.0.2.1"),
+    "net::ipv6::Ipv6Addr": TextForm(ipv6, "2001:db8::1"),
+    "net::ipaddr::IpAddr": TextForm(ip, "192.0.2.1 or 2001:db8::1"),
+}
+"""The forms of the types that are written as text, by their names."""
