@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from . import subcommands
 from .deltas import DELTAS
-from .refused import refuse
+from .refused import refuse, refuse_souffle
 
 _Commands: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 
@@ -130,13 +130,30 @@ def _circuit(commands: _Commands) -> None:
 
 
 def _import_souffle(commands: _Commands) -> None:
-    help = "translate a Soufflé program"
+    help = "translate a Soufflé program, or run it"
     parser = commands.add_parser("import-souffle", help=help, description=f"{help.capitalize()}.")
     parser.add_argument("program", metavar="FILE.dl", type=Path, help="the Soufflé program")
     parser.add_argument("-o", "--output", metavar="OUT.dl", type=Path,
                         help="the file for the translation (default: standard output)")  # fmt: skip
     parser.add_argument("--word", type=int, choices=(32, 64), default=32,
                         help="the bits of a number (default: 32)")  # fmt: skip
+    parser.add_argument("--run", action="store_true",
+                        help="run the program as Soufflé does: read the files of its .input directives, and "
+                             "write those of its .output directives")  # fmt: skip
+    parser.add_argument("-F", "--fact-dir", metavar="DIR", type=_name,
+                        help="with --run: the directory of the fact files "
+                             "(default: the present one)")  # fmt: skip
+    parser.add_argument("-D", "--output-dir", metavar="DIR", type=_name,
+                        help="with --run: the directory for the results (default: the present one); - is "
+                             "standard output")  # fmt: skip
+    parser.add_argument("-j", "--jobs", metavar="N", help="with --run: taken for compatibility, no effect")
+    parser.add_argument("-w", "--no-warn", action="store_true",
+                        help="print no notes; with --run, an absent fact file is an "
+                             "empty relation")  # fmt: skip
+    parser.add_argument("--max-iterations", metavar="N", type=_positive,
+                        help="with --run: the most iterations of a recursion "
+                             "(default: no limit)")  # fmt: skip
+    refuse_souffle(parser)
     parser.set_defaults(act=subcommands.import_souffle)
 
 

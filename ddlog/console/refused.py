@@ -1,9 +1,10 @@
-"""Options of DDlog's programs and of its compiler that have no meaning here. They are refused by name."""
+"""Options of DDlog's programs, of its compiler and of Soufflé that have no meaning here, each with the reason
+for which it is refused."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 _TIMELY = "programs do not run on timely or differential dataflow; the command `profile cpu on;` measures"
@@ -49,7 +50,46 @@ REASONS: dict[str, str] = {
 }
 
 
+_COMPILED = "nothing is compiled; --run runs the program"
+_FUNCTORS = "functors are functions of the Python module beside the program"
+_MEASURED = "`ddlog run` on the translation, with the command `profile cpu on;`, measures"
+_PLANNED = "joins are ordered and rules transformed while the program runs"
+
+SOUFFLE_REASONS: dict[str, str] = {
+    "-c": _COMPILED,
+    "--compile": _COMPILED,
+    "-g": _COMPILED,
+    "--generate": _COMPILED,
+    "-G": _COMPILED,
+    "--generate-many": _COMPILED,
+    "--dl-program": _COMPILED,
+    "-s": _COMPILED,
+    "--swig": _COMPILED,
+    "-l": _FUNCTORS,
+    "--libraries": _FUNCTORS,
+    "-L": _FUNCTORS,
+    "--library-dir": _FUNCTORS,
+    "-p": _MEASURED,
+    "--profile": _MEASURED,
+    "--live-profile": _MEASURED,
+    "--emit-statistics": _MEASURED,
+    "-a": _PLANNED,
+    "--auto-schedule": _PLANNED,
+    "-m": _PLANNED,
+    "--magic-transform": _PLANNED,
+    "-z": _PLANNED,
+    "--disable-transformers": _PLANNED,
+    "-t": "there is no provenance",
+    "--provenance": "there is no provenance",
+    "-r": "`ddlog circuit` draws the circuit of the translation",
+    "--debug-report": "`ddlog circuit` draws the circuit of the translation",
+    "--show": "`ddlog circuit` shows the circuit of the translation",
+}
+
+
 class _Refuse(argparse.Action):
+    """An option whose `const` is the system that has it, and the reasons by option."""
+
     def __call__(
         self,
         parser: argparse.ArgumentParser,
@@ -57,10 +97,21 @@ class _Refuse(argparse.Action):
         values: str | Sequence[Any] | None,
         option: str | None = None,
     ) -> None:
-        parser.error(f"{option} is an option of DDlog that is not supported: {REASONS[str(option)]}")
+        system, reasons = self.const
+        parser.error(f"{option} is an option of {system} that is not supported: {reasons[str(option)]}")
 
 
 def refuse(parser: argparse.ArgumentParser) -> None:
     """Makes the parser refuse these options, each with the reason. Its help does not list them."""
-    for option in REASONS:
-        parser.add_argument(option, action=_Refuse, nargs="?", dest=argparse.SUPPRESS, help=argparse.SUPPRESS)
+    _refuse(parser, "DDlog", REASONS)
+
+
+def refuse_souffle(parser: argparse.ArgumentParser) -> None:
+    """The same for the options of Soufflé."""
+    _refuse(parser, "Soufflé", SOUFFLE_REASONS)
+
+
+def _refuse(parser: argparse.ArgumentParser, system: str, reasons: Mapping[str, str]) -> None:
+    for option in reasons:
+        parser.add_argument(option, action=_Refuse, nargs="?", const=(system, reasons),
+                            dest=argparse.SUPPRESS, help=argparse.SUPPRESS)  # fmt: skip

@@ -9,7 +9,6 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -78,23 +77,14 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
 
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
-    from ..errors.diagnostics import DDlogError
-    from ..errors.options import OutputIsProgram
-    from ..sessions.program import read_source
-    from ..souffle.translate import translate
-    from .notes import noting
+    from .souffle import SouffleOptions, import_souffle
 
-    output: Path | None = arguments.output
-    if output is not None and output.resolve() == arguments.program.resolve():
-        raise DDlogError([OutputIsProgram(str(output))])
-    translation = translate(read_source(arguments.program), arguments.word)
-    note = noting(quiet=False)
-    for remark in translation.remarks:
-        note(remark)
-    if output is None:
-        sys.stdout.write(translation.text)
-    else:
-        output.write_text(translation.text, encoding="utf-8")
+    import_souffle(
+        SouffleOptions(
+            arguments.program, arguments.output, arguments.word, arguments.run, arguments.fact_dir,
+            arguments.output_dir, arguments.jobs, arguments.no_warn, arguments.max_iterations,
+        )
+    )  # fmt: skip
     return 0
 
 

@@ -186,8 +186,31 @@ class TargetOutside(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ClashingInput(Diagnostic):
-    """Two `.input` directives for one relation."""
+class BadParameter(Diagnostic):
+    """A parameter of an `.input` or `.output` with a value of the wrong form."""
 
-    title: ClassVar[str] = "`{name}` already has an `.input`"
-    name: str
+    title: ClassVar[str] = "{key}={value}: expected {expected}"
+    key: str
+    value: str
+    expected: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoFactFile(Diagnostic):
+    """An absent file of an `.input`."""
+
+    title: ClassVar[str] = "{path}: there is no such file, and the facts of {relation} are read from it"
+    suggestion: ClassVar[str] = (
+        "-F gives the folder of fact files; a relation without facts has an empty file"
+    )
+    path: str
+    relation: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotInDatabase(Diagnostic):
+    """A relation that a database of facts or results does not hold."""
+
+    title: ClassVar[str] = "{path}: {problem}"
+    path: str
+    problem: str

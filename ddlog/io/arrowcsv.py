@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ..core import Relation
-from ..types import BigInt, Bit, Bool, Float, Signed, String, Type
+from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .arrow import column_of
 from .columns import ColumnData, Columns, TypeDefs
 
@@ -22,40 +23,46 @@ _WRAPPED = re.compile(rb"0[xX]0*[89a-fA-F][0-9a-fA-F]{15}(?![0-9a-fA-F])")
 _NAN_WITH_PAYLOAD = re.compile(rb"[nN][aA][nN]\(")
 
 
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The form of a delimited text: its separator, of one character, whether cells may be quoted, whether an
+    empty line is a cell, how many columns it has, and the place of each column of the relation in it."""
+
+    separator: str
+    quoted: bool
+    keep_empty: bool
+    width: int
+    places: Sequence[int]
+
+
 def read_delimited(
-    data: bytes,
-    start: int,
-    separator: str,
-    order: Sequence[int] | None,
-    relation: Relation,
-    typedefs: TypeDefs,
+    data: bytes, start: int, layout: Layout, relation: Relation, typedefs: TypeDefs
 ) -> Columns | None:
     """The columns of a text from byte `start` on, or None when something in it is not plain: the
-    line-by-line reader then finds what and where. `order` gives the place of each column."""
+    line-by-line reader then finds what and where."""
     import pyarrow as pa
     from pyarrow import csv
 
-    places = list(order) if order is not None else list(range(len(relation.columns)))
-    names = [str(place) for place in range(len(places))]
+    places = layout.places
     kinds = {
         str(place): _text_type(column.type) for place, column in zip(places, relation.columns, strict=True)
     }
     if data.count(b"\r") != data.count(b"\r\n"):
         return None
-    one_string = len(places) == 1 and isinstance(relation.columns[0].type, String)
-    quoted = separator == "," and data.find(b'"', start) >= 0
+    quoted = layout.quoted and data.find(b'"', start) >= 0
     try:
         table = csv.read_csv(
             pa.BufferReader(pa.py_buffer(data).slice(start)),
-            read_options=csv.ReadOptions(column_names=names),
+            read_options=csv.ReadOptions(column_names=list(map(str, range(layout.width)))),
             parse_options=csv.ParseOptions(
-                delimiter=separator,
+                delimiter=layout.separator,
                 quote_char='"' if quoted else False,
                 newlines_in_values=quoted,
-                ignore_empty_lines=not (one_string and separator == "\t"),
+                ignore_empty_lines=not layout.keep_empty,
             ),
             convert_options=csv.ConvertOptions(
                 column_types=kinds,
+                include_columns=list(kinds),
                 null_values=[],
                 strings_can_be_null=False,
                 true_values=["true"],

@@ -1,4 +1,4 @@
-"""Tab- and comma-separated text as records of cells, with their places for messages.
+"""Delimited text as records of cells, with their places for messages.
 
 Tab-separated cells are taken as they stand; comma-separated ones follow RFC 4180. A first line that
 names the columns, in any order, is a header (comma-separated files only).
@@ -24,51 +24,55 @@ class Record:
     text: str
     cells: list[str]
     starts: list[int] | None = field(default=None)
+    separator: str = "\t"
 
     def column(self, cell: int) -> int:
         """The column of the line, from 1, at which a cell begins."""
         if self.starts is not None:
             return self.starts[min(cell, len(self.starts) - 1)]
-        return 1 + sum(len(each) + 1 for each in self.cells[:cell])
+        return 1 + sum(len(each) + len(self.separator) for each in self.cells[:cell])
 
 
 def tab_records(text: str, keep_empty: bool) -> Iterator[Record]:
     """The lines of a tab-separated text. Empty lines are records only if `keep_empty`."""
-    return _plain_records(text, "\t", keep_empty)
+    return plain_records(text, "\t", keep_empty)
 
 
 def comma_records(text: str) -> Iterator[Record]:
     """The records of a comma-separated text. Raises CellFault at a quote that does not end."""
-    return _quoted_records(text) if '"' in text else _plain_records(text, ",", False)
+    return quoted_records(text, ",", False) if '"' in text else plain_records(text, ",", False)
 
 
-def _plain_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
+def plain_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
+    """The lines of a text without quotes. Empty lines are records only if `keep_empty`."""
     lines = text.split("\n")
     if lines and not lines[-1]:
         lines.pop()
     for number, line in enumerate(lines, 1):
         line = line.removesuffix("\r")
         if line or keep_empty:
-            yield Record(number, line, line.split(separator))
+            yield Record(number, line, line.split(separator), None, separator)
 
 
-def _quoted_records(text: str) -> Iterator[Record]:
+def quoted_records(text: str, separator: str, keep_empty: bool) -> Iterator[Record]:
+    """The records of a text in which a cell may be quoted. Empty lines are records only if `keep_empty`.
+    Raises CellFault at a quote that does not end."""
     position, line = 0, 1
     while position < len(text):
         end = text.find("\n", position)
         end = len(text) if end < 0 else end
         if '"' not in text[position:end]:
             plain = text[position:end].removesuffix("\r")
-            if plain:
-                yield Record(line, plain, plain.split(","))
+            if plain or keep_empty:
+                yield Record(line, plain, plain.split(separator), None, separator)
             position, line = end + 1, line + 1
             continue
-        record, position = _quoted_record(text, position, line)
+        record, position = _quoted_record(text, position, line, separator)
         yield record
         line += text.count("\n", position - 1, position) + sum(cell.count("\n") for cell in record.cells)
 
 
-def _quoted_record(text: str, position: int, line: int) -> tuple[Record, int]:
+def _quoted_record(text: str, position: int, line: int, separator: str) -> tuple[Record, int]:
     cells: list[str] = []
     starts: list[int] = []
     begin = position
@@ -83,23 +87,21 @@ def _quoted_record(text: str, position: int, line: int) -> tuple[Record, int]:
             cells.append(quoted.group(1).replace('""', '"'))
             position = quoted.end()
         else:
-            stop = position
-            while stop < len(text) and text[stop] not in ",\n":
-                stop += 1
-            cells.append(
-                text[position:stop].removesuffix("\r")
-                if text[stop : stop + 1] != ","
-                else text[position:stop]
-            )
-            position = stop
-        if text.startswith(",", position):
-            position += 1
+            end = text.find("\n", position)
+            end = len(text) if end < 0 else end
+            stop = text.find(separator, position, end)
+            cells.append(text[position:stop] if stop >= 0 else text[position:end].removesuffix("\r"))
+            position = stop if stop >= 0 else end
+        if text.startswith(separator, position):
+            position += len(separator)
             continue
         if text.startswith("\r\n", position):
             position += 1
         if position < len(text) and text[position] != "\n":
             column = position - begin + 1
-            raise CellFault("expected `,` or the end of the line after a quoted cell", line, column, shown)
+            raise CellFault(
+                f"expected `{separator}` or the end of the line after a quoted cell", line, column, shown
+            )
         return Record(line, shown.removesuffix("\r"), cells, starts), position + 1
 
 

@@ -61,9 +61,12 @@ def _read_large(
         columns = read_integers(data, start, separator, [bound for bound in in_file if bound is not None])
         if columns is not None:
             return Columns(tuple(columns[place] for place in places), len(columns[0]))
-    from .arrowcsv import read_delimited
+    from .arrowcsv import Layout, read_delimited
 
-    return read_delimited(data, start, separator, order, relation, typedefs)
+    width, commas = len(relation.columns), separator == ","
+    keep_empty = not commas and width == 1 and isinstance(relation.columns[0].type, String)
+    layout = Layout(separator, commas, keep_empty, width, order or range(width))
+    return read_delimited(data, start, layout, relation, typedefs)
 
 
 def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:

@@ -39,7 +39,7 @@ def table_rows(
         columns = columns_of(table, declared, typedefs)
     except CellFault as fault:
         raise DDlogError([BadTable(declared.name, fault.message, fault.line)]) from None
-    return _column_rows(runtime, declared, columns)
+    return column_rows(runtime, declared, columns)
 
 
 def file_rows(
@@ -48,10 +48,11 @@ def file_rows(
     """The rows of a fact file, which is read now. Raises DDlogError."""
     from ..io.read import read_facts
 
-    return _column_rows(runtime, declared, read_facts(file, declared, typedefs))
+    return column_rows(runtime, declared, read_facts(file, declared, typedefs))
 
 
-def _column_rows(runtime: Runtime, declared: Relation, columns: Columns) -> IncomingRows:
+def column_rows(runtime: Runtime, declared: Relation, columns: Columns) -> IncomingRows:
+    """The rows of columns of checked values."""
     if declared.columns:
         batch = partial(runtime.batch_from_columns, declared.name, columns.data)
     else:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from .gaps import Ability, check_offered
 from .host import LocatedFacts
+from .incoming import column_rows
 from .state import SessionState
 from .transaction import Transaction
+
+if TYPE_CHECKING:
+    from ..io.columns import Columns
 
 
 def load_places(
@@ -42,6 +46,15 @@ def load_frames(state: SessionState, transaction: Transaction, frames: Mapping[s
         for name, frame in frames.items():
             declared = transaction.input(name)
             transaction.load(declared, state.host.incoming(declared, frame))
+
+
+def load_columns(state: SessionState, transaction: Transaction, facts: Iterable[tuple[str, Columns]]) -> None:
+    """Puts facts of input relations into the transaction, as they come. Raises DDlogError; then the
+    transaction is empty."""
+    with transaction.loading():
+        for name, columns in facts:
+            declared = transaction.input(name)
+            transaction.load(declared, column_rows(state.host.runtime, declared, columns))
 
 
 def _notes(located: LocatedFacts) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,14 +37,19 @@ def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | P
     Modules that it imports are looked for in the file's folder, then in the library paths. Raises DDlogError
     with all errors; the program has the warnings.
     """
-    from ..check.cache import check_cached
-
     paths = [library_paths] if isinstance(library_paths, str | Path) else library_paths
     folders = tuple(map(Path, paths))
     missing = [_not_a_directory(folder) for folder in folders if not folder.is_dir()]
     if missing:
         raise DDlogError(missing)
-    source = read_source(program)
+    return compile_source(read_source(program), folders)
+
+
+def compile_source(source: Source, folders: Sequence[Path] = ()) -> Program:
+    """The program of a text. The folder of its name is the first in which modules are looked for. Raises
+    DDlogError."""
+    from ..check.cache import check_cached
+
     with paused():
         checked, diagnostics = check_cached(source, folders)
     if checked is None:

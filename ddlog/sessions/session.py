@@ -23,7 +23,7 @@ from ..engine.runtime import Progress
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
 from .inputs import Inputs
-from .loading import load_frames, load_places
+from .loading import load_columns, load_frames, load_places
 from .opening import start_stream
 from .program import Program
 from .reading import Reading
@@ -34,6 +34,8 @@ from .transaction import Transaction
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from ..io.columns import Columns
 
 
 class Session(Inputs):
@@ -96,6 +98,12 @@ class Session(Inputs):
         """Loads Spark DataFrames into input relations and commits them, in one epoch with the program's facts
         if nothing came before. No later change is possible."""
         load_frames(self.state, self.transaction, frames)
+        return self._commit(True)
+
+    def load_columns(self, facts: Iterable[tuple[str, Columns]]) -> Changes:
+        """Loads facts that are read and checked already, each with the name of its input relation, and
+        commits them in one epoch with the program's facts. No later change is possible."""
+        load_columns(self.state, self.transaction, facts)
         return self._commit(True)
 
     def stream(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import souffle as errors
@@ -10,6 +10,7 @@ from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
+from .files.transfers import Transfer
 from .names import Names, assigned
 from .rules import OutRelation, OutRule
 from .types import PRIMITIVE, Types, column_names
@@ -17,10 +18,12 @@ from .types import PRIMITIVE, Types, column_names
 
 @dataclass(frozen=True, slots=True)
 class Remark:
-    """Something that the translation does not say, with its place if it has one."""
+    """Something that the translation does not say, with its place if it has one. It is `of_text` if it does
+    not concern those who run the program as Soufflé does, and do not read the translation."""
 
     text: str
     span: Span | None = None
+    of_text: bool = False
 
 
 @dataclass
@@ -118,8 +121,6 @@ class Relations:
             what, why = "`.limitsize`", "no relation here ends before its rules do"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=directive.span))
         else:
-            if directive.what == "input" and any(d.what == "input" for d in declared.directives):
-                self.found.append(errors.ClashingInput(name=directive.relation, span=directive.span))
             declared.directives.append(directive)
 
     # ---------------------------------------------------------------- output
@@ -150,6 +151,24 @@ class Relations:
                 yield OutRule((name,), (f"{name}(y, x)",), (f"{name}(x, y)",), ())
                 yield OutRule((name,), (f"{name}(x, z)",), (f"{name}(x, y)", f"{name}(y, z)"), ())
 
+    def transfers(self, items: Iterable[ast.Item]) -> Iterator[Transfer]:
+        """Where facts come from and results go to, in the order of the program."""
+        for item in items:
+            if isinstance(item, ast.Directive):
+                yield from self._transfer(item.relation, item.what, dict(item.parameters), item.span)
+            elif isinstance(item, ast.RelationDecl):
+                for qualifier in item.qualifiers:
+                    yield from self._transfer(item.name, qualifier.word, {}, qualifier.span)
+
+    def _transfer(
+        self, name: str, what: str, parameters: Mapping[str, str], span: Span
+    ) -> Iterator[Transfer]:
+        each = self.declared[name]
+        if what in ("input", "output", "printsize") and not each.is_carried:
+            here = (each.input_name if what == "input" else "") or each.name
+            columns = tuple(attribute.name for attribute in each.relation.attributes)
+            yield Transfer(what, name, here, columns, parameters, span)
+
     # --------------------------------------------------------------- remarks
 
     def remarks(self) -> Iterator[Remark]:
@@ -158,17 +177,17 @@ class Relations:
         changed = [(name, each.name) for name, each in kept.items() if each.name != name]
         if changed:
             listed = ", ".join(f"{old} is {new}" for old, new in changed)
-            yield Remark(f"names of relations begin with a capital letter: {listed}")
+            yield _of_text(f"names of relations begin with a capital letter: {listed}")
         others = ", ".join(f"{old} is {new}" for old, new in self.types.renamed())
         if others:
-            yield Remark(f"types and branches with other names: {others}")
+            yield _of_text(f"types and branches with other names: {others}")
         for each in self.declared.values():
             for qualifier in each.relation.qualifiers:
                 if qualifier.word not in _SILENT:
                     text = f"`{qualifier.word}` of {each.relation.name} has no meaning here and is left out"
                     if each.is_carried and qualifier.word == "inline":
                         text = f"{each.relation.name} is carried into the rules that use it"
-                    yield Remark(text, qualifier.span)
+                    yield _of_text(text, qualifier.span)
             yield from self._of_directives(each)
 
     def _of_directives(self, each: Declared) -> Iterator[Remark]:
@@ -180,7 +199,7 @@ class Relations:
                     yield from _of_output(each, directive)
                 case "printsize":
                     text = f"the size of {each.name} is printed by `--sizes --relation {each.name}`"
-                    yield Remark(text, directive.span)
+                    yield _of_text(text, directive.span)
         if each.has("input") and not any(d.what == "input" for d in each.directives):
             yield from self._of_input(
                 each, ast.Directive(each.relation.span, "input", each.relation.name, ())
@@ -190,31 +209,35 @@ class Relations:
         parameters, span = dict(directive.parameters), directive.span
         name = each.input_name or each.name
         if parameters.get("IO", "file") != "file":
-            yield Remark(f"{name} is read from a file, not by IO={parameters['IO']}", span)
+            yield _of_text(f"{name} is read from a file, not by IO={parameters['IO']}", span)
             return
         if each.input_name:
-            yield Remark(f"the facts of {each.name}, which is also derived or an output, are {name}", span)
+            yield _of_text(f"the facts of {each.name}, which is also derived or an output, are {name}", span)
         file = parameters.get("filename") or parameters.get("name") or f"{each.relation.name}.facts"
         if file not in (f"{name}.facts", f"{name}.csv", f"{name}.tsv"):
-            yield Remark(f"the facts of {name} are given by `--input {name}={file}`", span)
+            yield _of_text(f"the facts of {name} are given by `--input {name}={file}`", span)
         yield from _of_delimiter(name, file, parameters.get("delimiter", "\t"), span)
         for key, value in directive.parameters:
             if key not in ("filename", "name", "delimiter") and (key, value) not in _PARAMETERS_OF_FILES:
-                yield Remark(f"{key}={value} of the input {name} is left out", span)
+                yield _of_text(f"{key}={value} of the input {name} is left out", span)
         if any(self.types.kind(a.type) not in PRIMITIVE for a in each.relation.attributes):
             form = '`[1, "a"]`, with quotes and with `null` for nil, branches as `Name{1, "a"}`'
-            yield Remark(f"records in the facts of {name} are read as {form}", span)
+            yield _of_text(f"records in the facts of {name} are read as {form}", span)
+
+
+def _of_text(text: str, span: Span | None = None) -> Remark:
+    return Remark(text, span, of_text=True)
 
 
 def _of_delimiter(name: str, file: str, delimiter: str, span: Span) -> Iterator[Remark]:
     delimiter = delimiter.replace("\\t", "\t")
     plain = file.removesuffix(".gz")
     if delimiter == "," and not plain.endswith(".csv"):
-        yield Remark(f"the facts of {name} have commas: the name of their file must end in .csv", span)
+        yield _of_text(f"the facts of {name} have commas: the name of their file must end in .csv", span)
     elif delimiter == "\t" and plain.endswith(".csv"):
-        yield Remark(f"the facts of {name} have tabs: the name of their file must end in .facts", span)
+        yield _of_text(f"the facts of {name} have tabs: the name of their file must end in .facts", span)
     elif delimiter not in (",", "\t"):
-        yield Remark(f"the facts of {name} must have tabs or commas, not {delimiter!r}", span)
+        yield _of_text(f"the facts of {name} must have tabs or commas, not {delimiter!r}", span)
 
 
 def _of_output(each: Declared, directive: ast.Directive) -> Iterator[Remark]:
@@ -222,4 +245,4 @@ def _of_output(each: Declared, directive: ast.Directive) -> Iterator[Remark]:
     listed = ", ".join(f"{key}={value}" for key, value in kept)
     if listed:
         text = f"`--output DIR --format csv` writes {each.name} to DIR/{each.name}.csv; left out: {listed}"
-        yield Remark(text, directive.span)
+        yield _of_text(text, directive.span)

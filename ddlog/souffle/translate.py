@@ -10,7 +10,7 @@ changes no result, or is expressed elsewhere, is a remark.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
@@ -20,6 +20,7 @@ from . import syntax as ast
 from .aggregates import relation_of
 from .clauses import HornClause, Negated, Summary
 from .components import instantiate
+from .files.transfers import Transfer
 from .functors import function_text
 from .infer import Kinds
 from .inline import carry_inline
@@ -34,10 +35,15 @@ from .types import Types
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """A translated program, and the remarks on what it leaves out, a line each."""
+    """A translated program, and the remarks on what it leaves out, a line each; `caveats` are those remarks
+    that concern its results. `transfers` are the directives on files, and `branches` are the branches of
+    Soufflé's program by the constructors that they become."""
 
     text: str
     remarks: tuple[str, ...]
+    caveats: tuple[str, ...] = ()
+    transfers: tuple[Transfer, ...] = ()
+    branches: Mapping[str, str] = field(default_factory=dict)
 
 
 def translate(source: Source, word: int = 32) -> Translation:
@@ -134,7 +140,9 @@ class _Translator:
         relations = [*self.relations.declarations(), *self.output.relations]
         typedefs = list(self.types.typedefs())
         text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
-        return Translation(text, tuple(map(remark_line, remarks)))
+        caveats = tuple(remark_line(remark) for remark in remarks if not remark.of_text)
+        transfers, branches = tuple(self.relations.transfers(self.items)), self.types.branch_names()
+        return Translation(text, tuple(map(remark_line, remarks)), caveats, transfers, branches)
 
     def _function(self, name: str) -> str:
         """The declaration of a function that the program uses; `@` marks the functors of its own."""
@@ -142,17 +150,21 @@ class _Translator:
 
     def _functor_remarks(self) -> Iterator[Remark]:
         for name, functor in self.types.functors.items():
-            text = f"the functor @{name} is not used, and left out"
-            if f"@{name}" in self.output.functions:
-                short = self.types.functor_names[name]
-                text = f"@{name} is the function {short} of a Python module that has the name of the program"
+            if f"@{name}" not in self.output.functions:
+                yield Remark(f"the functor @{name} is not used, and left out", functor.span, of_text=True)
+                continue
+            short = self.types.functor_names[name]
+            text = f"@{name} is the function {short} of a Python module that has the name of the program"
             yield Remark(text, functor.span)
 
     def _further_remarks(self) -> list[Remark]:
-        remarks = [Remark(item.what, item.span) for item in self.items if isinstance(item, ast.Ignored)]
+        ignored = (item for item in self.items if isinstance(item, ast.Ignored))
+        remarks = [Remark(item.what, item.span, of_text=True) for item in ignored]
         remarks += self._functor_remarks()
         plans = (item.plan for item in self.items if isinstance(item, ast.RuleDecl) and item.plan is not None)
-        remarks += [Remark("the plan is left out: joins are ordered at run time", span) for span in plans]
+        remarks += [
+            Remark("the plan is left out: joins are ordered at run time", span, True) for span in plans
+        ]
         return remarks
 
     def _check_strata(self, rules: Sequence[OutRule]) -> None:

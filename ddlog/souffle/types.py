@@ -95,6 +95,10 @@ class Types:
         names = self.declared | {key[1:]: name for key, name in self.constructors.items() if key[0] == "$"}
         return ((old, new) for old, new in names.items() if old != new)
 
+    def branch_names(self) -> dict[str, str]:
+        """The name of the branch that each constructor of an algebraic type stands for."""
+        return {short: key[1:] for key, short in self.constructors.items() if key[0] == "$"}
+
     def text(self, name: str) -> str:
         """The type here, as a column or a field has it."""
         if name in self.aliases:

@@ -1,0 +1,83 @@
+"""`ddlog import-souffle`: a program of Soufflé is translated, and with --run it runs as in Soufflé."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors.diagnostics import DDlogError
+from ..errors.options import OptionNeeded, OutputIsProgram
+from ..errors.source import Source
+from ..sessions.program import compile_source, read_source
+from ..souffle.translate import translate
+from .notes import noting
+from .progress import ProgressLine
+from .soufflefiles import SouffleFiles
+
+
+@dataclass(frozen=True, slots=True)
+class SouffleOptions:
+    """The options of `ddlog import-souffle`."""
+
+    program: Path
+    output: Path | None = None
+    word: int = 32
+    run: bool = False
+    fact_dir: str | None = None
+    output_dir: str | None = None
+    jobs: str | None = None
+    no_warn: bool = False
+    max_iterations: int | None = None
+
+
+def import_souffle(options: SouffleOptions) -> None:
+    """Translates a program to a file or standard output, or runs it. Raises DDlogError."""
+    _check(options)
+    note = noting(options.no_warn)
+    translation = translate(read_source(options.program), options.word)
+    for remark in translation.caveats if options.run else translation.remarks:
+        note(remark)
+    if options.output is not None:
+        options.output.write_text(translation.text, encoding="utf-8")
+    elif not options.run:
+        sys.stdout.write(translation.text)
+    if not options.run:
+        return
+    program = compile_source(_source(options.program, translation.text))
+    files = SouffleFiles(program, translation, options.fact_dir or ".", options.output_dir or ".", note)
+    sources = files.sources(may_be_absent=options.no_warn)
+    files.check_targets()
+    progress = ProgressLine(options.no_warn)
+    with (
+        progress,
+        program.session(
+            relations=files.results, max_iterations=options.max_iterations, engine="in-process",
+            progress=progress,
+        ) as session,
+    ):  # fmt: skip
+        session.load_columns(files.facts(sources))
+        files.write(session)
+
+
+def _source(program: Path, translation: str) -> Source:
+    """The translation as a source. Functors are in the Python module beside the program, which the checker
+    finds by the program's name; otherwise the name says that the lines are those of the translation."""
+    has_functors = "\nextern function " in translation
+    return Source(str(program if has_functors else program.with_suffix(".translated")), translation)
+
+
+def _check(options: SouffleOptions) -> None:
+    output = options.output
+    if output is not None and output.resolve() == options.program.resolve():
+        raise DDlogError([OutputIsProgram(str(output))])
+    running = {
+        "-F": options.fact_dir,
+        "-D": options.output_dir,
+        "-j": options.jobs,
+        "--max-iterations": options.max_iterations,
+    }
+    reason = "a program that is only translated reads and writes no facts"
+    needed = [OptionNeeded(option, "--run", reason) for option, value in running.items() if value is not None]
+    if needed and not options.run:
+        raise DDlogError(needed)

@@ -1,0 +1,1 @@
+"""The files of Soufflé programs: facts as Soufflé reads them, results as it writes them."""

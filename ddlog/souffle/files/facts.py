@@ -1,0 +1,212 @@
+"""Delimited fact files, read as Soufflé reads them.
+
+A large file is read by a compiled loop or by Arrow. Small files, and files in which these two find something
+unexpected, are read line by line, which finds the errors and their places.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from ...core import Column, Relation
+from ...io.columns import ColumnData, Columns, integer_bounds
+from ...io.delimited import Record, plain_records, quoted_records
+from ...io.delimitedfiles import LARGE
+from ...io.faults import CellFault, FaultyFile
+from ...io.utf8 import decode
+from ...types import Bit, Signed, String, User
+from .facttexts import cell_reader, is_plain
+from .transfers import Form, Vocabulary
+
+_MOST_FAULTS = 10
+_EMPTY_LINE = re.compile(rb"(?:\A|\n)\r?\n")
+
+
+def read_delimited_facts(
+    data: bytes,
+    form: Form,
+    relation: Relation,
+    words: Vocabulary,
+    note: Callable[[str], None],
+) -> Columns:
+    """The rows of a text. `note` is told of columns that are left out. Raises FaultyFile."""
+    if relation.columns and len(data) >= LARGE:
+        quick = _read_large(data, form, relation, words)
+        if quick is not None:
+            return quick
+    return _read_lines(decode(data), form, relation, words, note)
+
+
+# ------------------------------------------------------------- large files
+
+
+def _read_large(
+    data: bytes,
+    form: Form,
+    relation: Relation,
+    words: Vocabulary,
+) -> Columns | None:
+    """The rows, or None when something in the text is not plain."""
+    start = (data.find(b"\n") + 1 or len(data)) if form.headers else 0
+    types = [column.type for column in relation.columns]
+    quotes = data.count(b'"', start) if form.quoted else 0
+    if len(form.delimiter) != 1 or not form.delimiter.isascii() or quotes % 2:
+        return None
+    one_symbol = types == [String()]
+    if not one_symbol and _EMPTY_LINE.search(data, start):
+        return None
+    if form.delimiter == "," and not form.quoted and (b"[" in data or not all(map(is_plain, types))):
+        return None
+    if all(isinstance(type, Bit | Signed) for type in types) and not quotes:
+        columns = _integers(data, start, form, relation)
+        if columns is not None:
+            return columns
+    return _by_arrow(data, start, form, one_symbol, relation, words)
+
+
+def _integers(data: bytes, start: int, form: Form, relation: Relation) -> Columns | None:
+    width = len(form.places)
+    if sorted(form.places) != list(range(width)):
+        return None
+    from ...io.integers import read_integers
+
+    bounds = [integer_bounds(relation.columns[form.places.index(place)].type) for place in range(width)]
+    columns = read_integers(data, start, form.delimiter, [bound for bound in bounds if bound is not None])
+    if columns is None:
+        return None
+    return Columns(tuple(columns[place] for place in form.places), len(columns[0]))
+
+
+def _by_arrow(
+    data: bytes,
+    start: int,
+    form: Form,
+    keep_empty: bool,
+    relation: Relation,
+    words: Vocabulary,
+) -> Columns | None:
+    from ...io.arrowcsv import Layout, read_delimited
+
+    first = data[start : data.find(b"\n", start) + 1 or len(data)].decode("utf-8", "replace")
+    records = quoted_records if form.quoted else plain_records
+    try:
+        width = len(next(iter(records(first, form.delimiter, True))).cells)
+    except (StopIteration, CellFault):
+        return None
+    if width <= max(form.places):
+        return None
+    layout = Layout(form.delimiter, form.quoted, keep_empty, width, form.places)
+    plain = [c if is_plain(c.type) else Column(c.name, String()) for c in relation.columns]
+    columns = read_delimited(data, start, layout, replace(relation, columns=tuple(plain)), words.typedefs)
+    if columns is None or any(map(_has_infinity, columns.data)):
+        return None
+    try:
+        composed = [
+            data if is_plain(column.type) else _composed(data, cell_reader(column.type, words))
+            for column, data in zip(relation.columns, columns.data, strict=True)
+        ]
+    except ValueError:
+        return None
+    return Columns(tuple(composed), columns.count)
+
+
+def _has_infinity(column: ColumnData) -> bool:
+    """Whether a float was perhaps too large for its type."""
+    return isinstance(column, np.ndarray) and column.dtype == np.float64 and bool(np.isinf(column).any())
+
+
+def _composed(column: ColumnData, read: Callable[[str], Any]) -> ColumnData:
+    """The values that a column of texts writes, each distinct text read once."""
+    if isinstance(column, tuple):
+        return [read(text) for text in column[0]], column[1]
+    known: dict[str, Any] = {}
+    values = []
+    for text in column:
+        if text not in known:
+            known[text] = read(text)
+        values.append(known[text])
+    return values
+
+
+# ------------------------------------------------------------ line by line
+
+
+def _read_lines(
+    text: str,
+    form: Form,
+    relation: Relation,
+    words: Vocabulary,
+    note: Callable[[str], None],
+) -> Columns:
+    """The rows of a text. A line may have more columns than the relation. Raises FaultyFile."""
+    width = len(relation.columns)
+    readers = [cell_reader(column.type, words) for column in relation.columns]
+    columns: list[list[Any]] = [[] for _ in readers]
+    faults: list[CellFault] = []
+    needed, wider, count = max(form.places, default=-1) + 1, 0, 0
+    try:
+        for record in islice(_records(text, form, relation), int(form.headers), None):
+            count += 1
+            wider = wider or (record.line if width and len(record.cells) > needed == width else 0)
+            if len(record.cells) < needed:
+                faults.append(_too_few(record, relation, needed))
+            else:
+                for place, read, column in zip(form.places, readers, columns, strict=True):
+                    try:
+                        column.append(read(record.cells[place]))
+                    except ValueError as error:
+                        faults.append(_wrong_cell(record, place, str(error)))
+            if len(faults) >= _MOST_FAULTS:
+                break
+    except CellFault as fault:
+        faults.append(fault)
+    if faults:
+        raise FaultyFile(faults)
+    if wider:
+        note(f"{form.path}:{wider}: there are more columns than {form.name} has, which are left out")
+    return Columns(tuple(columns), count)
+
+
+def _records(text: str, form: Form, relation: Relation) -> Iterator[Record]:
+    if form.quoted and '"' in text:
+        return quoted_records(text, form.delimiter, True)
+    if not form.quoted and "," in form.delimiter and any(sign in text for sign in "[("):
+        has_branches = any(isinstance(column.type, User) for column in relation.columns)
+        return _bracketed_records(text, form.delimiter, *(("[(", "])") if has_branches else "[]"))
+    return plain_records(text, form.delimiter, True)
+
+
+def _bracketed_records(text: str, delimiter: str, opening: str, closing: str) -> Iterator[Record]:
+    """The lines of a text. A delimiter between brackets separates no cells."""
+    for record in plain_records(text, delimiter, True):
+        cells: list[str] = []
+        starts, depth = [1], 0
+        for part in record.cells:
+            if depth:
+                cells[-1] += delimiter + part
+            else:
+                if cells:
+                    starts.append(starts[-1] + len(cells[-1]) + len(delimiter))
+                cells.append(part)
+            depth = max(0, depth + sum(map(part.count, opening)) - sum(map(part.count, closing)))
+        if depth:
+            raise CellFault("a bracket is not closed", record.line, starts[-1], record.text)
+        yield Record(record.line, record.text, cells, starts)
+
+
+def _too_few(record: Record, relation: Relation, needed: int) -> CellFault:
+    names = ", ".join(column.name for column in relation.columns)
+    noun = "column" if needed == 1 else "columns"
+    message = f"expected {needed} {noun} ({names}), found {len(record.cells)}"
+    return CellFault(message, record.line, len(record.text) + 1, record.text)
+
+
+def _wrong_cell(record: Record, place: int, problem: str) -> CellFault:
+    width = max(1, len(record.cells[place]))
+    return CellFault(problem, record.line, record.column(place), record.text, width)

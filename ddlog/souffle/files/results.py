@@ -1,0 +1,65 @@
+"""Results as Soufflé writes them: delimited files, and the same on standard output with a heading."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
+
+from ...core import Relation
+from ...io.formats import Row
+from ...types import Bit, Float, Signed, String
+from .resulttexts import value_writer
+from .transfers import Form, Vocabulary
+
+_CHUNK = 1 << 14
+
+
+def delimited_texts(
+    rows: Iterable[Row],
+    form: Form,
+    relation: Relation,
+    words: Vocabulary,
+) -> Iterator[str]:
+    """The text of a result in pieces."""
+    header = form.header + "\n" if form.headers else ""
+    lines = _lines(rows, form, relation, words)
+    if form.medium != "console":
+        yield header
+        yield from lines
+        return
+    yield f"---------------\n{form.name}\n{header}===============\n"
+    yield from lines
+    yield "===============\n"
+
+
+def _lines(
+    rows: Iterable[Row],
+    form: Form,
+    relation: Relation,
+    words: Vocabulary,
+) -> Iterator[str]:
+    line = _line_writer(form, relation, words)
+    remaining = iter(rows)
+    while chunk := list(islice(remaining, _CHUNK)):
+        yield "".join(map(line, chunk))
+
+
+def _line_writer(form: Form, relation: Relation, words: Vocabulary) -> Callable[[Row], str]:
+    """A function that writes a row as a line."""
+    types = [column.type for column in relation.columns]
+    if not types:
+        return lambda row: "()\n"
+    template = form.delimiter.replace("%", "%%").join(["%s"] * len(types)) + "\n"
+    if all(isinstance(type, Bit | Signed) or (type == String() and not form.quoted) for type in types):
+        return template.__mod__
+    writers = [value_writer(type, words) for type in types]
+    if form.quoted:
+        writers = [
+            write if isinstance(type, Bit | Signed | Float) else _quoting(write)
+            for type, write in zip(types, writers, strict=True)
+        ]
+    return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def _quoting(write: Callable[[object], str]) -> Callable[[object], str]:
+    return lambda value: '"' + write(value).replace('"', '""') + '"'

@@ -1,0 +1,128 @@
+"""Where the rows of a relation come from and go to: what `.input`, `.output` and `.printsize` say."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from ...errors import souffle as errors
+from ...errors.diagnostics import DDlogError
+from ...errors.nearest import nearest
+from ...errors.source import Span
+from ...types import TypeDef
+
+_MEDIA = {
+    "input": {"file": "file", "stdin": "console"},
+    "output": {"file": "file", "stdout": "console", "stdoutprintsize": "size"},
+    "printsize": {"stdoutprintsize": "size"},
+}
+_PARAMETERS = (
+    *("IO", "name", "filename", "delimiter", "rfc4180", "columns", "headers", "compress"),
+    *("attributeNames", "operation", "intermediate"),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Transfer:
+    """A directive: `what` is input, output or printsize. `shown` is the name of the relation in Soufflé's
+    program and `columns` are those of its columns; `relation` is its name here."""
+
+    what: str
+    shown: str
+    relation: str
+    columns: tuple[str, ...]
+    parameters: Mapping[str, str]
+    span: Span
+
+
+@dataclass(frozen=True, slots=True)
+class Vocabulary:
+    """What the texts of values depend on: the types of the translated program, and the branch of Soufflé's
+    program that each constructor of an algebraic type stands for."""
+
+    typedefs: Mapping[str, TypeDef]
+    branches: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """The parameters of a directive with their defaults. `medium` is file, console or size. `header` is the
+    line with the names of the columns. `places` are the columns of the file that hold those of the
+    relation."""
+
+    medium: str
+    path: Path
+    name: str
+    delimiter: str
+    quoted: bool
+    headers: bool
+    header: str
+    compressed: bool
+    places: tuple[int, ...]
+
+
+def form_of(
+    transfer: Transfer, folder: Path, note: Callable[[str], None], *, to_console: bool = False
+) -> Form:
+    """The form of a directive; `folder` is that of relative paths. An output that goes `to_console` has no
+    other medium. `note` is told of parameters without a meaning. Raises DDlogError."""
+    given, is_input = transfer.parameters, transfer.what == "input"
+    for key in given:
+        if key not in _PARAMETERS:
+            near = nearest(key, _PARAMETERS)
+            hint = f"; did you mean `{near}`?" if near else ""
+            note(f"{transfer.span}: the parameter `{key}` has no meaning{hint}")
+    medium = "console" if to_console else _medium(transfer)
+    quoted = given.get("rfc4180", "false") == "true"
+    compressed = given.get("compress", "false") != "false"
+    delimiter = _delimiter(transfer, quoted)
+    name = given.get("name", transfer.shown)
+    ending = ".facts" if is_input else ".csv" + ".gz" * compressed
+    file = given.get("filename") or name + ending
+    return Form(
+        medium,
+        folder / file,
+        name,
+        delimiter,
+        quoted,
+        to_console or given.get("headers", "false") == "true",
+        given.get("attributeNames") or delimiter.join(transfer.columns),
+        compressed,
+        _places(transfer) if is_input else (),
+    )
+
+
+def _medium(transfer: Transfer) -> str:
+    media = _MEDIA[transfer.what]
+    if transfer.what == "printsize":
+        return "size"
+    word = transfer.parameters.get("IO", "file")
+    if word not in media:
+        raise _bad(transfer, "IO", ", ".join(media))
+    return media[word]
+
+
+def _delimiter(transfer: Transfer, quoted: bool) -> str:
+    delimiter = transfer.parameters.get("delimiter", "," if quoted else "\t").replace("\\t", "\t")
+    if not delimiter or "\n" in delimiter or (quoted and '"' in delimiter):
+        raise _bad(transfer, "delimiter", "a text on one line" + (" without quotes" if quoted else ""))
+    return delimiter
+
+
+def _places(transfer: Transfer) -> tuple[int, ...]:
+    """The column of the file for each column of the relation, as `columns` lists them."""
+    width = len(transfer.columns)
+    listed = transfer.parameters.get("columns", "")
+    if not listed:
+        return tuple(range(width))
+    parts = listed.split(":")
+    numbers = [int(part) for part in parts if part.isdecimal()]
+    if len(numbers) < len(parts) or len(set(numbers)) < len(numbers) or len(numbers) != width:
+        raise _bad(transfer, "columns", f"{width} different numbers of columns, such as 0:1")
+    return tuple(numbers)
+
+
+def _bad(transfer: Transfer, key: str, expected: str) -> DDlogError:
+    value = transfer.parameters.get(key, "")
+    return DDlogError([errors.BadParameter(key=key, value=value, expected=expected, span=transfer.span)])

@@ -1,0 +1,251 @@
+"""Soufflé programs that run as in Soufflé: their fact files, their results, and the messages about both.
+
+A folder of `running/` holds a program, its facts in `facts/`, the files that it must write in `expected/`,
+and what it must write to standard output and standard error, in `stdout` and `stderr`.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import sys
+from pathlib import Path
+
+import pytest
+
+from ddlog.console.cli import main
+
+HERE = Path(__file__).parent / "running"
+FOLDERS = sorted(path.parent for path in HERE.glob("*/program.dl"))
+
+
+def run(folder: Path, out: Path, *options: str) -> int:
+    """Runs the program of a folder by the command."""
+    facts = ["-F", "facts"] if (folder / "facts").exists() else []
+    return main(["import-souffle", "program.dl", "--run", *facts, "-D", str(out), *options])
+
+
+def written(out: Path) -> dict[str, str]:
+    """The text of each file in a folder; compressed files are unpacked."""
+    files = (file for file in sorted(out.rglob("*")) if file.is_file())
+    return {
+        str(file.relative_to(out)): (
+            gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
+        ).decode("utf-8")
+        for file in files
+    }
+
+
+def text_of(file: Path) -> str:
+    return file.read_text(encoding="utf-8") if file.exists() else ""
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_runs(
+    folder: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(folder)
+    given = (folder / "stdin").read_bytes() if (folder / "stdin").exists() else b""
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+    code = run(folder, tmp_path)
+    shown = capsys.readouterr()
+    assert shown.err == text_of(folder / "stderr")
+    assert shown.out == text_of(folder / "stdout")
+    assert code == ("error: " in shown.err)
+    assert written(tmp_path) == written(folder / "expected")
+
+
+def files(folder: Path, texts: dict[str, str | bytes]) -> None:
+    """Writes files into a folder."""
+    for name, text in texts.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode("utf-8"))
+
+
+PAIRS = """
+.decl pair(x: number, s: symbol)
+.input pair{input}
+.output pair{output}
+"""
+
+
+@pytest.fixture
+def pairs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder with facts, in which commands run."""
+    monkeypatch.chdir(tmp_path)
+    files(tmp_path, {"facts/pair.facts": "1\ta\n2\tb\n"})
+    return tmp_path
+
+
+def run_pairs(folder: Path, input: str = "", output: str = "", *options: str) -> int:
+    files(folder, {"program.dl": PAIRS.format(input=input, output=output)})
+    return run(folder, folder / "out", *options)
+
+
+def test_defaults(pairs: Path) -> None:
+    """Without -F and -D the present folder has the facts and takes the results."""
+    files(pairs, {"program.dl": PAIRS.format(input="", output=""), "pair.facts": "3\tc\n"})
+    assert main(["import-souffle", "program.dl", "--run"]) == 0
+    assert (pairs / "pair.csv").read_text() == "3\tc\n"
+
+
+def test_compressed_files(pairs: Path) -> None:
+    """Facts are unpacked whatever their name; results are packed if the directive says so."""
+    files(pairs, {"facts/pair.facts": gzip.compress(b"7\tg\n")})
+    assert run_pairs(pairs, "", "(compress=true)") == 0
+    assert written(pairs / "out") == {"pair.csv.gz": "7\tg\n"}
+
+
+def test_standard_output_for_all_results(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """`-D -` prints every output, with the names of the columns, whatever its directive says."""
+    files(pairs, {"program.dl": PAIRS.format(input="", output='(filename="x", delimiter=",")')})
+    assert main(["import-souffle", "program.dl", "--run", "-F", "facts", "-D", "-"]) == 0
+    shown = "---------------\npair\nx,s\n===============\n1,a\n2,b\n===============\n"
+    assert capsys.readouterr() == (shown, "")
+    assert not (pairs / "x").exists()
+
+
+def test_absent_facts(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """An absent file is an error, with -w an empty relation. All absent files are named."""
+    for option, code in ((), 1), (("-w",), 0):
+        given = '(filename="none.facts")\n.input pair(filename="nor.this")'
+        assert run_pairs(pairs, given, "", *option) == code
+    assert capsys.readouterr().err == (
+        "error: program.dl:3:8: facts/none.facts: there is no such file, and the facts of pair are read from "
+        'it\n    .input pair(filename="none.facts")\n           ^^^^\n  help: -F gives the folder of fact '
+        "files; a relation without facts has an empty file\n"
+        "error: program.dl:4:8: facts/nor.this: there is no such file, and the facts of pair are read from "
+        'it\n    .input pair(filename="nor.this")\n           ^^^^\n  help: -F gives the folder of fact '
+        "files; a relation without facts has an empty file\n"
+    )
+    assert written(pairs / "out") == {"pair.csv": ""}
+
+
+@pytest.mark.parametrize(
+    ("input", "output", "message"),
+    [
+        ("(IO=files)", "", "3:8: IO=files: expected file, stdin"),
+        ("", "(IO=stdin)", "4:9: IO=stdin: expected file, stdout, "),
+        (
+            "",
+            "(IO=parquet)",
+            "4:9: IO=parquet: expected file, stdout, stdoutprintsize",
+        ),
+        ('(columns="0:x")', "", "columns=0:x: expected 2 different numbers of columns, such as 0:1"),
+        ('(columns="0")', "", "columns=0: expected 2 different"),
+        ('(columns="1:1")', "", "columns=1:1: expected 2 different"),
+        ('(columns="1:5")', "", "facts/pair.facts:1:4: expected 6 columns (x, s), found 2"),
+        ('(delimiter="")', "", "delimiter=: expected a text on one line"),
+    ],
+)
+def test_wrong_parameters(
+    pairs: Path, capsys: pytest.CaptureFixture[str], input: str, output: str, message: str
+) -> None:
+    assert run_pairs(pairs, input, output) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_notes_on_parameters(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A parameter without a meaning, and columns that are left out, are noted; notes on the text are not."""
+    files(pairs, {"facts/pair.facts": "1\ta\n2\tb\tmore\n"})
+    assert run_pairs(pairs, '(delimeter=",")') == 0
+    assert capsys.readouterr().err == (
+        "note: program.dl:3:8: the parameter `delimeter` has no meaning; did you mean `delimiter`?\n"
+        "note: facts/pair.facts:2: there are more columns than pair has, which are left out\n"
+    )
+
+
+def test_options(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Options of a run need --run; those of Soufflé that have no meaning are refused with the reason."""
+    assert run_pairs(pairs, "", "", "-j", "4", "--word", "64", "-o", "translated.dl") == 0
+    assert "signed<64>" in (pairs / "translated.dl").read_text()
+    assert capsys.readouterr().err == ""
+    assert main(["import-souffle", "program.dl", "-F", "facts", "-D", "out", "-j", "2"]) == 1
+    assert capsys.readouterr().err == "".join(
+        f"error: {option} needs --run: a program that is only translated reads and writes no facts\n"
+        for option in ("-F", "-D", "-j")
+    )
+    assert main(["import-souffle", "program.dl", "-c"]) == 2
+    assert "-c is an option of Soufflé that is not supported: nothing is compiled" in capsys.readouterr().err
+    assert main(["import-souffle", "program.dl", "--run", "-F", "none"]) == 1
+    assert capsys.readouterr().err == "error: none: there is no such directory\n"
+    assert main(["import-souffle", "program.dl", "--run", "-F", "facts", "-D", "program.dl"]) == 1
+    assert capsys.readouterr().err == "error: program.dl: this is a file, not a directory\n"
+
+
+def test_functors(pairs: Path) -> None:
+    """A functor of the program is a function of the Python module beside it."""
+    text = """
+    .functor twice(number): number
+    .decl r(x: number)
+    .output r
+    r(@twice(4)).
+    """
+    files(pairs, {"program.dl": text, "program.py": "def twice(x):\n    return 2 * x\n"})
+    assert run(pairs, pairs / "out", "-w") == 0
+    assert written(pairs / "out") == {"r.csv": "8\n"}
+
+
+LARGE = """
+.type Pair = [x: number, s: symbol]
+.decl r(n: number, s: symbol, f: float, p: Pair)
+.input r({parameters})
+.output r
+.decl t(n: number, u: unsigned)
+.input t({parameters})
+.output t
+"""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "order", "start", "separator", "quote"),
+    [
+        ("IO=file", (0, 1, 2, 3), "", "\t", False),
+        ('headers=true, delimiter="|"', (0, 1, 2, 3), "a|b|c|d\n", "|", False),
+        ("rfc4180=true", (0, 1, 2, 3), "", ",", True),
+        ('delimiter="::"', (0, 1, 2, 3), "", "::", False),
+    ],
+)
+def test_large_files_are_read_as_small_ones(
+    pairs: Path, parameters: str, order: tuple[int, ...], start: str, separator: str, quote: bool
+) -> None:
+    """The same rows from files for the fast readers, and cut into small ones; and the same errors."""
+    rows = [(i - 3000, f"s {i % 70}" if i % 7 else "", i / 8, f"[{i % 50}, s{i % 9}]") for i in range(6000)]
+    cells = [[f'"{cell}"' if quote and isinstance(cell, str) else str(cell) for cell in row] for row in rows]
+    pairs_of_numbers = [f"{i - 5}{separator}{i * 7}" for i in range(20000)]
+    files(
+        pairs,
+        {
+            "program.dl": LARGE.format(parameters=parameters),
+            "facts/r.facts": start + "".join(separator.join(row) + "\n" for row in cells),
+            "facts/t.facts": start + "\n".join(pairs_of_numbers),
+        },
+    )
+    assert run(pairs, pairs / "out") == 0
+    out = written(pairs / "out")
+    assert out["t.csv"] == "".join(f"{i - 5}\t{i * 7}\n" for i in range(20000))
+    assert sorted(out["r.csv"].splitlines()) == sorted(f"{n}\t{s}\t{f:g}\t{p}" for n, s, f, p in rows)
+
+
+@pytest.mark.parametrize("wrong", ["", "1\t2 x", "1", "1\t-2", "1\t4294967296", "1_0\t1", "1.0\t1"])
+def test_errors_in_large_files(pairs: Path, capsys: pytest.CaptureFixture[str], wrong: str) -> None:
+    lines = [f"{i}\t{i}" for i in range(20000)]
+    lines[15000] = wrong
+    text = PAIRS.format(input="", output="").replace("symbol", "unsigned")
+    files(pairs, {"program.dl": text, "facts/pair.facts": "\n".join(lines)})
+    assert run(pairs, pairs / "out") == 1
+    assert "error: facts/pair.facts:15001:" in capsys.readouterr().err
+
+
+def test_infinite_floats_and_bytes_that_are_no_text(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = ".decl r(f: float, s: symbol)\n.input r\n.output r"
+    lines = [f"{i}.5\t{i}\n" for i in range(20000)]
+    files(pairs, {"program.dl": text, "facts/r.facts": "".join(lines) + "-inf\tlast\n"})
+    assert run(pairs, pairs / "out") == 0
+    assert written(pairs / "out")["r.csv"].startswith("-inf\tlast\n0.5\t0\n")
+    files(pairs, {"facts/r.facts": "".join(lines) + "1e39\tlast\n"})
+    assert run(pairs, pairs / "out") == 1
+    assert "r.facts:20001:1: 1e39 is out of the range" in capsys.readouterr().err
+    files(pairs, {"facts/r.facts": "".join(lines).encode() + b"1\t\xff\n"})
+    assert run(pairs, pairs / "out") == 1
+    assert "r.facts:20001:3: byte 0xff at offset" in capsys.readouterr().err
