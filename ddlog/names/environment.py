@@ -119,8 +119,16 @@ class Environment:
         return [each.name for each in self._scope(module).imported if each.get(table, name)]
 
     def names(self, table: str, module: str) -> list[str]:
-        """All names of a table that can be written without a prefix."""
-        return [name for each in self._scope(module).plain for name in each.names(table)]
+        """All names of a table that a module sees, with the prefixes that they may have."""
+        scope = self._scope(module)
+        plain = [name for each in scope.plain for name in each.names(table)]
+        return plain + [
+            f"{prefix}::{name}"
+            for prefix, modules in scope.prefixed.items()
+            for each in modules
+            for name in each.names(table)
+            if prefix
+        ]
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
         """The functions of a name in the module and in all modules that it sees."""
@@ -364,10 +372,15 @@ class Environment:
         known = self._scope(module).prefixed
         if not prefix or prefix in known:
             return None
-        hint = self.suggest(prefix, known)
+        close = nearest(prefix, known) if len(prefix) > 2 else None
+        hint = f"did you mean `{close}`?" if close else ""
         return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
 
     def suggest(self, name: str, candidates: Iterable[str]) -> str:
-        """A help text with the candidate nearest to the name; empty when none is near."""
-        close = nearest(name, candidates) if len(name) > 2 else None
+        """A help text with the candidate nearest to the name, with the same prefix; empty when none is
+        near."""
+        prefix, last = name.rpartition("::")[::2]
+        same = {each for each in candidates if each.rpartition("::")[0] == prefix}
+        close = nearest(last, {each.rpartition("::")[2] for each in same}) if len(last) > 2 else None
+        close = f"{prefix}::{close}" if close and prefix else close
         return f"did you mean `{close}`?" if close else ""

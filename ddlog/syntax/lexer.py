@@ -59,7 +59,7 @@ _TOKEN = re.compile(
   | (?P<PRIMARY>    primary \s+ key \b )
   | (?P<INDEX>      index (?= \s+ [A-Z] ) )
   | (?P<NAME>       (?: [A-Za-z_][A-Za-z0-9_]* :: )* [A-Za-z_][A-Za-z0-9_]* )
-  | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [a-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
+  | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [A-Za-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
   | (?P<ITEM>       \. [0-9]+ )
   | (?P<SIZED>      (?: [0-9][0-9_]* )? ' s? [dhob] [0-9A-Fa-f_]+ \b )
   | (?P<DECIMAL>      [0-9][0-9_]* (?: 'f [0-9][0-9_]* (?: \.[0-9][0-9_]* )? (?: [eE][+-]?[0-9]+ )?
