@@ -15,9 +15,10 @@ from ..names.signatures import readable
 from ..types import Constructor, Type, TypeDef, User, wrapped
 from . import grouping
 from .body import BodyBuilder, variable
-from .context import Context, Local, Typed
-from .destructure import Destructure, destructure, is_pattern
-from .expr import check, read
+from .context import Context, Local
+from .destructure import Destructure, destructure, is_pattern, stored
+from .element import Element, define_whole, element
+from .expr import check
 from .pattern import by_field
 from .streams import read_in_body
 
@@ -67,22 +68,20 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
         context.report(errors.rules.NegatedBinder(span=term.span, name=term.binder))
     after = Destructure(body, negated=term.negated)
     problems = len(context.diagnostics)
-    given = _given(body, after, relation, term) if relation is not None else None
-    if relation is None or given is None:
-        for expr in [each.value for each in term.args or ()] + ([term.element] if term.element else []):
-            _bind_anything(body, expr)
-        if term.binder is not None:
-            _bind_anything(body, syntax.Name(term.binder, term.span))
+    said = _element(body, relation, term) if relation is not None else None
+    if relation is None or said is None:
+        _bind_rest(body, term)
         return
-    if term.negated and any(_is_shape(body, expr) for expr in given.values()):
-        complement(body, relation, given, term.span)
+    if term.negated and any(_takes_apart(body, expr) for expr in said.columns.values()):
+        complement(body, relation, said.columns, term.span)
         return
-    columns: list[str | None] = []
-    for each in relation.columns:
-        said = given.get(each.name)
-        columns.append(None if said is None else column(body, after, said, each.type))
+    columns = [
+        column(body, after, said.columns[each.name], each.type) if each.name in said.columns else None
+        for each in relation.columns
+    ]
     if term.binder is not None:
-        _bind_whole(body, after, relation, columns, term.binder, term.span)
+        said.wholes.append(_binder(body, relation, term.binder, term.span))
+    _bind_wholes(body, after, relation, columns, said.wholes)
     if term.negated:
         after.emit()
     name, made = relation.name, tuple(columns)
@@ -91,134 +90,44 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
         after.emit()
     mixed = len({each.name is None for each in term.args or ()}) == 2
     if mixed or len(context.diagnostics) > problems:
-        for argument in term.args or ():
-            _bind_anything(body, argument.value)
+        _bind_rest(body, term)
 
 
-def _given(
-    body: BodyBuilder, after: Destructure, relation: core.Relation, term: syntax.Atom
-) -> dict[str, syntax.Expr] | None:
-    """The patterns of the atom by the names of their columns."""
-    context = body.context
-    if term.args == ():
-        return {}
-    if term.args is not None:
-        return columns_of(context, relation, term.args, term.span, term.relation)
-    if term.element is None:
-        return {}
-    element = referenced(term.element, relation)
-    if relation.constructor is None:
-        return {"value": term.element}
-    if isinstance(element, syntax.Wildcard):
-        return {}
-    if isinstance(element, syntax.Struct) and element.args is not None:
-        found = context.environment.constructor(element.constructor, context.module)
-        if found is not None and found[1] == relation.constructor:
-            return by_field(
-                context,
-                element.args,
-                [each.name for each in relation.columns],
-                element.constructor,
-                element.span,
-            )
-    return _element(body, after, relation, term.element)
+def _element(body: BodyBuilder, relation: core.Relation, term: syntax.Atom) -> Element | None:
+    """What the atom says of the element and its columns; None after an error."""
+    if term.element is not None:
+        return element(body, relation, term.element, term.negated)
+    if not term.args:
+        return Element()
+    given = columns_of(body.context, relation, term.args, term.span, term.relation)
+    return None if given is None else Element(given)
 
 
-def referenced(element: syntax.Expr, relation: core.Relation) -> syntax.Expr:
-    """The element without `&`, the sign of a Ref or Intern."""
-    inner: Type | None = relation.record
-    while isinstance(element, syntax.Unary) and element.op == "&" and inner is not None:
-        inner = wrapped(inner)
-        element = element.arg if inner is not None else element
-    return element
-
-
-def _element(
-    body: BodyBuilder, after: Destructure, relation: core.Relation, element: syntax.Expr
-) -> dict[str, syntax.Expr]:
-    """`R[v]`: binds v to the element, or takes a known element apart into the columns."""
-    context = body.context
-    new = isinstance(element, syntax.VarDecl) or (
-        isinstance(element, syntax.Name) and body.scope.find(element.name) is None
-    )
-    names = [context.temporary() for _ in relation.columns]
-    spans = [element.span] * len(names)
-    fields = {
-        each.name: syntax.Name(name, span)
-        for each, name, span in zip(relation.columns, names, spans, strict=True)
-    }
-    if new and not after.negated:
-        assert isinstance(element, syntax.VarDecl | syntax.Name)
-        for each, name in zip(relation.columns, names, strict=True):
-            _hidden(body, name, each.type, element.span)
-        local = body.bind(element.name, relation.record, element.span)
-        _make_record(after, relation, tuple(names), local, element.span)
-        return dict(fields)
-    value = check(context, element, body.scope, relation.record)
-    whole = body.temporary(relation.record, element.span)
-    body.let(whole, value)
-    for each, name in zip(relation.columns, names, strict=True):
-        local = _hidden(body, name, each.type, element.span)
-        body.let(local, _part(context, whole, each, element.span))
-    return dict(fields)
-
-
-def _hidden(body: BodyBuilder, name: str, type_: Type, span: Span) -> Local:
-    local = Local(name, type_, span, used=True)
-    body.scope.locals[name] = local
-    body.locals.append(local)
-    return local
-
-
-def _part(context: Context, whole: Local, column: core.Column, span: Span) -> Typed:
-    def build() -> core.Expr:
-        return core.GetField(
-            core.Var(whole.name, context.final(whole.type), span), column.name, column.type, span
-        )
-
-    return Typed(column.type, span, build)
-
-
-def _make_record(
-    after: Destructure, relation: core.Relation, names: tuple[str, ...], local: Local, span: Span
-) -> None:
-    """Binds the variable to the element made of the columns."""
-    constructor = relation.constructor
-    assert constructor is not None
-
-    def build() -> core.Expr:
-        parts = tuple(
-            core.Var(name, each.type, span) for name, each in zip(names, relation.columns, strict=True)
-        )
-        return core.MakeStruct(constructor, parts, relation.record, span)
-
-    after.lets.append((local, Typed(relation.record, span, build)))
-
-
-def _bind_whole(
+def _bind_wholes(
     body: BodyBuilder,
     after: Destructure,
     relation: core.Relation,
     columns: list[str | None],
-    name: str,
-    span: Span,
+    wholes: Sequence[Local],
 ) -> None:
-    """`v in R(..)`: v is the whole element."""
-    for i, each in enumerate(relation.columns):
-        if columns[i] is None:
-            columns[i] = body.temporary(each.type, span).name
+    """Defines the variables that are whole elements; every column then has a variable."""
+    if wholes:
+        for i, each in enumerate(relation.columns):
+            if columns[i] is None:
+                columns[i] = body.temporary(each.type, wholes[0].span).name
     names = tuple(each for each in columns if each is not None)
+    for local in wholes:
+        define_whole(after, relation, names, local)
+
+
+def _binder(body: BodyBuilder, relation: core.Relation, name: str, span: Span) -> Local:
+    """The v of `v in R(..)`; one that is bound already is compared with the element."""
     local = body.scope.find(name)
     if local is None:
-        local = body.bind(name, relation.record, span)
-    else:
-        local.used = True
-        body.context.agree(span, local.type, relation.record)
-    if relation.constructor is not None:
-        _make_record(after, relation, names, local, span)
-    else:
-        record = relation.record
-        after.lets.append((local, Typed(record, span, lambda: core.Var(names[0], record, span))))
+        return body.bind(name, relation.record, span)
+    local.used = True
+    body.context.agree(span, local.type, relation.record)
+    return local
 
 
 def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type) -> str | None:
@@ -236,35 +145,37 @@ def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type
             if after.negated:
                 context.report(errors.rules.NegatedBinding(span=span, name=name))
             return body.bind(name, type_, span).name
-        case syntax.Binding(name, inner, span) if not after.negated:
-            local = variable(body, name, type_, span, negated=False)
-            destructure(after, inner, read(context, local, span))
+        case syntax.Binding(name, inner, name_span=span) if after.negated:
+            context.report(errors.rules.NegatedBinder(span=span, name=name))
+            return column(body, after, inner, type_)
+        case syntax.Binding(name, inner, name_span=span):
+            local = body.bind(name, type_, span)
+            destructure(after, inner, stored(context, local, span))
             return local.name
     fresh = body.temporary(type_, expr.span)
     if is_pattern(body, expr):
-        destructure(after, expr, read(context, fresh, expr.span))
+        destructure(after, expr, stored(context, fresh, expr.span))
     else:
         value = check(context, expr, body.scope, type_)
         after.lets.append((fresh, value))
     return fresh.name
 
 
-def _is_shape(body: BodyBuilder, expr: syntax.Expr) -> bool:
-    """Whether the expression takes a column apart."""
-    while isinstance(expr, syntax.Unary) and expr.op == "&":
+def _takes_apart(body: BodyBuilder, expr: syntax.Expr) -> bool:
+    """Whether the expression is a pattern that says something of parts of a column."""
+    while isinstance(expr, syntax.Typed):
         expr = expr.arg
-    return isinstance(expr, syntax.Struct | syntax.TupleExpr) and is_pattern(body, expr)
+    return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary) and is_pattern(body, expr)
 
 
 def complement(body: BodyBuilder, relation: core.Relation, given: dict[str, syntax.Expr], span: Span) -> None:
     """A negated term with patterns: the negation of an auxiliary relation that holds their matches.
 
-    Its columns are the variables and expressions of the term that are bound outside.
+    Its columns are the values that the term compares with variables and expressions of the body.
     """
     context = body.context
     inner = BodyBuilder(context)
-    inside = Destructure(inner, negated=False)
-    pairs: list[tuple[Local, Local]] = []
+    inside = Destructure(inner, negated=False, outside=body)
     columns: list[str | None] = []
     for each in relation.columns:
         expr = given.get(each.name, syntax.Wildcard(span))
@@ -273,20 +184,17 @@ def complement(body: BodyBuilder, relation: core.Relation, given: dict[str, synt
             continue
         local = inner.temporary(each.type, expr.span)
         columns.append(local.name)
-        if _is_shape(body, expr):
-            destructure(inside, expr, read(context, local, expr.span))
-        elif isinstance(expr, syntax.Name):
-            pairs.append((local, variable(body, expr.name, each.type, expr.span, negated=True)))
+        if isinstance(expr, syntax.Name):
+            same = variable(body, expr.name, each.type, expr.span, negated=True)
+            inside.compared.append((local, same))
         else:
-            outside = body.temporary(each.type, expr.span)
-            body.let(outside, check(context, expr, body.scope, each.type))
-            pairs.append((local, outside))
-    for name, local in inner.scope.locals.items():
-        pairs.append((local, variable(body, name, local.type, local.span, negated=True)))
+            destructure(inside, expr, stored(context, local, expr.span))
     inner.add(lambda: core.Atom(relation.name, tuple(columns), False, span))
     inside.emit()
     name = f"{relation.name}$not{span.line}_{span.column}"
-    body.add(lambda: _auxiliary(context, name, inner, pairs, span))
+    while name in context.environment.typedefs:  # of another file
+        name += "$"
+    body.add(lambda: _auxiliary(context, name, inner, inside.compared, span))
 
 
 def _auxiliary(
@@ -297,15 +205,18 @@ def _auxiliary(
     constructor = Constructor(name, 0, tuple((each.name, each.type) for each in columns))
     context.environment.typedefs[name] = TypeDef(name, (), (constructor,))
     made = core.Relation(name, "internal", "relation", User(name), constructor, columns, None, span)
-    values = tuple(read(context, local, span).build() for local, _ in pairs)
+    values = tuple(stored(context, local, span).build() for local, _ in pairs)
     variables = {local.name: context.final(local.type) for local in inner.locals}
     rule = core.Rule((core.Head(name, values, span),), inner.clauses(), variables, span.text(), span)
     context.auxiliary.append((made, rule))
     return core.Atom(name, tuple(outside.name for _, outside in pairs), True, span)
 
 
-def _bind_anything(body: BodyBuilder, expr: syntax.Expr) -> None:
-    """After an error: the variables that the expression may bind, of unknown types."""
-    for name, span in grouping.names_in(expr).items():
+def _bind_rest(body: BodyBuilder, term: syntax.Atom) -> None:
+    """After an error: the variables that the term may bind and has not, of unknown types."""
+    found = grouping.names_in(term)
+    if term.binder is not None:
+        found.setdefault(term.binder, term.span)
+    for name, span in found.items():
         if body.scope.find(name) is None:
             body.bind(name, body.context.fresh(), span).used = True

@@ -29,9 +29,11 @@ class BodyBuilder:
 
     def bind(self, name: str, type_: Type, span: Span) -> Local:
         """A new variable; an error if the name is taken."""
-        if self.scope.find(name) is not None:
+        scope = self.scope
+        if scope.find(name) is not None:
             self.context.report(errors.names.VariableDefined(span=span, name=name))
-        local = self.context.declare(self.scope, name, type_, span)
+            scope = Scope()  # the first definition stays in force
+        local = self.context.declare(scope, name, type_, span)
         self.locals.append(local)
         return local
 

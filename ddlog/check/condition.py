@@ -8,7 +8,7 @@ from . import grouping
 from .access import element_type
 from .body import BodyBuilder, variable
 from .context import Local, Scope, Typed
-from .destructure import Destructure, destructure
+from .destructure import Destructure, destructure, stored
 from .expr import check, infer, read
 
 
@@ -71,11 +71,11 @@ def define(body: BodyBuilder, target: syntax.Expr, value: Typed) -> None:
             body.bind(name, context.fresh(), span).used = True
         case syntax.Wildcard():
             body.let(body.temporary(value.type, target.span), value)
-        case syntax.TupleExpr() | syntax.Struct() | syntax.Binding() | syntax.Typed():
+        case syntax.TupleExpr() | syntax.Struct() | syntax.Binding() | syntax.Typed() | syntax.Unary("&"):
             whole = body.temporary(value.type, target.span)
             body.let(whole, value)
             after = Destructure(body, negated=False)
-            destructure(after, target, read(context, whole, target.span))
+            destructure(after, target, stored(context, whole, target.span))
             after.emit()
         case _:
             context.report(

@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from .. import core, syntax
+from .. import core, errors, syntax
 from ..errors.source import Span
-from ..types import Bool, Tuple, Type, User, wrapped
+from ..types import Bool, Tuple, Type, User
 from ..types.unify import substitute
 from .body import BodyBuilder, variable
 from .context import Context, Local, Typed
 from .exhaustive import irrefutable
 from .expr import check
-from .pattern import Build, arguments, find_constructor, literal
+from .pattern import Build, arguments, find_constructor, literal, referenced
 
 
 @dataclass(slots=True)
 class Destructure:
-    """The tests of shape, definitions and equalities that the patterns of one clause add to the body."""
+    """The tests of shape, definitions and equalities that the patterns of one clause add to the body.
+
+    The patterns of a negated clause stand in a body of their own, and `outside` is the body of the clause:
+    they bind nothing, and `compared` are the values in them that variables of `outside` must equal.
+    """
 
     body: BodyBuilder
     negated: bool
+    outside: BodyBuilder | None = None
     shapes: list[tuple[Typed, Build]] = field(default_factory=list)
     lets: list[tuple[Local, Typed]] = field(default_factory=list)
     equal: list[tuple[Typed, Typed]] = field(default_factory=list)
+    compared: list[tuple[Local, Local]] = field(default_factory=list)
 
     def emit(self) -> None:
         """Adds the clauses: the tests of shape first, for the definitions rely on them."""
@@ -87,18 +93,25 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
     match expr:
         case syntax.Wildcard():
             pass
+        case syntax.Name(name, span) if after.outside is not None:
+            _compare(after, value, variable(after.outside, name, type_, span, negated=True))
         case syntax.Name(name, span):
             after.lets.append((variable(body, name, type_, span, negated=after.negated), value))
+        case syntax.VarDecl(name, span) if after.outside is not None:
+            context.report(errors.rules.NegatedBinding(span=span, name=name))
         case syntax.VarDecl(name, span):
             after.lets.append((body.bind(name, type_, span), value))
-        case syntax.Binding(name, inner, span):
-            after.lets.append((variable(body, name, type_, span, negated=after.negated), value))
+        case syntax.Binding(name, inner, name_span=span):
+            if after.outside is not None:
+                context.report(errors.rules.NegatedBinder(span=span, name=name))
+            else:
+                after.lets.append((body.bind(name, type_, span), value))
             return _take(after, inner, value)
         case syntax.Typed(arg, written, span):
             context.agree(span, context.written(written), type_)
             return _take(after, arg, value)
         case syntax.Unary("&", inner, span):
-            return _take(after, inner, _referenced(context, value, span))
+            return _take(after, inner, replace(value, type=referenced(context, value.type, span)))
         case syntax.BoolLit() | syntax.StringLit() | syntax.IntLit():
             return literal(context, expr, type_)
         case syntax.TupleExpr(items, span):
@@ -111,19 +124,25 @@ def _take(after: Destructure, expr: syntax.Expr, value: Typed) -> Build:
             return lambda: core.TuplePattern(tuple(build() for build in builds), context.final(type_))
         case syntax.Struct():
             return _struct(after, expr, value)
+        case _ if after.outside is not None:
+            other = after.outside.temporary(type_, expr.span)
+            after.outside.let(other, check(context, expr, after.outside.scope, type_))
+            _compare(after, value, other)
         case _:
             after.equal.append((value, check(context, expr, body.scope, type_)))
     return lambda: core.AnyPattern(context.final(type_))
 
 
-def _referenced(context: Context, value: Typed, span: Span) -> Typed:
-    """The content of a Ref or Intern, the part that later stages keep."""
-    known = context.know(value.type)
-    inner = wrapped(known)
-    if inner is None:
-        inner = context.fresh()
-        context.agree(span, known, context.environment.reference(inner))
-    return replace(value, type=inner)
+def stored(context: Context, local: Local, span: Span) -> Typed:
+    """The value of a variable, to be taken apart: this does not count as a use of it."""
+    return Typed(local.type, span, lambda: core.Var(local.name, context.final(local.type), span))
+
+
+def _compare(after: Destructure, value: Typed, other: Local) -> None:
+    """A part of a negated clause must equal a variable outside."""
+    inside = after.body.temporary(value.type, value.span)
+    after.lets.append((inside, value))
+    after.compared.append((inside, other))
 
 
 def _struct(after: Destructure, expr: syntax.Struct, value: Typed) -> Build:

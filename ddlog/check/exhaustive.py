@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from .. import core
-from ..types import Bool, Tuple, Type, User
+from ..types import Bool, Tuple, Type, User, unwrapped
 
 Row: TypeAlias = tuple[core.Pattern, ...]
 Constructors: TypeAlias = Callable[[User], Sequence[tuple[str, tuple[tuple[str, Type], ...]]]]
@@ -108,7 +108,8 @@ def _head(pattern: core.Pattern) -> Any:
 
 
 def _alternatives(type_: Type, constructors: Constructors) -> tuple[Alternative, ...] | None:
-    """All alternatives of a type, or None when they cannot be enumerated."""
+    """All alternatives of a type, or of the content of a Ref or Intern; None if they cannot be enumerated."""
+    type_ = unwrapped(type_)
     match type_:
         case Bool():
             return (Alternative(("bool", False), ()), Alternative(("bool", True), ()))

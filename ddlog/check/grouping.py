@@ -115,7 +115,7 @@ def names_in(expr: syntax.Expr | syntax.Atom) -> dict[str, Span]:
     found: dict[str, Span] = {}
     for node in walk(expr):
         match node:
-            case syntax.Name(name, span) | syntax.VarDecl(name, span) | syntax.Binding(name, _, span):
+            case syntax.Name(name, span) | syntax.VarDecl(name, span) | syntax.Binding(name, name_span=span):
                 found.setdefault(name, span)
     return found
 

@@ -7,8 +7,7 @@ from collections.abc import Callable
 from .. import core, errors, syntax
 from ..errors.diagnostics import Note
 from ..errors.source import Span
-from ..types import unwrapped
-from .atom import columns_of, referenced, relation_named
+from .atom import columns_of, relation_named
 from .body import BodyBuilder
 from .context import Typed
 from .expr import check, infer, read
@@ -61,13 +60,11 @@ def _element_head(
 ) -> Callable[[], core.Head]:
     """`R[e]` as a head: the element taken apart into columns."""
     context = body.context
-    inner = referenced(element, relation)
-    if inner is not element and isinstance(inner, syntax.Struct) and relation.constructor is not None:
-        struct = check(context, inner, body.scope, unwrapped(relation.record))
-        return lambda: _of_struct(relation, struct.build(), term.span)
     value = check(context, element, body.scope, relation.record)
     if relation.constructor is None:
         return lambda: core.Head(relation.name, (value.build(),), term.span)
+    while isinstance(element, syntax.Unary) and element.op == "&":
+        element = element.arg
     if isinstance(element, syntax.Struct):
         return lambda: _of_struct(relation, value.build(), term.span)
     if fact:

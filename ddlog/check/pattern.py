@@ -10,7 +10,7 @@ from .. import core, errors, syntax
 from ..errors.diagnostics import counted
 from ..errors.source import Span
 from ..names.modules import CONSTRUCTORS
-from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User
+from ..types import Bit, Bool, Constructor, Signed, String, Tuple, Type, TypeDef, User, wrapped
 from ..types.unify import Literal, substitute
 from .context import Context, Local, Scope, Typed, fits
 
@@ -58,7 +58,7 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
         case syntax.Name(name, span) | syntax.VarDecl(name, span):
             local = binder.bind(name, type_, span, path)
             return lambda: core.VarPattern(local.name, context.final(type_))
-        case syntax.Binding(name, inner, span):
+        case syntax.Binding(name, inner, name_span=span):
             local = binder.bind(name, type_, span, path)
             build = pattern(binder, inner, type_, path)
             return lambda: core.VarPattern(local.name, context.final(type_), build())
@@ -71,12 +71,24 @@ def pattern(binder: Binder, expr: syntax.Expr, type_: Type, path: Typed | None =
             return _tuple(binder, items, span, type_, path)
         case syntax.Struct():
             return _struct(binder, expr, type_, path)
+        case syntax.Unary("&", inner, span) if context.in_rule:
+            return pattern(binder, inner, referenced(context, type_, span))
         case syntax.Unary("&", _, span):
             help_ = "`&p` is for terms of rules and indexes; match the `deref` or `ival` of the value"
             context.report(errors.patterns.NotAPattern(span=span, help=help_))
         case _:
             context.report(errors.patterns.NotAPattern(span=expr.span))
     return lambda: core.AnyPattern(context.final(type_))
+
+
+def referenced(context: Context, type_: Type, span: Span) -> Type:
+    """The type of the content of a Ref or Intern; later stages keep only the content."""
+    known = context.know(type_)
+    inner = wrapped(known)
+    if inner is None:
+        inner = context.fresh()
+        context.agree(span, known, context.environment.reference(inner))
+    return inner
 
 
 def literal(context: Context, expr: syntax.BoolLit | syntax.StringLit | syntax.IntLit, type_: Type) -> Build:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .. import core, errors, syntax
+from .. import core, syntax
 from ..errors.diagnostics import DDlogError, InternalError
 from ..errors.source import Source
 from ..names.environment import Environment
@@ -39,19 +39,25 @@ def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
     body = read_body(context, clauses)
     context.solve()
     built = () if context.failed else body.clauses()
-    for made, _ in context.auxiliary:
-        what = "patterns in a negated term of a query are"
-        context.report(errors.unsupported.Unsupported(span=made.span, what=what))
+    own = {made.name: environment.typedefs.pop(made.name) for made, _ in context.auxiliary}
     variables = {local.name: context.final(local.type) for local in body.locals}
     instances.complete()
     diagnostics = [*context.diagnostics, *instances.diagnostics, *environment.diagnostics]
     environment.diagnostics.clear()
     if any(each.is_error for each in diagnostics):
         raise DDlogError(diagnostics)
-    typedefs = {name: each for name, each in environment.typedefs.items() if name not in program.typedefs}
+    typedefs = {
+        name: each for name, each in environment.typedefs.items() if name not in program.typedefs
+    } | own
     shown = tuple(local.name for name, local in body.scope.locals.items() if not name.startswith(("$", "_")))
     rule = core.Rule((), built, variables, source.text.strip(), query.span)
-    return core.CheckedQuery(instances.erased(rule), shown, instances.functions, instances.erased(typedefs))
+    return core.CheckedQuery(
+        instances.erased(rule),
+        shown,
+        instances.functions,
+        instances.erased(typedefs),
+        tuple((instances.erased(made), instances.erased(filling)) for made, filling in context.auxiliary),
+    )
 
 
 def _query_clause(environment: Environment, clause: syntax.Clause) -> syntax.Clause:

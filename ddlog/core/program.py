@@ -10,7 +10,7 @@ from typing import TypeVar
 from ..types import TypeDef
 from .functions import Function
 from .relations import Index, Relation
-from .rules import Rule
+from .rules import Atom, Rule
 
 K = TypeVar("K")
 T = TypeVar("T")
@@ -49,23 +49,33 @@ class CheckedProgram:
 class CheckedQuery:
     """A query as a rule without head, and its result `variables` in order of first occurrence.
 
-    `functions` and `typedefs` are the instances that the query needs and its program does not have.
+    `functions` and `typedefs` are the instances that the query needs and its program does not have, and
+    `auxiliary` the relations that it negates, each with the rule that fills it.
     """
 
     rule: Rule
     variables: tuple[str, ...]
     functions: Mapping[str, Function]
     typedefs: Mapping[str, TypeDef]
+    auxiliary: tuple[tuple[Relation, Rule], ...] = ()
 
     def within(self, program: CheckedProgram) -> CheckedProgram:
-        """The program with the functions and types of the query."""
-        if not self.functions and not self.typedefs:
+        """The program with the functions, types and relations of the query."""
+        if not self.functions and not self.typedefs and not self.auxiliary:
             return program
         return replace(
             program,
             functions={**program.functions, **self.functions},
             typedefs={**program.typedefs, **self.typedefs},
+            relations={**program.relations, **{each.name: each for each, _ in self.auxiliary}},
         )
+
+    def reads(self) -> tuple[Atom, ...]:
+        """The terms over relations of the program."""
+        made = {each.name for each, _ in self.auxiliary}
+        rules = (*(rule for _, rule in self.auxiliary), self.rule)
+        atoms = [each for rule in rules for each in rule.body if isinstance(each, Atom)]
+        return tuple(each for each in atoms if each.relation not in made)
 
 
 def _frozen(mapping: Mapping[K, T]) -> Mapping[K, T]:

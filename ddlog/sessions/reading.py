@@ -57,10 +57,9 @@ class Reading:
         checked = self._state.program.checked
         query = check_query(checked, Source(name, text))
         program, rule, variables = query.within(checked), query.rule, query.variables
-        for clause in rule.body:
-            if isinstance(clause, Atom):
-                self._check_readable(clause)
-        circuit = lower_query(program, rule, variables)
+        for atom in query.reads():
+            self._check_readable(atom)
+        circuit = lower_query(program, rule, variables, query.auxiliary)
         self._state.start()
         with self._state.diagnosing():
             stored = self._state.host.query(circuit, program.typedefs)

@@ -53,17 +53,15 @@ def _paths(path: Path, statement: syntax.Statement) -> Iterator[tuple[Path, synt
             yield from _arms(path, statement)
 
 
-def _iteration(pattern: syntax.Expr, atom: syntax.Atom) -> Iterator[syntax.Clause]:
-    """`pattern in atom`"""
+def _iteration(pattern: syntax.Expr | None, atom: syntax.Atom) -> Iterator[syntax.Clause]:
+    """`pattern in atom`, or the atom alone."""
     whole_row = atom.element is None and not atom.args
     match pattern:
-        case syntax.Wildcard():
+        case None | syntax.Wildcard():
             yield atom
-        case syntax.Name() | syntax.VarDecl() if whole_row and not atom.by_ref:
-            yield replace(atom, args=None, element=pattern)
-        case syntax.Name(name, _) | syntax.VarDecl(name, _):
+        case syntax.Name(name, _) | syntax.VarDecl(name, _) if atom.by_ref or not whole_row:
             yield replace(atom, binder=name, span=pattern.span.to(atom.span))
-        case syntax.Struct() | syntax.TupleExpr() | syntax.Unary("&") if whole_row:
+        case _ if whole_row:
             yield replace(atom, args=None, element=pattern)
         case _:
             whole = _hidden("for", pattern.span)
@@ -145,7 +143,7 @@ def _shape(pattern: syntax.Expr) -> syntax.Expr:
     match pattern:
         case syntax.Name(_, span) | syntax.VarDecl(_, span):
             return syntax.Wildcard(span)
-        case syntax.Binding(_, inner, _):
+        case syntax.Binding(_, inner):
             return _shape(inner)
         case _:
             return _inside(pattern, _shape)
@@ -158,7 +156,7 @@ def _inside(pattern: syntax.Expr, change: Callable[[syntax.Expr], syntax.Expr]) 
             return replace(pattern, items=tuple(change(each) for each in items))
         case syntax.Struct(_, args, _) if args is not None:
             return replace(pattern, args=tuple(replace(each, value=change(each.value)) for each in args))
-        case syntax.Binding(_, inner, _):
+        case syntax.Binding(_, inner):
             return replace(pattern, pattern=change(inner))
         case syntax.Typed(inner, _, _) | syntax.Unary("&", inner, _):
             return replace(pattern, arg=change(inner))

@@ -86,6 +86,23 @@ def test_bad_queries_are_errors() -> None:
             session.query("1 / 0")
 
 
+def test_a_query_may_negate_patterns() -> None:
+    types = "typedef U = A{n: u32} | B\n"
+    text = (
+        types
+        + "input relation R(x: u32, u: Ref<U>)\noutput relation O(x: u32)\nO(x) :- R(x, _), not R(_, &A{x})."
+    )
+    with ddlog.compile(text).session() as session:
+        for x, union in ((1, "A{2}"), (2, "B"), (3, "A{3}")):
+            session.insert("R", (x, session.query(f"var u = ref_new({union})").rows[0][0]))
+        session.commit()
+        assert [row.x for row in session["O"]] == [1]
+        assert session.query("R(x, _), not R(_, &A{x})").rows == [(1,)]
+        assert session.query("R(x, _), not R(x, &A), not R(x, &A{x + 1})").rows == [(2,)]
+        assert session.query("R(x, _), not R(x, &A{x + 1}), not R(x, &B)").rows == [(3,)]
+        assert not session.query("not R(_, &A)") and session.query("not R(3, &B)")
+
+
 def test_structured_values_and_keys() -> None:
     with ddlog.compile(HOSTS).session() as session:
         session.insert("Host", {"id": 1, "kind": "Server", "at": (3, 4), "tags": {"b", "a"}, "note": None})

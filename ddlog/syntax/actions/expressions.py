@@ -104,7 +104,7 @@ class Expressions(Builder):
         return ast.VarDecl(self._declared(name), self.span(start, end))
 
     def binding(self, start: int, end: int, name: Token, pattern: ast.Expr) -> ast.Expr:
-        return ast.Binding(self._declared(name), pattern, self.span(start, end))
+        return ast.Binding(self._declared(name), pattern, self.span(start, end), self._at(name))
 
     def bare_struct(self, start: int, end: int, name: Token) -> ast.Expr:
         return ast.Struct(name.value, None, self.span(start, end))

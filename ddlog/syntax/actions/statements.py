@@ -15,7 +15,7 @@ class Statements(Builder):
         return ast.ForDecl(statement, (), self.span(start, end))
 
     def for_statement(
-        self, start: int, end: int, pattern: ast.Expr, atom: ast.Atom, condition: Any, body: ast.Statement
+        self, start: int, end: int, pattern: Any, atom: ast.Atom, condition: Any, body: ast.Statement
     ) -> ast.Statement:
         return ast.ForStatement(pattern, atom, condition, body, self.span(start, end))
 
@@ -28,9 +28,11 @@ class Statements(Builder):
         return ast.MatchStatement(arg, arms or (), self.span(start, end))
 
     def let_statement(
-        self, start: int, end: int, pattern: ast.Expr, value: ast.Expr, body: ast.Statement
+        self, start: int, end: int, definitions: tuple[tuple[ast.Expr, ast.Expr], ...], body: ast.Statement
     ) -> ast.Statement:
-        return ast.LetStatement(pattern, value, body, self.span(start, end))
+        for pattern, value in reversed(definitions):
+            body = ast.LetStatement(pattern, value, body, self.span(start, end))
+        return body
 
     def insert_statement(self, start: int, end: int, atom: ast.Atom) -> ast.Statement:
         return ast.InsertStatement(atom, self.span(start, end))

@@ -310,6 +310,7 @@ class Binding:
     name: str
     pattern: Expr
     span: Span = field(compare=False, repr=False)
+    name_span: Span = field(compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,9 +12,9 @@ from .rules import Atom
 
 @dataclass(frozen=True, slots=True)
 class ForStatement:
-    """`for (pattern in atom if condition) body`"""
+    """`for (pattern in atom if condition) body`, or without a pattern."""
 
-    pattern: Expr
+    pattern: Expr | None
     atom: Atom
     condition: Expr | None
     body: Statement
