@@ -49,7 +49,7 @@ class BadEscape(Diagnostic):
     title: ClassVar[str] = "unknown escape `{escape}` in a string"
     suggestion: ClassVar[str] = "write `{backslash}` for a backslash"
     escape: str
-    level: int
+    level: int = 1
 
     @property
     def backslash(self) -> str:

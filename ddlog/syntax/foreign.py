@@ -33,6 +33,10 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
     `texts` are the text at the error: the token alone and with its neighbours. `before` is the previous
     token, `fitting` are the tokens that the grammar allows.
     """
+    if before in _HEADINGS and token == "{":
+        return f"`{before}` needs a condition: `{before} (...)`"
+    if before == "then" and token not in ".,;":
+        return "there is no `then`: write `if (c) a else b`"
     if before in _HEADINGS and "(" in fitting:
         return f"`{before}` needs parentheses: `{before} (...)`"
     if before == "in" and "UPPER" in fitting and "INTEGER" not in fitting:
@@ -45,7 +49,7 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
         return "the type of the result is written `: R`"
     if token == ";" and {".", ","} <= set(fitting):
         return "the clauses of a rule are separated by commas"
-    if token == "=" and {".", ","} <= set(fitting):
+    if token == "=" and ({".", ","} <= set(fitting) or {"==", "{"} <= set(fitting)):
         return "to compare, write `==`"
     operand = "QUOTED" in fitting
     known = [text for text in texts if text in _SPELLINGS and (operand or text not in _FOR_OPERANDS)]

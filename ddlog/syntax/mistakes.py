@@ -54,6 +54,8 @@ _CLOSING = (")", "]", "}", ">", ",", ";", "=", ":-", "->", ".", "else")
 
 _RULE_SIGNS = ("=", ":", "<", "<=", "->", "=>")
 
+_CONDITIONAL = ("if", "match")
+
 _AFTER_NAME = (":", "=", ",", ")", "(", "]", "}", ";", "in", "@", ".")
 
 
@@ -65,9 +67,11 @@ def diagnose(
     span = places.span(token.start, token.end)
     fitting = _fitting(tables, states)
     after = tokens[at + 1].value if at + 1 < len(tokens) else ""
-    meant = hint(_texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting)
+    meant = _condition(tokens, at) or hint(
+        _texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting
+    )
     if (
-        not (meant and "INTEGER" in fitting and after in "({")
+        not (meant and "INTEGER" in fitting and (after in "({" or token.value in _AFTER_OPERAND))
         and "LOWER" in fitting
         and token.kind not in ("QUOTED", "TEXT")
         and token.value in RESERVED
@@ -82,6 +86,36 @@ def diagnose(
     found = "end of the text" if token.kind == "$END" else f"`{places.source.text[token.start : token.end]}`"
     help_ = meant or _help(tokens, at, after, fitting)
     return errors.Unexpected(found, _wanted(fitting), span=span, help=help_)
+
+
+def _condition(tokens: list[Token], at: int) -> str:
+    """The help for a condition that needs parentheses around it: it begins with one, or holds `C{...}`."""
+    operator = tokens[at].value in _AFTER_OPERAND or tokens[at].kind in _AFTER_OPERAND
+    if operator and at and tokens[at - 1].value == ")":
+        word = tokens[_opening(tokens, at - 1) - 1].value
+        if word in _CONDITIONAL:
+            return f"the whole condition stands in parentheses: `{word} (...)`"
+    brace = _opening(tokens, at - 1 if at and tokens[at - 1].value == "}" else at)
+    if brace > 0 and tokens[brace - 1].kind == "UPPER":
+        for token in reversed(tokens[: brace - 1]):
+            if token.value in _CONDITIONAL:
+                return (
+                    f"a condition with `{tokens[brace - 1].value}{{...}}` in it stands in parentheses: "
+                    f"`{token.value} (...)`"
+                )
+            if token.value in ("{", "}", "(", ";", ",", "->", "=", "else"):
+                break
+    return ""
+
+
+def _opening(tokens: list[Token], at: int) -> int:
+    """The bracket that the token closes, or else the innermost that is open there; 0 for none."""
+    depth = 0 if tokens[at].value in (")", "}", "]") else 1
+    for i in range(at - (depth > 0), 0, -1):
+        depth += (tokens[i].value in (")", "}", "]")) - (tokens[i].value in ("(", "{", "["))
+        if depth == 0:
+            return i
+    return 0
 
 
 def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:

@@ -35,7 +35,7 @@ class Rules(Builder):
     def by_ref(self, start: int, end: int, atom: ast.Atom) -> ast.Atom:
         return replace(atom, by_ref=True, span=self.span(start, end))
 
-    def condition(self, start: int, end: int, expr: ast.Expr) -> ast.Clause:
+    def filter(self, start: int, end: int, expr: ast.Expr) -> ast.Clause:
         return ast.Condition(expr, self.span(start, end))
 
     def inspect(self, start: int, end: int, expr: ast.Expr) -> ast.Clause:
