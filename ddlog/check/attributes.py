@@ -98,6 +98,8 @@ def _attributes(owner: Any, kind: str, known: Mapping[str, str]) -> Iterator[Dia
             yield errors.attributes.AttributeValue(span=span, name=name, wanted=known[name])
         elif name in seen and name not in _REPEATABLE:
             yield errors.attributes.RepeatedAttribute(span=span, name=name)
+        if isinstance(attribute.value, syntax.StringLit) and "\0" in attribute.value.value:
+            yield errors.attributes.ZeroInAttribute(span=attribute.value.span, name=name)
         seen.add(name)
 
 

@@ -11,7 +11,7 @@ from ..errors.source import Span
 from ..names.signatures import Signature
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
-from .context import Context, Local, Typed
+from .context import Border, Context, Local, Typed
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +198,16 @@ def mutate(context: Context, target: Typed) -> None:
     elif not place.mutable:
         name = place.name.partition("$")[0]
         reason = f"`{name}` is neither a `var` nor a `mut` parameter"
-        if place.captured:
+        if place.beyond is Border.CLOSURE:
             reason = f"`{name}` is declared outside the closure, which holds a copy of its value"
+        if place.beyond is Border.CONDITION:
+            reason = f"`{name}` cannot change in the condition of an `if`"
         if place.iterated:
             reason = f"`{name}` cannot change while a loop goes over it"
         notes = (Note("declared here", place.span),)
-        context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes))
+        before = "compute the condition before it: `var c = ...; if (c) ...`"
+        help_ = before if place.beyond is Border.CONDITION else ""
+        context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes, help=help_))
     else:
         changed: Local | None = place
         while changed is not None:

@@ -12,14 +12,14 @@ from ..types import Function, Type
 from ..types.unify import is_unknown, substitute
 from . import expr as expressions
 from .calls import hand_over, most_specific, places
-from .context import Context, Local, Scope, Typed
+from .context import Border, Context, Local, Scope, Typed
 
 
 def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type | None) -> Typed:
     """`|x, y: T|: R e`. Types that are not written are inferred from the use of the closure."""
     known = context.know(expected) if expected is not None else None
     wanted = known if isinstance(known, Function) and len(known.parameters) == len(expr.parameters) else None
-    inner = Scope(scope, closure=True)
+    inner = Scope(scope, border=Border.CLOSURE)
     locals_: list[Local] = []
     for i, each in enumerate(expr.parameters):
         if each.name in inner.locals and each.name != "_":

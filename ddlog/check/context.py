@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
+from enum import Enum
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
@@ -20,11 +21,18 @@ from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
 
 
+class Border(Enum):
+    """The edge of a scope that may read the variables around it, and change none of them."""
+
+    CLOSURE = "closure"
+    CONDITION = "condition"
+
+
 @dataclass(slots=True, eq=False)
 class Local:
     """A variable in scope. `name` is unique in the body; `path` is the part of another variable
     that a match binds it to, which an assignment to it changes too. `iterated` says that it would be mutable
-    if there were no loop over it around."""
+    if there were no loop over it around; `beyond` is the border of a scope that it is read across."""
 
     name: str
     type: Type
@@ -34,7 +42,7 @@ class Local:
     mutated: bool = False
     iterated: bool = False
     path: Typed | None = None
-    captured: bool = False
+    beyond: Border | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,11 +57,11 @@ class Typed:
 
 @dataclass(slots=True)
 class Scope:
-    """The variables of a block. A closure reads the variables of the scopes around it, and changes none."""
+    """The variables of a block."""
 
     outer: Scope | None = None
     locals: dict[str, Local] = field(default_factory=dict)
-    closure: bool = False
+    border: Border | None = None
 
     def find(self, name: str) -> Local | None:
         """The innermost variable of the name."""
@@ -64,14 +72,14 @@ class Scope:
             scope = scope.outer
         return None
 
-    def captured(self, name: str) -> bool:
-        """Whether the variable is one from around the closure that this scope is in."""
+    def beyond(self, name: str) -> Border | None:
+        """The innermost border between this scope and the variable."""
         scope: Scope | None = self
         while scope is not None and name not in scope.locals:
-            if scope.closure:
-                return True
+            if scope.border is not None:
+                return scope.border
             scope = scope.outer
-        return False
+        return None
 
     def names(self) -> set[str]:
         """All names in scope."""

@@ -94,8 +94,9 @@ def variable(context: Context, name: str, span: Span, scope: Scope, expected: Ty
     local = scope.find(name)
     if local is not None:
         typed = read(context, local, span)
-        if scope.captured(name):
-            frozen = Local(local.name, local.type, local.span, captured=True)
+        border = scope.beyond(name)
+        if border is not None:
+            frozen = Local(local.name, local.type, local.span, beyond=border)
             return replace(typed, place=frozen)
         return typed
     signatures = context.environment.functions(name, context.module)

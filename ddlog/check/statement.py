@@ -11,7 +11,7 @@ from ..types import UNIT, Bool, Type
 from . import expr as expressions
 from .access import element_type
 from .calls import mutate
-from .context import Context, Local, Scope, Typed, unit
+from .context import Border, Context, Local, Scope, Typed, unit
 from .exhaustive import missing, useful
 from .pattern import Assignable, Binder, Build, pattern
 
@@ -65,7 +65,8 @@ def _branch(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | 
 
 def conditional(context: Context, expr: syntax.If, scope: Scope, expected: Type | None) -> Typed:
     """`if (c) t else e`; without else both are unit."""
-    condition = expressions.check(context, expr.condition, scope, Bool())
+    tested = Scope(scope, border=Border.CONDITION)
+    condition = expressions.check(context, expr.condition, tested, Bool())
     if expr.otherwise is None:
         then = expressions.check(context, expr.then, scope.inner(), UNIT)
         otherwise = unit(expr.span)

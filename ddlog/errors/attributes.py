@@ -48,6 +48,15 @@ class EmptyOriginal(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class ZeroInAttribute(Diagnostic):
+    """A text of an attribute with a character that no name and no setting can have."""
+
+    title: ClassVar[str] = '"{name}" attribute with 0 character'
+    label: ClassVar[str] = "`\\0` cannot stand in the text of an attribute"
+    name: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class RepeatedAttribute(Diagnostic):
     """An attribute that is given twice."""
 

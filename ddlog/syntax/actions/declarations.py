@@ -34,8 +34,9 @@ class Declarations(Builder):
         self, start: int, end: int, name: Token, given: Sequence[Token] | None, type: ast.Type
     ) -> ast.Declaration:
         span, parameters = self.span(start, end), names(given)
-        if isinstance(type, ast.NamedType) and type.name == name.value and not type.args:
-            only = ast.ConstructorDecl(type.name, (), (), type.span)
+        itself = isinstance(type, ast.NamedType) and type.name == name.value and not type.args
+        if itself and name.kind == "UPPER":
+            only = ast.ConstructorDecl(name.value, (), (), type.span)
             return ast.TypeDecl(self._declared(name), parameters, (only,), (), span, self._at(name))
         return ast.AliasDecl(self._declared(name), parameters, type, (), span, self._at(name))
 
