@@ -5,7 +5,7 @@ from __future__ import annotations
 from .node import Circuit, Node, NodeId
 from .operators.distinct import DeltaDistinct, Distinct
 from .operators.ends import Constant, Input, Output
-from .operators.fixpoint import Fixpoint, Import, Result, Variable
+from .operators.fixpoint import Fixpoint, Import, Result, Rounds, Variable
 from .operators.group import Aggregate, DeltaGroup, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
@@ -15,5 +15,5 @@ __all__ = [
     "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Circuit", "Constant", "Delay",
     "DeltaDistinct", "DeltaGroup", "DeltaJoin", "Differentiate", "Distinct", "Fixpoint", "Group", "Guard",
     "Import", "Input", "Inspect", "Integrate", "Join", "Let", "Negate", "Node", "NodeId", "Output", "Result",
-    "Step", "Sum", "Term", "Trace", "Unnest", "Variable",
+    "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable",
 ]  # fmt: skip

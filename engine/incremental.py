@@ -8,7 +8,7 @@
 
 Each operator knows its incremental version, so the rewriting goes from the first form to the last at once.
 The body of a fixpoint is rewritten by the same rules, by the cycle rule of Proposition 4.2; there I and D are
-the lifted ones, over epochs at one iteration.
+the lifted ones, over epochs at one iteration. In the body of a Rounds they are over the rounds of one epoch.
 """
 
 from __future__ import annotations

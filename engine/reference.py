@@ -14,14 +14,18 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
+from .settling import MOST_ROUNDS, SHOWN, IterationLimit, Repetition, is_checkpoint
 from .zset import Row, Zset
 
 Memory = dict[c.NodeId, Zset]
 
 
-def evaluate(circuit: c.Circuit, inputs: Mapping[str, Mapping[Row, int]]) -> dict[str, Zset]:
-    """The outputs of a relational circuit by name, for the given contents of its inputs."""
-    return Evaluation(circuit).step(inputs)
+def evaluate(
+    circuit: c.Circuit, inputs: Mapping[str, Mapping[Row, int]], limit: int | None = None
+) -> dict[str, Zset]:
+    """The outputs of a relational circuit by name, for the given contents of its inputs. Raises Unsettled;
+    `limit` are the iterations that a recursion may take."""
+    return Evaluation(circuit, limit=limit).step(inputs)
 
 
 class Evaluation:
@@ -31,11 +35,13 @@ class Evaluation:
     are changes, and a Constant in it is a change of the first epoch only.
     """
 
-    def __init__(self, circuit: c.Circuit, incremental: bool = False) -> None:
+    def __init__(self, circuit: c.Circuit, incremental: bool = False, limit: int | None = None) -> None:
         self._circuit = circuit
         self._incremental = incremental
+        self._limit = limit
         self._memories: list[Memory] = [{}]  # by iteration; the last stands for all later ones
         self._bodies: dict[c.NodeId, Evaluation] = {}
+        self._anew: dict[c.NodeId, _Anew] = {}
         self._epoch = 0
         self._iteration = 0
 
@@ -53,6 +59,7 @@ class Evaluation:
         """The limits of the relations in this epoch: iterates until neither they nor memories change."""
         relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
         memories: list[Memory] = []
+        settling = _Settling(node, self._limit)
         while True:
             before = self._memories[min(len(memories), len(self._memories) - 1)]
             self._iteration = len(memories)
@@ -62,6 +69,22 @@ class Evaluation:
             if relations == previous and len(memories) >= len(self._memories):
                 self._memories, self._epoch = memories, self._epoch + 1
                 return relations
+            if len(memories) >= len(self._memories):
+                settling.check(len(memories), previous, relations)
+
+    def rounds(self, node: c.Rounds, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
+        """The relations of a Rounds, whose body this is: each round is given the changes of the one before,
+        and the first one all imports."""
+        relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
+        changes, settling = relations, _Settling(node, self._limit)
+        while not self._epoch or any(changes.values()):
+            values, memory = self._values(changes, imports, self._memories[0])
+            self._memories, self._epoch = [memory], self._epoch + 1
+            changes, previous = {relation: values[result] for relation, result in node.results}, relations
+            relations = {relation: zset.add(rows, changes[relation]) for relation, rows in relations.items()}
+            imports = {source: {} for source in imports}
+            settling.check(self._epoch, previous, relations)
+        return relations
 
     def _values(
         self, relations: Mapping[str, Mapping[Row, int]], outside: Mapping[c.NodeId, Any], before: Memory
@@ -99,9 +122,59 @@ class Evaluation:
                 return zset.add(before, values[source])
             case c.Differentiate(source):
                 return zset.subtract(values[source], before)
+            case c.Rounds():
+                return self._anew.setdefault(i, _Anew(node, self._limit)).step(outside=values)
             case c.Fixpoint(body):
-                return self._bodies.setdefault(i, Evaluation(body, self._incremental))._fixpoint(node, values)
+                inner = Evaluation(body, self._incremental, self._limit)
+                return self._bodies.setdefault(i, inner)._fixpoint(node, values)
             case c.Result(fixpoint, relation):
                 return values[fixpoint][relation]
             case _:
                 return node.value([values[source] for source in node.reads()], self._moment)
+
+
+class _Anew:
+    """D ∘ Fixpoint ∘ I, over epochs."""
+
+    def __init__(self, node: c.Rounds, limit: int | None) -> None:
+        self._node, self._limit = node, limit
+        self._imports: dict[c.NodeId, Zset] = {source: {} for source in node.reads()}
+        self._relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
+
+    def step(self, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
+        """The changes of the relations, for those of the nodes outside."""
+        self._imports = {at: zset.add(rows, outside[at]) for at, rows in self._imports.items()}
+        evaluation = Evaluation(self._node.body, True, self._limit)
+        before, self._relations = self._relations, evaluation.rounds(self._node, self._imports)
+        return {relation: zset.subtract(rows, before[relation]) for relation, rows in self._relations.items()}
+
+
+class _Settling:
+    """Raises Unsettled where a recursion takes too many rounds, or repeats itself."""
+
+    def __init__(self, node: c.Fixpoint, limit: int | None) -> None:
+        self._relations = [relation for relation, _ in node.results]
+        self._monotone = node.monotone
+        self._limit = MOST_ROUNDS if limit is None and not node.monotone else limit
+        self._checkpoint: tuple[int, Any] = 0, None
+        self._moved: dict[str, Zset] = {}
+
+    def check(self, number: int, before: Mapping[str, Zset], now: Mapping[str, Zset]) -> None:
+        """Looks at the relations before and after a round; `number` rounds are done."""
+        changes = {relation: zset.subtract(rows, before[relation]) for relation, rows in now.items()}
+        if not any(changes.values()):
+            return
+        for relation, rows in changes.items():
+            self._moved.setdefault(relation, {}).update(dict.fromkeys(rows, 0))
+        at, state = self._checkpoint
+        if now == state and not self._monotone:
+            raise Repetition(number - at, self._relations, self._some(self._moved))
+        if self._limit is not None and number > self._limit:
+            raise IterationLimit(self._limit, self._relations, self._some(changes))
+        if is_checkpoint(number):
+            self._checkpoint, self._moved = (number, now), {}
+
+    def _some(self, changes: Mapping[str, Zset]) -> list[tuple[str, Row, int]]:
+        return [
+            (r, row, changes[r][row]) for r in self._relations for row in sorted(changes.get(r, ()))[:SHOWN]
+        ]

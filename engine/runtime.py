@@ -20,14 +20,6 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the phase (a relation's name), the iteration and the rows so far."""
 
 
-class IterationLimit(Exception):
-    """A recursion needed more iterations than allowed; the epoch was rolled back."""
-
-    def __init__(self, limit: int, relations: Sequence[str]) -> None:
-        super().__init__(f"no fixpoint after {limit} iterations of {', '.join(relations)}")
-        self.limit, self.relations = limit, tuple(relations)
-
-
 class RowSet(Protocol):
     """Rows of Python values in value order, with weights where the relation is a multiset."""
 
@@ -102,7 +94,7 @@ class Runtime(Protocol):
         `static`: no other commit follows, so that no history is needed. Returns the change of every
         output, and the contents of an output that is a stream.
 
-        Raises RowFault, IterationLimit or KeyboardInterrupt, with the state as it was before. A Ctrl-C
+        Raises RowFault, Unsettled or KeyboardInterrupt, with the state as it was before. A Ctrl-C
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.
         """
 

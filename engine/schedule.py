@@ -25,10 +25,12 @@ from .circuit import (
     NodeId,
     Output,
     Result,
+    Rounds,
     Sum,
     Trace,
 )
-from .runtime import IterationLimit, Progress
+from .runtime import Progress
+from .settling import MOST_ROUNDS, Changing, IterationLimit
 
 B = TypeVar("B")
 B_co = TypeVar("B_co", covariant=True)
@@ -45,6 +47,9 @@ class Nested(Protocol[B_co]):
 
     def rows(self) -> int:
         """Rows so far, for progress."""
+
+    def changing(self) -> Changing:
+        """Some rows of the pending changes, for the error of a recursion that does not settle."""
 
     def finish(self) -> Mapping[str, B_co]:
         """The net change of each relation."""
@@ -177,11 +182,12 @@ class _Walk(Generic[B]):
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
         nested = self.operators.recursion(at, node, imports)
+        limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds) else self.limit
         count = 0
         while (time := nested.next_iteration()) is not None:
             interrupt.check()
-            if self.limit is not None and count >= self.limit:
-                raise IterationLimit(self.limit, [name for name, _ in node.results])
+            if limit is not None and count >= limit:
+                raise IterationLimit(limit, [name for name, _ in node.results], nested.changing())
             if self.progress is not None:
                 self.progress(phase_of(node), time, nested.rows())
             nested.iterate(time)

@@ -67,10 +67,10 @@ MUTUAL = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "interrupt layers rounding schema zset",
-    "node stream",
+    "node settling stream",
     "operators",
     "births circuit",
-    "incremental integrals labels passes planner versions wellformed",
+    "incremental integrals labels passes planner rounds versions wellformed",
     "drawing reference rules runtime",
     "fixpoint schedule text",
     "epoch",

@@ -51,23 +51,6 @@ class FaultInRule(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
-class IterationLimitReached(Diagnostic):
-    """A recursion without a fixpoint within the limit."""
-
-    title: ClassVar[str] = "no fixpoint after {limit} iterations of {recursive}"
-    suggestion: ClassVar[str] = (
-        "the session is at its last commit; if the recursion is finite, set a higher limit"
-    )
-    limit: int
-    relations: tuple[str, ...]
-
-    @property
-    def recursive(self) -> str:
-        """The relations of the recursion."""
-        return ", ".join(self.relations)
-
-
-@dataclass(frozen=True, slots=True)
 class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 

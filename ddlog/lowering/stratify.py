@@ -24,7 +24,7 @@ class Edge:
 def stratify(
     relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
-    """The strata in dependency order, and an error for each negation or grouping within one.
+    """The strata in dependency order, and an error for each negation within one.
 
     A rule whose heads lie in several strata is split, a part for each.
     """
@@ -85,7 +85,7 @@ def _offending(inner: Sequence[Edge]) -> list[Edge]:
     """One edge for each atom that must not be in its component."""
     first: dict[int, Edge] = {}
     for edge in inner:
-        if edge.how != "positive":
+        if edge.how == "negated":
             first.setdefault(id(edge.atom), edge)
     return list(first.values())
 

@@ -1,10 +1,20 @@
-"""Faults of rules as they run, as diagnostics at the place of the expression."""
+"""Faults of rules as they run, and recursions that do not settle, as diagnostics."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
+from ..core import Relation
 from ..engine.schema import RowFault
+from ..engine.settling import IterationLimit, Repetition, Unsettled
+from ..errors.diagnostics import Diagnostic, InternalError, Note
+from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.sessions import FaultInRule
 from ..errors.source import Span
+from ..types import TypeDef
+from ..values.rows import record_text
+
+_WAYS = {1: "{} comes", -1: "{} goes", 0: "{} comes and goes"}
 
 
 def diagnosed(fault: RowFault) -> FaultInRule:
@@ -12,3 +22,20 @@ def diagnosed(fault: RowFault) -> FaultInRule:
     row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     span = fault.origin if isinstance(fault.origin, Span) else None
     return FaultInRule(fault.message, fault.rule, row, span=span)
+
+
+def never_settled(
+    unsettled: Unsettled, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+) -> Diagnostic:
+    """The error for a recursion that does not settle, with some of the rows that change."""
+    notes = tuple(
+        Note(f"still changing: {_WAYS[weight].format(record_text(relations[name], typedefs)(row))}")
+        for name, row, weight in unsettled.changing
+    )
+    match unsettled:
+        case IterationLimit(limit=limit):
+            return IterationLimitReached(limit, unsettled.relations, notes=notes)
+        case Repetition(period=period):
+            return RecursionRepeats(period, unsettled.relations, notes=notes)
+        case _:
+            raise InternalError(str(unsettled))

@@ -7,13 +7,14 @@ from contextlib import contextmanager
 
 from ..core import Relation
 from ..engine.interrupt import deferred
-from ..engine.runtime import Batch, Delta, IterationLimit, Progress
+from ..engine.runtime import Batch, Delta, Progress
 from ..engine.schema import RowFault
+from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
-from ..errors.sessions import IterationLimitReached, SessionClosed
+from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
 from .delays import Delays
-from .faults import diagnosed
+from .faults import diagnosed, never_settled
 from .host import Host
 from .program import Program
 from .results import Changes
@@ -82,5 +83,5 @@ class SessionState:
                 yield
         except RowFault as fault:
             raise DDlogError([diagnosed(fault)]) from None
-        except IterationLimit as limit:
-            raise DDlogError([IterationLimitReached(limit.limit, limit.relations)]) from None
+        except Unsettled as unsettled:
+            raise DDlogError([never_settled(unsettled, self.program.relations, self.typedefs)]) from None

@@ -81,6 +81,10 @@ class GrowingSet:
                 index.insert(fresh)
         return True
 
+    def fresh(self) -> Batch:
+        """The delta."""
+        return Batch(self.table.columns(self.low, self.high), self.high - self.low)
+
     def finish(self) -> Batch:
         """Ends the iterations; gives the rows that the epoch added."""
         stop = self.table.size

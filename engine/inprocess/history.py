@@ -178,6 +178,12 @@ class History:
         self.delta = RowChange(out, change)
         return True
 
+    def fresh(self) -> Batch:
+        """The delta."""
+        assert self.delta is not None
+        rows, weights = self.delta
+        return Batch(self.table.columns_at(rows), len(rows), weights)
+
     def finish(self) -> Batch:
         """Ends the iterations: brings the births up to date. Returns the net change of the rows present."""
         change = self._settle()

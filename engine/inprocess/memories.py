@@ -127,11 +127,8 @@ class Histories:
     def _delta(self, source: Source) -> Batch | None:
         if isinstance(source, int):
             return self._imports[source].change
-        relation = self._relations[source]
-        assert relation.delta is not None
-        rows, weights = relation.delta
-        times = np.full(len(rows), self._time, np.int64)
-        return Batch(relation.table.columns_at(rows), len(rows), weights, times)
+        delta = self._relations[source].fresh()
+        return Batch(delta.columns, delta.length, delta.weights, np.full(delta.length, self._time, np.int64))
 
     def merge(self) -> None:
         """Derivations are taken in as they are found."""

@@ -56,8 +56,11 @@ def _shrinks(circuit: Circuit, at: int, of: Callable[[int], Signs]) -> Signs:
             for term in node.terms:
                 out |= _flip(of(term.source)) if term.negated else of(term.source)
             return out
-        case Fixpoint():
+        case Fixpoint() if node.monotone:
             return _body(node, of)
+        case Fixpoint():
+            signs = frozenset[tuple[str, int]]().union(*map(of, node.reads()))
+            return signs | _flip(signs)
         case Result():
             return of(node.fixpoint)
         case _:

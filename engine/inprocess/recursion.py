@@ -12,11 +12,13 @@ from ..circuit import DeltaJoin, Fixpoint, Join
 from ..fixpoint import Memory, iterate, seed
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
+from ..settling import Changing
 from .batch import Batch
 from .growingset import GrowingSet
 from .history import History
 from .join import Joiner
 from .memories import Counting, GrowingSets, Histories, Imported
+from .rows import some_changes
 from .steps import Evaluator
 
 
@@ -106,6 +108,12 @@ class RunningRecursion:
 
     def rows(self) -> int:
         return sum(relation.table.size for relation in self._relations.values())
+
+    def changing(self) -> Changing:
+        time = self._memory.next_iteration()
+        names = () if time is None else self._memory.advance(time)
+        changes = {name: relation.fresh() for name, relation in self._relations.items() if name in names}
+        return some_changes(self._evaluator.values, self._recursion.schemas, changes)
 
     def finish(self) -> dict[str, Batch]:
         self._evaluator.iteration = 0

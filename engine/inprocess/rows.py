@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from ..schema import Array, Schema
+from ..settling import SHOWN, Changing
 from .batch import Batch, consolidate
 from .interner import Values, decode_rows, order_of
 
@@ -90,3 +91,14 @@ class ArrayDelta:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+def some_changes(values: Values, schemas: Mapping[str, Schema], changes: Mapping[str, Batch]) -> Changing:
+    """A few rows of the change of each relation, the least in value order."""
+    found = []
+    for name, schema in schemas.items():
+        if name in changes:
+            delta = ArrayDelta(values, schema, changes[name], True)
+            pairs = zip(delta.rows[:SHOWN], delta.weights[:SHOWN], strict=True)
+            found += [(name, row, weight) for row, weight in pairs]
+    return found

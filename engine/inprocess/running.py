@@ -1,134 +1,46 @@
-"""The incremental operators in process, during one epoch."""
+"""One epoch of a circuit in process: its operators, its recursions, and its end."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
-from ..circuit import (
-    Constant,
-    DeltaDistinct,
-    DeltaGroup,
-    DeltaJoin,
-    Fixpoint,
-    Input,
-    Join,
-    Negate,
-    Output,
-    Sum,
-)
+from ..circuit import Fixpoint, Output
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
-from ..versions import Seen, versions
-from .batch import Batch, Gathering, concat, consolidate
-from .interner import encode_rows
+from .batch import Batch
 from .memories import Imported
-from .recursion import RunningRecursion
+from .operators import EpochOperators
+from .recursion import Recursion, RunningRecursion
 from .rows import ArrayDelta
+from .runningrounds import RunningRounds
 from .state import State
 from .store import Store
-from .views import StoreView, View, before, meets_nothing
 
 
-class RunningEpoch:
+class RunningEpoch(EpochOperators):
     """One epoch over a state. See `engine.epoch.Running`."""
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
-        self.state, self.epoch, self.circuit = state, epoch, state.circuit
-        self._begun: list[RunningRecursion] = []
-        state.evaluator.epoch = epoch.number
+        super().__init__(state, epoch)
+        self._begun: list[RunningRecursion | RunningRounds] = []
 
-    # ------------------------------------------------------------- operators
-
-    def nothing(self) -> None:
-        """No change."""
-
-    def input(self, at: int, node: Input) -> Batch | None:
-        changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
-        if not changes:
-            return None
-        store = self.state.own_store(at)
-        if not node.multiset:
-            return store.set_rows(changes)
-        parts = [batch if sign > 0 else batch.negated() for batch, sign in changes]
-        return store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
-
-    def constant(self, at: int, node: Constant) -> Batch | None:
-        if not self.epoch.first:
-            return None
-        return Batch(encode_rows(self.state.values, node.schema, node.rows), len(node.rows))
-
-    def sum(self, at: int, node: Sum, changes: Sequence[Batch | None]) -> Batch | None:
-        some = [change for change in changes if change is not None]
-        return concat(some, len(node.schema)) if some else None
-
-    def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
-        return None if change is None else change.negated()
-
-    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
-        sizes = [0 if change is None else change.length for change in changes]
-        found = Gathering(len(node.schema))
-        for start, seen in versions(node.terms, sizes, self.epoch.first):
-            views = self._views(node, start, seen, changes)
-            if not meets_nothing(node.terms, views):
-                change = None if start is None else changes[start]
-                found.extend(self.state.joiners[at].run(start, change, views))
-        return found.total()
-
-    def _views(
-        self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
-    ) -> list[View | None]:
-        views: list[View | None] = []
-        for k, term in enumerate(node.terms):
-            if k == start:
-                views.append(None)
-                continue
-            store, counted, change = (
-                self.state.stores[term.source],
-                weighted(self.circuit, term.source),
-                changes[k],
-            )
-            if seen[k] or change is None:
-                views.append(StoreView(store, counted))
-            else:
-                views.append(before(store, counted, change))
-        return views
-
-    def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
-        if change is None or not change.length:
-            return None
-        store = self.state.own_store(at)
-        if not self.epoch.static:
-            return store.add_counted(change, as_set=True)
-        if not change.positive():
-            change = consolidate(change)
-            assert change.weights is None or change.positive()
-        return store.add_present(Batch(change.columns, change.length))
-
-    def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
-        if change is None or not change.length:
-            return None
-        return self.state.groups[at].change(change)
-
-    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> RunningRecursion:
+    def recursion(
+        self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
+    ) -> RunningRecursion | RunningRounds:
         imports = {
             source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
             for source, change in changes.items()
         }
-        running = self.state.recursions[at].begin(imports)
+        recursion = self.state.recursions[at]
+        running = (
+            recursion.begin(imports)
+            if isinstance(recursion, Recursion)
+            else RunningRounds(recursion, imports)
+        )
         self._begun.append(running)
         running.seed(self.epoch.first)
         return running
-
-    def keep(self, at: int, change: Batch | None) -> None:
-        node = self.circuit.nodes[at]
-        store = self.state.stores.get(at)
-        if change is None or not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct):
-            return
-        if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:
-            store.add_present(change)
-        else:
-            store.add_counted(change, as_set=False)
 
     # ------------------------------------------------------------- the end
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from .. import interrupt
-from ..circuit import Circuit, Fixpoint, Input, NodeId
+from ..circuit import Circuit, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs
 from ..incremental import incrementalize
 from ..integrals import shown
@@ -34,7 +34,9 @@ class InProcess:
         nodes = list(enumerate(circuit.nodes))
         self._inputs = {node.relation: node.schema for _, node in nodes if isinstance(node, Input)}
         self._shrinking = {
-            at: shrinking_inputs(circuit, at) for at, node in nodes if isinstance(node, Fixpoint)
+            at: shrinking_inputs(circuit, at)
+            for at, node in nodes
+            if isinstance(node, Fixpoint) and not isinstance(node, Rounds)
         }
         self._epochs = Epochs(circuit, self._begin, self._held, lambda batch: batch.length)
 
@@ -114,6 +116,7 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:
             self._build_histories(epoch)
+        self._state.evaluator.epoch = epoch.number
         return RunningEpoch(self._state, epoch)
 
     def _held(self, at: NodeId) -> Batch | None:
@@ -123,6 +126,6 @@ class InProcess:
     def _build_histories(self, epoch: Epoch[Batch]) -> None:
         """Builds the histories of the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
-        for at, recursion in self._state.recursions.items():
-            if recursion.histories is None and not signs.isdisjoint(self._shrinking[at]):
+        for at, shrinking in self._shrinking.items():
+            if not signs.isdisjoint(shrinking):
                 self._state.build_histories(at)

@@ -16,6 +16,7 @@ from ..circuit import (
     NodeId,
     Output,
     Result,
+    Rounds,
     Trace,
 )
 from ..integrals import shown, weighted
@@ -25,6 +26,7 @@ from .interner import Values
 from .join import Joiner
 from .memories import Imported
 from .recursion import Recursion
+from .rounds import RoundsRecursion
 from .rows import ArrayDelta
 from .steps import Evaluator
 from .store import Store
@@ -34,14 +36,20 @@ from .views import Readable
 class State:
     """The state of one circuit. `stores` holds the integrals of the nodes that something reads, by node."""
 
-    def __init__(self, circuit: Circuit, values: Values, given: Mapping[str, Readable] | None = None) -> None:
-        """`given`: the stores of the inputs, if another runtime holds them."""
+    def __init__(
+        self,
+        circuit: Circuit,
+        values: Values,
+        given: Mapping[str, Readable] | None = None,
+        evaluator: Evaluator | None = None,
+    ) -> None:
+        """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it."""
         self.circuit, self.values = circuit, values
-        self.evaluator = Evaluator(values)
+        self.evaluator = evaluator or Evaluator(values)
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
         self.recursions = {
-            at: Recursion(node, self.evaluator) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
+            at: self._recursion(node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
         }
         self.unchanged = {
             name: ArrayDelta(values, nodes[at].schema, no_rows(nodes[at].schema), True)
@@ -52,7 +60,7 @@ class State:
             node = nodes[at]
             if isinstance(node, Result):
                 self.stores[at] = self.recursions[node.fixpoint].relations[node.relation]
-            elif isinstance(node, Input) and given:
+            elif isinstance(node, Input) and given and node.relation in given:
                 self.stores[at] = given[node.relation]
             elif not isinstance(node, Fixpoint | Output | Trace):
                 self.stores[at] = Store(node.schema, not weighted(circuit, at))
@@ -65,6 +73,11 @@ class State:
             elif isinstance(node, DeltaGroup):
                 store = self.stores[node.source] if reads_members(node) else None
                 self.groups[at] = GroupState(node, nodes[node.source].schema, store, values)
+
+    def _recursion(self, node: Fixpoint) -> Recursion | RoundsRecursion:
+        if isinstance(node, Rounds):
+            return RoundsRecursion(node, lambda source: weighted(self.circuit, source), self.evaluator)
+        return Recursion(node, self.evaluator)
 
     def _kept(self) -> set[NodeId]:
         """The nodes whose integrals an operator or a reader needs."""
@@ -94,9 +107,11 @@ class State:
         return self.stores[shown(self.circuit, self.outputs[relation])]
 
     def build_histories(self, at: NodeId) -> None:
-        """Makes histories of the growing sets of a fixpoint, before an epoch in which something may
-        shrink."""
+        """Makes histories of the growing sets of a fixpoint, unless that was done, before an epoch in which
+        something may shrink."""
         recursion = self.recursions[at]
+        if not isinstance(recursion, Recursion) or recursion.histories is not None:
+            return
         recursion.build_histories(
             {
                 n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)

@@ -9,6 +9,8 @@ from typing import ClassVar
 from ..node import Circuit, Name, Node, NodeId, Scope, fits
 from ..schema import Schema
 from .distinct import DeltaDistinct, Distinct
+from .group import DeltaGroup, Group
+from .join import DeltaJoin, Join
 from .linear import Differentiate
 
 
@@ -65,18 +67,31 @@ class Variable(Node):
 
 @dataclass(frozen=True, slots=True)
 class Fixpoint(Node):
-    """Mutually recursive relations: the least fixpoint of `body`, from empty relations. `Result` nodes read
-    them.
+    """Mutually recursive relations: `body` iterated from empty relations until nothing changes. `Result`
+    nodes read them.
 
-    `results` gives, for each relation, the node of `body` (a Distinct) that computes its next value. The
-    incremental version has the incremental version of the body, in nested time (the cycle rule of Proposition
-    4.2).
+    `results` gives, for each relation, the node of `body` (a Distinct) that computes its next value. If the
+    body is monotone, the relations are its least fixpoint, and the incremental version has the incremental
+    version of the body, in nested time (the cycle rule of Proposition 4.2). Otherwise it is a Rounds.
     """
 
     body: Circuit
     results: tuple[tuple[str, NodeId], ...]
     schema: Schema = ()
     text: str = field(default="", compare=False)
+    sign: ClassVar[str] = "fixpoint"
+
+    @property
+    def monotone(self) -> bool:
+        """Whether more rows of the recursive relations give more rows of each: nothing in the body groups,
+        and only imports are negated."""
+        nodes = self.body.nodes
+        negated = (t.source for n in nodes if isinstance(n, Join | DeltaJoin) for t in n.terms if t.negated)
+        grouped = any(isinstance(node, Group | DeltaGroup) for node in nodes)
+        return not grouped and all(isinstance(nodes[source], Import) for source in negated)
+
+    def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
+        return self if self.monotone else Rounds(self.body, self.results, self.schema, self.text)
 
     def reads(self) -> tuple[NodeId, ...]:
         return tuple(node.node for node in self.body.nodes if isinstance(node, Import))
@@ -86,7 +101,7 @@ class Fixpoint(Node):
         return replace(self, body=replace(self.body, nodes=nodes))
 
     def title(self) -> str:
-        return "fixpoint " + ", ".join(relation for relation, _ in self.results)
+        return f"{self.sign} " + ", ".join(relation for relation, _ in self.results)
 
     def details(self, name: Name) -> str:
         return ""
@@ -106,6 +121,17 @@ class Fixpoint(Node):
                     yield f"the variable {node.relation} is no result of its fixpoint"
                 elif 0 <= results[node.relation] < len(nodes):
                     yield from fits(nodes[results[node.relation]].schema, node.schema, node.relation)
+
+
+@dataclass(frozen=True, slots=True)
+class Rounds(Fixpoint):
+    """Fixpoint^Δ where the body is not monotone: D ∘ Fixpoint ∘ I, evaluated anew from all that is imported.
+
+    `body` is the incremental version of the Fixpoint's, and its time is that of the rounds of one evaluation
+    (see `engine.rounds`): the change of a Variable is that between the two rounds before.
+    """
+
+    sign: ClassVar[str] = "rounds"
 
 
 @dataclass(frozen=True, slots=True)

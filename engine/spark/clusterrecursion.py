@@ -13,6 +13,7 @@ from ..circuit import DeltaJoin, Fixpoint, Join
 from ..fixpoint import iterate, seed
 from ..rules import rules_of, schemas_of
 from ..schema import Schema
+from ..settling import Changing
 from .expressions import Expressions
 from .growingset import GrowingSet
 from .history import History
@@ -84,6 +85,9 @@ class RunningClusterRecursion:
 
     def rows(self) -> int:
         return sum(events.total() for events in self._recursion.events.values())
+
+    def changing(self) -> Changing:
+        return ()
 
     def finish(self) -> dict[str, Table]:
         return {head: relation.net() for head, relation in self._relations.items()}

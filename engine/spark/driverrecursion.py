@@ -7,6 +7,7 @@ left as it was before the epoch, and the cluster takes over.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -54,7 +55,7 @@ class DriverRecursion:
             for n in self._fixpoint.body.nodes
         )
         at = len(nodes)
-        nodes.append(Fixpoint(Circuit(body), self._fixpoint.results))
+        nodes.append(replace(self._fixpoint, body=Circuit(body), text=""))
         for relation, schema in self._relations.items():
             nodes.append(Result(at, relation, schema))
             nodes.append(Output(relation, len(nodes) - 1, schema))
@@ -71,7 +72,7 @@ class DriverRecursion:
     ) -> dict[str, Table]:
         """Runs an epoch for the changes of the imports; gives those of the relations.
 
-        Raises Outgrown where there are more than `most` rows, IterationLimit, RowFault: with the state
+        Raises Outgrown where there are more than `most` rows, Unsettled, RowFault: with the state
         as it was.
         """
         batches: dict[str, list[tuple[Batch, int]]] = {}

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 
-from ..circuit import Fixpoint
+from ..circuit import Fixpoint, Rounds
 from ..epoch import Epoch
 from ..rules import schemas_of
 from ..schema import Schema
+from ..settling import Changing
 from .change import Change, of_table
 from .clusterrecursion import ClusterRecursion, RunningClusterRecursion
 from .driverrecursion import DriverRecursion, Outgrown
@@ -19,7 +21,8 @@ from .tables import Table, Tables
 
 
 class Recursion:
-    """The state of one Fixpoint node, on the driver or on the cluster: up to `most` rows on the driver."""
+    """The state of one Fixpoint node, on the driver or on the cluster: up to `most` rows on the driver. One
+    by rounds stays on the driver: only the in-process runtime has an operator for it."""
 
     def __init__(
         self,
@@ -31,9 +34,10 @@ class Recursion:
         nan: float,
         most: int,
     ) -> None:
-        self.fixpoint, self.tables, self.expressions, self.most = fixpoint, tables, expressions, most
+        self.fixpoint, self.tables, self.expressions = fixpoint, tables, expressions
+        self.most = sys.maxsize if isinstance(fixpoint, Rounds) else most
         self.schemas = schemas_of(fixpoint)
-        self.driver = DriverRecursion(fixpoint, imports, weighted, tables, nan) if most > 0 else None
+        self.driver = DriverRecursion(fixpoint, imports, weighted, tables, nan) if self.most > 0 else None
         self.cluster = None if self.driver else ClusterRecursion(fixpoint, tables, expressions)
 
     def begin(self, imports: Mapping[int, Imported], epoch: Epoch[Table]) -> RunningRecursion:
@@ -102,6 +106,9 @@ class RunningRecursion:
 
     def rows(self) -> int:
         return 0 if self._cluster is None else self._cluster.rows()
+
+    def changing(self) -> Changing:
+        return () if self._cluster is None else self._cluster.changing()
 
     def finish(self) -> dict[str, Change | None]:
         found = self._found if self._cluster is None else self._since_take_over(self._cluster.finish())

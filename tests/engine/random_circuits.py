@@ -2,7 +2,7 @@
 
 Three strata over the inputs A(x, y), B(x, y), C(x) and the multiset M(x): a plain relation P, the
 mutually recursive R and S, and outputs on top with negation and groups. Every construct that is not
-linear occurs.
+linear occurs. On demand the recursion has groups and negations inside; it may then not settle.
 """
 
 from __future__ import annotations
@@ -128,9 +128,34 @@ def rule(
     return Join(tuple(terms), tuple(steps), output, schema(arity), "rule")
 
 
+INNER = (
+    Aggregate("min", (1,)),
+    Aggregate("max", (1,)),
+    Aggregate("count", ()),
+    Aggregate("sum", (1,), wrap=lambda v: v % SMALL, key="mod"),
+    Aggregate(
+        "group", (1,), make=lambda key, values: (sum(v for (v,) in values) ^ len(values)) % SMALL, key="f"
+    ),
+)
+
+
 @st.composite
-def circuits(draw: Any) -> Circuit:
-    """A circuit of three strata."""
+def grouped(draw: Any, build: Builder, positive: dict[str, tuple[int, int]], arity: int) -> Join:
+    """A rule that groups relations of its own recursion."""
+    joined = build.add(draw(rule(positive, {}, 2)))
+    source = build.add(Distinct(joined, schema(2)))
+    group = build.add(Group(source, 1, (draw(st.sampled_from(INNER)),), (*schema(1), int_column("v"))))
+    steps: tuple[Step, ...] = ()
+    if draw(st.booleans()):
+        steps = (Let("n", next_value("v")),)
+    column = "n" if steps else "v"
+    some = draw(st.sampled_from([("k", column), (column, "k"), ("k", "k")]))
+    return Join((Term(group, ("k", "v")),), steps, some[:arity], schema(arity), "grouping rule")
+
+
+@st.composite
+def circuits(draw: Any, by_rounds: bool = False) -> Circuit:
+    """A circuit of three strata. `by_rounds`: its recursion has a group or a negation inside."""
     top = Builder()
     known: dict[str, tuple[int, int]] = {}
     for name, arity in INPUTS.items():
@@ -155,6 +180,12 @@ def circuits(draw: Any) -> Circuit:
         joins = [draw(rule(inner, lower, arity))]
         joins += [draw(rule(both, lower, arity)) for _ in range(draw(st.integers(1, 2)))]
         parts = [body.add(j) for j in joins]
+        for _ in range(draw(st.integers(1, 2)) if by_rounds else 0):
+            near = {each: both[each] for each in "ARSR"}
+            if draw(st.integers(0, 2)):
+                parts.append(body.add(draw(grouped(body, near, arity))))
+            else:
+                parts.append(body.add(draw(rule(near, {each: both[each] for each in "RS"}, arity))))
         if draw(st.integers(0, 3)) == 0:
             parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
         total = body.add(Sum(tuple(parts), schema(arity)))

@@ -3,13 +3,15 @@ integral of its inputs, after every epoch; likewise for each step of the rewriti
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import strategies as st
 
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.reference import Evaluation, evaluate
+from ddlog.engine.settling import Unsettled
 from ddlog.engine.zset import Zset
 
 from .random_circuits import INPUTS, Changes, apply, circuits, schema, streams
@@ -35,10 +37,13 @@ def differences(stream: list[dict[str, Zset]]) -> list[dict[str, Zset]]:
 
 
 @thorough
-@given(circuits(), streams())
+@given(st.booleans().flatmap(circuits), streams())
 def test_every_step_of_the_rewriting_has_the_same_changes(circuit: Circuit, epochs: list[Changes]) -> None:
     inputs = snapshots(epochs)
-    expected = differences([evaluate(circuit, contents) for contents in inputs])
+    try:
+        expected = differences([evaluate(circuit, contents) for contents in inputs])
+    except Unsettled:
+        reject()
     for name, step in incrementalize_steps(circuit):
         evaluation = Evaluation(step, incremental=name == "incremental")
         if name == "relational":

@@ -29,8 +29,8 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.running import RunningEpoch
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.store import Store
-from ddlog.engine.runtime import IterationLimit
 from ddlog.engine.schema import RowExpr
+from ddlog.engine.settling import IterationLimit
 
 from .random_circuits import int_column, schema
 

@@ -1,0 +1,50 @@
+"""Errors about recursions that do not settle."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic
+
+
+@dataclass(frozen=True, slots=True)
+class IterationLimitReached(Diagnostic):
+    """A recursion without a fixpoint within the limit."""
+
+    title: ClassVar[str] = "no fixpoint after {limit} iterations of {recursive}"
+    suggestion: ClassVar[str] = (
+        "the session is at its last commit; if the recursion is finite, set a higher limit"
+    )
+    limit: int
+    relations: tuple[str, ...]
+
+    @property
+    def recursive(self) -> str:
+        """The relations of the recursion."""
+        return ", ".join(self.relations)
+
+
+@dataclass(frozen=True, slots=True)
+class RecursionRepeats(Diagnostic):
+    """A recursion that comes back to a state that it had before."""
+
+    title: ClassVar[str] = (
+        "the recursion of {recursive} never settles: it is in the same state again after every {rounds}"
+    )
+    suggestion: ClassVar[str] = (
+        "the session is at its last commit; these rows must not depend on their own absence, "
+        "by `group_by` or by negation"
+    )
+    period: int
+    relations: tuple[str, ...]
+
+    @property
+    def rounds(self) -> str:
+        """The rounds between equal states."""
+        return "round" if self.period == 1 else f"{self.period} rounds"
+
+    @property
+    def recursive(self) -> str:
+        """The relations of the recursion."""
+        return ", ".join(self.relations)
