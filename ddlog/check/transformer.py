@@ -128,18 +128,18 @@ class _Rules:
         assert relation is not None
         base = f"{relation.name}$of_{self.apply.transformer}_{self.span.line}_{self.span.column}_{place}"
         self.relation(base, User("ddlog_std::Option", (relation.record,)))
-        self.relation(f"{base}$all", Opaque("ddlog_std::Vec", (relation.record,)))
+        self.relation(f"{base}{core.GATHERED}", Opaque("ddlog_std::Vec", (relation.record,)))
         row, rows = self.name("row"), self.name(f"rows{place}")
         new = syntax.VarDecl("all", self.span)
         self.rule(self.atom(base, self.some()))
         self.rule(self.atom(base, self.some(row)), self.atom(name, row))
         group = self.call("group_by", row, syntax.TupleExpr((), self.span))
         self.rule(
-            self.atom(f"{base}$all", self.call("ddlog_std::group_present", self.name("all"))),
+            self.atom(f"{base}{core.GATHERED}", self.call("ddlog_std::group_present", self.name("all"))),
             self.atom(base, row),
             self.let(new, group),
         )
-        self.terms.append(self.atom(f"{base}$all", rows))
+        self.terms.append(self.atom(f"{base}{core.GATHERED}", rows))
         return rows
 
     def relation(self, name: str, record: Type) -> None:

@@ -48,6 +48,7 @@ from .program import (
     Stratum,
 )
 from .relations import (
+    GATHERED,
     Column,
     Index,
     Relation,
@@ -67,6 +68,7 @@ from .rules import (
 )
 
 __all__ = [
+    "GATHERED",
     "TIMESTAMP",
     "WEIGHT",
     "AnyPattern",

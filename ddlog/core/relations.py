@@ -8,6 +8,9 @@ from ..errors.source import Span
 from ..types import Constructor, Type
 from .functions import Function
 
+GATHERED = "$all"
+"""The end of the name of a relation in which a transformer gathers the rows of an input."""
+
 
 @dataclass(frozen=True, slots=True)
 class Column:

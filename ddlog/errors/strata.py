@@ -11,7 +11,8 @@ from .source import Span
 
 @dataclass(frozen=True, slots=True)
 class Link:
-    """A dependency of relation `target` on relation `source`; `how` is positive, negated or grouped."""
+    """A dependency of relation `target` on relation `source`; `how` is positive, negated, grouped or, where a
+    transformer gathers the rows of an input, gathered."""
 
     source: str
     target: str
@@ -21,26 +22,41 @@ class Link:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unstratifiable(Diagnostic):
-    """A negation or a grouping of a relation in a rule that the relation depends on."""
+    """A negation of a relation in a rule that the relation depends on."""
 
     title: ClassVar[str] = (
         "Relation '{relation}' is mutually recursive with '{head}' and therefore cannot "
-        "appear {how} in this rule."
+        "appear negated in this rule."
     )
-    suggestion: ClassVar[str] = "break the cycle: {how} relations must be complete before this rule is used"
+    suggestion: ClassVar[str] = "break the cycle: negated relations must be complete before this rule is used"
     relation: str
     head: str
-    how: str
 
 
-def unstratifiable(links: tuple[Link, ...]) -> Unstratifiable:
-    """The error for a cycle of dependencies whose first link is not positive."""
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TransformerInCycle(Diagnostic):
+    """A transformer whose input depends on its output."""
+
+    title: ClassVar[str] = (
+        "a transformer cannot be part of a recursion: its input `{source}` depends on its output `{target}`"
+    )
+    suggestion: ClassVar[str] = "break the cycle: the inputs must be complete before a transformer is applied"
+    source: str
+    target: str
+
+
+def unstratifiable(links: tuple[Link, ...]) -> Diagnostic:
+    """The error for a cycle of dependencies whose first link is negated or gathered."""
     first = links[0]
+    if first.how == "gathered":
+        between = [link for link in links if "$" not in link.source + link.target]
+        notes = tuple(Note(f"{link.target} depends on {link.source}", link.span) for link in between)
+        return TransformerInCycle(
+            span=first.span, source=links[-1].source, target=links[1].target, notes=notes
+        )
     cycle = " -> ".join((first.source, *(link.target for link in links)))
     notes = [Note(f"Dependency cycle: {cycle}")]
     for link in links:
         how = "" if link.how == "positive" else f" ({link.how})"
         notes.append(Note(f"{link.target} depends on {link.source}{how}", link.span))
-    return Unstratifiable(
-        span=first.span, relation=first.source, head=first.target, how=first.how, notes=tuple(notes)
-    )
+    return Unstratifiable(span=first.span, relation=first.source, head=first.target, notes=tuple(notes))

@@ -12,7 +12,8 @@ from ..errors.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`source` is read in a rule for `target`; how: `positive`, `negated` or `grouped`."""
+    """`source` is read in a rule for `target`; how: `positive`, `negated`, `grouped`, or `gathered`
+    for a transformer."""
 
     source: str
     target: str
@@ -24,7 +25,7 @@ class Edge:
 def stratify(
     relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
-    """The strata in dependency order, and an error for each negation within one.
+    """The strata in dependency order, and an error for each negation or transformer within one.
 
     A rule whose heads lie in several strata is split, a part for each.
     """
@@ -51,8 +52,9 @@ def dependencies(rule: core.Rule) -> Iterator[Edge]:
     grouped = max((i for i, clause in enumerate(rule.body) if isinstance(clause, core.GroupBy)), default=-1)
     for i, clause in enumerate(rule.body):
         if isinstance(clause, core.Atom):
-            how = "negated" if clause.negated else "grouped" if i < grouped else "positive"
             for head in rule.heads:
+                taken = "gathered" if head.relation.endswith(core.GATHERED) else "grouped"
+                how = "negated" if clause.negated else taken if i < grouped else "positive"
                 yield Edge(clause.relation, head.relation, how, clause, rule)
 
 
@@ -85,7 +87,7 @@ def _offending(inner: Sequence[Edge]) -> list[Edge]:
     """One edge for each atom that must not be in its component."""
     first: dict[int, Edge] = {}
     for edge in inner:
-        if edge.how == "negated":
+        if edge.how in ("negated", "gathered"):
             first.setdefault(id(edge.atom), edge)
     return list(first.values())
 
