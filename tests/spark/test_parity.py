@@ -107,7 +107,7 @@ def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions,
     def printed(session: Session) -> list[str]:
         lines: list[str] = []
         commands = update_commands(
-            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None
+            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None, program.indexes
         )
         Interpreter(
             session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
