@@ -32,6 +32,7 @@ _TYPE: Mapping[str, str] = {
 _CONSTRUCTOR = {"rust": _STRING}
 _FIELD = {"rust": _STRING, "deserialize_from_array": _CALL}
 _RELATION = {"original": _STRING}
+_RULE = {"distinct": _TRUE}
 _FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
 _ARGUMENT = {"by_val": _TRUE}
 _REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
@@ -61,7 +62,8 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
             yield from _attributes(each, "an argument", _ARGUMENT)
     for declaration in (*module.all(TRANSFORMERS), *module.all(OTHER)):
         if not isinstance(declaration, syntax.Import):
-            yield from _attributes(declaration, _OTHERS[type(declaration)], {})
+            known = _RULE if isinstance(declaration, syntax.RuleDecl | syntax.ForDecl) else {}
+            yield from _attributes(declaration, _OTHERS[type(declaration)], known)
 
 
 _OTHERS: Mapping[type[Any], str] = {

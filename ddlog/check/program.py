@@ -18,6 +18,7 @@ from .attributes import check_array_keys, check_attributes
 from .context import Context
 from .declarations import check_declarations
 from .elaborated import Elaborated
+from .equalvalues import equal_values, explained
 from .function import Instances
 from .index import check_index, repeated_indexes
 from .inspection import recursion
@@ -81,6 +82,9 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     diagnostics += stream_recursions(declared, strata)
     if any(each.is_error for each in (*diagnostics, *broken)):
         return None
+    grouping = [each for module in modules.own for each in module.all(OTHER)]
+    merged = equal_values(declared, instances.functions, rules, grouping)
+    diagnostics[:] = [*explained(diagnostics, merged), *merged]
     diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
     return Elaborated(

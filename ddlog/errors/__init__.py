@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from . import (
         attributes,
         functions,
+        grouping,
         modules,
         names,
         patterns,
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 __all__ = [
     "attributes",
     "functions",
+    "grouping",
     "modules",
     "names",
     "patterns",

@@ -11,6 +11,7 @@ from ddlog.check.function import Instances
 from ddlog.check.program import check_program
 from ddlog.check.query import check_query
 from ddlog.errors.diagnostics import DDlogError, Diagnostic, render
+from ddlog.errors.grouping import EqualValues
 from ddlog.errors.source import Source
 from ddlog.names.environment import Environment
 from ddlog.names.modules import FUNCTIONS, library, load_modules
@@ -24,6 +25,19 @@ def test_messages(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(path.parent)
     _, diagnostics = check_program(Source(path.name, path.read_text()))
     assert render(diagnostics) + "\n" == path.with_suffix(".err").read_text()
+
+
+def test_rules_as_a_warning_shows_them_need_no_warning() -> None:
+    path = next(each for each in FAIL if each.stem == "equal_values")
+    text = path.read_text()
+    _, found = check_program(Source(path.name, text))
+    for each in found:
+        assert isinstance(each, EqualValues)
+        if each.is_rule:
+            text = text.replace(each.rule.text(), each.instead)
+    program, left = check_program(Source(path.name, text))
+    assert program is not None
+    assert [each for each in left if not isinstance(each, EqualValues) or each.is_rule] == []
 
 
 def accepted(text: str) -> core.CheckedProgram:

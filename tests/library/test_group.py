@@ -34,6 +34,20 @@ CALLS = {
 }
 
 
+PAIRS = {
+    "g.fold_second(|sum, x| sum + x as u64, 0)": "16",
+    "g.sum_of_second(|x| x as u64)": "16",
+    "g.count_second(odd)": "2",
+    "(g.count(), g.sum_second(), g.min_second(), g.max_second())": "(3, 16, 5, 6)",
+    "g.avg_second() * 3": "16",
+}
+
+
+def test_functions_of_the_second_parts_of_pairs() -> None:
+    pairs = ((1, 5), (2, 5), (3, 6))
+    assert given_of_group(PRELUDE, "(u8, u8)", pairs, PAIRS) == PAIRS
+
+
 @pytest.fixture(scope="module")
 def shown() -> dict[str, str]:
     """What every expression of the table gives."""

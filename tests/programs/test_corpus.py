@@ -27,6 +27,7 @@ def run(name: str, script: Path, capsys: pytest.CaptureFixture[str]) -> str:
     code = main(["run", str(CORPUS / f"{name}.dl"), "--updates", str(script)])
     printed = capsys.readouterr()
     assert code == 0, printed.err
+    assert "equal values once" not in printed.err
     return printed.out
 
 

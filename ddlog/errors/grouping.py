@@ -1,0 +1,48 @@
+"""Warnings about groups."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+from .diagnostics import Diagnostic
+from .source import Span
+
+_DOES = {"sum": "adds", "sum_of": "adds", "avg": "averages", "count": "counts", "fold": "takes"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EqualValues(Diagnostic):
+    """A group whose equal values come from different rows, and a function to which that matters."""
+
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "`{function}` {does} equal values once, {but} rows with the same {same}"
+    function: str
+    same: str
+    missing: tuple[str, ...]
+    instead: str
+    is_rule: bool
+    rule: Span
+
+    @property
+    def does(self) -> str:
+        """What the function does with a value."""
+        return _DOES.get(self.function, "takes")
+
+    @property
+    def but(self) -> str:
+        """The variables that the group leaves out."""
+        *names, last = (f"`{name}`" for name in self.missing)
+        return f"but {', '.join(names)} and {last} can tell apart" if names else f"but {last} can tell apart"
+
+    @property
+    def hint(self) -> str:
+        """The rule that looks at every row, and how to say that this one is meant."""
+        mark = "`#[distinct]` before the rule"
+        meant = f"{mark}, or `count_distinct`," if self.function == "count" else mark
+        what = "the rule" if self.is_rule else "the group"
+        lines = "\n      ".join(self.instead.splitlines())
+        return (
+            f"a group is a set; {what} that takes every row is\n      {lines}\n    "
+            f"{meant} says that equal values are meant to be taken once"
+        )
