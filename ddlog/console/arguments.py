@@ -137,6 +137,12 @@ def _import_souffle(commands: _Commands) -> None:
                         help="the file for the translation (default: standard output)")  # fmt: skip
     parser.add_argument("--word", type=int, choices=(32, 64), default=32,
                         help="the bits of a number (default: 32)")  # fmt: skip
+    parser.add_argument("-M", "--macro", metavar="MACROS", action="append", default=[],
+                        help="define macros for the preprocessor: 'NAME OTHER=text'; may be "
+                             "repeated")  # fmt: skip
+    parser.add_argument("-I", "--include-dir", metavar="DIR", action="append", default=[],
+                        help="a directory of files to include, searched after that of the including file; "
+                             "may be repeated")  # fmt: skip
     parser.add_argument("--run", action="store_true",
                         help="run the program as Soufflé does: read the files of its .input directives, and "
                              "write those of its .output directives")  # fmt: skip

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
 from ..errors.source import Source
 from ..sessions.program import compile_source, read_source
+from ..souffle.preprocess import Settings
 from ..souffle.translate import translate
 from .notes import noting
 from .progress import ProgressLine
@@ -23,6 +24,7 @@ class SouffleOptions:
     program: Path
     output: Path | None = None
     word: int = 32
+    preprocessor: Settings = field(default_factory=Settings)
     run: bool = False
     fact_dir: str | None = None
     output_dir: str | None = None
@@ -35,7 +37,7 @@ def import_souffle(options: SouffleOptions) -> None:
     """Translates a program to a file or standard output, or runs it. Raises DDlogError."""
     _check(options)
     note = noting(options.no_warn)
-    translation = translate(read_source(options.program), options.word)
+    translation = translate(read_source(options.program), options.word, options.preprocessor)
     for remark in translation.caveats if options.run else translation.remarks:
         note(remark)
     if options.output is not None:

@@ -9,6 +9,7 @@ import argparse
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -77,12 +78,16 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
 
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
+    from ..souffle.preprocess import Settings
     from .souffle import SouffleOptions, import_souffle
 
+    macros = tuple(word for option in arguments.macro for word in option.split())
+    settings = Settings(macros, tuple(map(Path, arguments.include_dir)))
     import_souffle(
         SouffleOptions(
-            arguments.program, arguments.output, arguments.word, arguments.run, arguments.fact_dir,
-            arguments.output_dir, arguments.jobs, arguments.no_warn, arguments.max_iterations,
+            arguments.program, arguments.output, arguments.word, settings, arguments.run,
+            arguments.fact_dir, arguments.output_dir, arguments.jobs, arguments.no_warn,
+            arguments.max_iterations,
         )
     )  # fmt: skip
     return 0

@@ -126,10 +126,24 @@ class NotAHead(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BadDirective(Diagnostic):
-    """A faulty line for the preprocessor."""
+    """A faulty line for the preprocessor, or a faulty `.include`."""
 
-    title: ClassVar[str] = "`#{word}`: {problem}"
+    title: ClassVar[str] = "`{shown}`: {problem}"
     word: str
+    problem: str
+
+    @property
+    def shown(self) -> str:
+        """The word as it is written."""
+        return self.word if self.word.startswith(".") else f"#{self.word}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BadMacroUse(Diagnostic):
+    """A macro with parameters that is used in another way."""
+
+    title: ClassVar[str] = "macro `{name}`: {problem}"
+    name: str
     problem: str
 
 

@@ -46,6 +46,7 @@ _TOKEN = re.compile(
     """,
     re.VERBOSE | re.ASCII,
 )
+_FOR_PREPROCESSOR = {".include": "INCLUDE", ".once": "ONCE"}
 _STRING = re.compile(r'((?:[^"\\\n]|\\.)*)"')
 _ESCAPE = re.compile(r"\\(.)")
 _ESCAPES = {'"': '"', "\\": "\\", "n": "\n", "t": "\t", "r": "\r", "'": "'", "0": "\0"}
@@ -68,6 +69,8 @@ def tokens(source: Source, words: Mapping[str, str], found: list[Diagnostic]) ->
             if text[text.rfind("\n", 0, start) + 1 : start].strip():
                 at = start + 1  # the period ends a rule, and a name follows it at once
                 yield Token(words["."], ".", places, start, at)
+            elif value in _FOR_PREPROCESSOR:
+                yield Token(_FOR_PREPROCESSOR[value], value, places, start, at)
             else:
                 known = [word for word in words if word[0] == "." and len(word) > 1]
                 span = places.span(start, at)
@@ -103,7 +106,7 @@ def _string(places: Places, start: int, found: list[Diagnostic]) -> tuple[Token,
     def decoded(escape: re.Match[str]) -> str:
         if escape.group(1) not in _ESCAPES:
             at = start + 1 + escape.start()
-            found.append(BadEscape(escape.group(), span=places.span(at, at + 2)))
+            found.append(BadEscape(escape.group(), 1, span=places.span(at, at + 2)))
         return _ESCAPES.get(escape.group(1), "")
 
     value = _ESCAPE.sub(decoded, match.group(1))

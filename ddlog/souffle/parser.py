@@ -13,7 +13,7 @@ from ..syntax.tables import ParseTables, tables
 from . import syntax as ast
 from .actions import Actions
 from .lexer import Token
-from .preprocess import preprocess
+from .preprocess import Settings, preprocess
 
 GRAMMAR = Path(__file__).with_name("grammar.lark")
 
@@ -32,10 +32,10 @@ _KINDS = {
 _EXPRESSION = {"IDENT", "NUMBER", "STRING"}
 
 
-def parse(source: Source) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
+def parse(source: Source, settings: Settings) -> tuple[tuple[ast.Item, ...], list[Diagnostic]]:
     """The declarations and rules of a program, and all that is wrong with its syntax."""
     grammar = tables(GRAMMAR, ("program",))
-    tokens, found = preprocess(source, grammar.words)
+    tokens, found = preprocess(source, grammar.words, settings)
     parser = _Parser(grammar, tokens, found)
     items = parser.run() if tokens else ()
     found = in_order([*found, *parser.actions.found])

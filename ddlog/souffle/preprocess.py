@@ -1,134 +1,187 @@
-"""The lines that begin with `#`: files that are included, names that are defined, parts that are left out."""
+"""The lines that begin with `#`, as a preprocessor of C takes them: files that are included, macros, and
+parts that are left out. `.include` and `.once` are carried out here, too."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
+from ..syntax.lexer import Places
+from .conditions import holds
 from .lexer import Token, tokens
+from .macros import Macros
 
 _LINE = re.compile(r"#\s*(\w*)\s*(.*)", re.DOTALL)
-_DEFINE = re.compile(r"([A-Za-z_]\w*)(\(?)\s*(.*)", re.DOTALL)
-_INCLUDE = re.compile(r'"([^"]+)"|<([^>]+)>')
+_COMMENT = re.compile(r'("(?:[^"\\]|\\.)*")|//.*|/\*.*?\*/', re.DOTALL)
+_INCLUDED = re.compile(r'"([^"]+)"|<([^>]+)>')
 
 
-def preprocess(source: Source, words: Mapping[str, str]) -> tuple[list[Token], list[Diagnostic]]:
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What the command line says: macros as `NAME` or `NAME=text`, and folders of files to include."""
+
+    macros: tuple[str, ...] = ()
+    folders: tuple[Path, ...] = ()
+
+
+@dataclass(slots=True)
+class _Condition:
+    """An open `#if`: whether its present part counts, whether one has counted, and where it began."""
+
+    counts: bool
+    has_counted: bool
+    span: Span
+
+
+def preprocess(
+    source: Source, words: Mapping[str, str], settings: Settings
+) -> tuple[list[Token], list[Diagnostic]]:
     """The tokens of a program as the grammar sees them, and the errors in its texts."""
-    run = _Preprocessor(words)
+    run = _Preprocessor(words, settings)
     run.file(source)
+    run.flush()
     return run.tokens, run.found
 
 
-@dataclass
 class _Preprocessor:
-    words: Mapping[str, str]
-    tokens: list[Token] = field(default_factory=list)
-    found: list[Diagnostic] = field(default_factory=list)
-    macros: dict[str, list[Token]] = field(default_factory=dict)
-    including: list[Path] = field(default_factory=list)
-    # For each open #if of a file: whether its present part counts, and where it began.
-    conditions: list[tuple[bool, Span]] = field(default_factory=list)
+    def __init__(self, words: Mapping[str, str], settings: Settings) -> None:
+        self.words, self.folders = words, settings.folders
+        self.tokens: list[Token] = []
+        self.pending: list[Token] = []
+        self.found: list[Diagnostic] = []
+        self.macros = Macros(words, self.found)
+        self.including: list[Path] = []
+        self.once: set[Path] = set()
+        self.conditions: list[_Condition] = []
+        self.counts = True  # whether all open conditions count
+        for macro in settings.macros:
+            name, _, text = macro.partition("=")
+            self._define(f"{name} {text or 1}", Token("", macro, Places(Source("-M", macro)), 0, len(macro)))
 
     def file(self, source: Source) -> None:
+        """Takes the tokens of a file."""
         outer, self.conditions = self.conditions, []
         self.including.append(Path(source.name))
         found: list[Diagnostic] = []
+        included: Token | None = None  # an .include whose file has not come yet
         for token in tokens(source, self.words, found):
             if token.kind == "LINE":
                 self._line(token)
-            elif self._active():
-                if token.value in self.macros:
-                    self.tokens += self._expanded(token, token, frozenset())
-                else:
-                    self.tokens.append(token)
+            elif not self.counts:
+                continue
+            elif included is not None:
+                self._include(f'"{token.value}"' if token.kind == "STRING" else "", included.span, ".include")
+                included = None
+            elif token.kind == "INCLUDE":
+                included = token
+            elif token.kind == "ONCE":
+                self.once.add(self.including[-1].resolve())
+            else:
+                self.pending.append(token)
         self.found += found
-        for _, span in self.conditions:
-            self._wrong(span, "if", "it has no `#endif`")
+        for condition in self.conditions:
+            self._wrong(condition.span, "if", "it has no `#endif`")
         self.including.pop()
-        self.conditions = outer
+        self.conditions, self.counts = outer, True
 
-    def _active(self) -> bool:
-        return all(counts for counts, _ in self.conditions)
-
-    def _expanded(self, token: Token, use: Token, inside: frozenset[str]) -> Iterator[Token]:
-        """The tokens that a token stands for, all at the place where it is used."""
-        name = token.value
-        if token.kind == "STRING" or name in inside or name not in self.macros:
-            yield use._replace(kind=token.kind, value=token.value)
-            return
-        for each in self.macros[name]:
-            yield from self._expanded(each, use, inside | {name})
+    def flush(self) -> None:
+        """Expands the tokens since the last change of the macros. A use of a macro lies between two such
+        changes."""
+        if not self.macros.defined:
+            self.tokens += self.pending
+        else:
+            self.tokens += self.macros.expanded(self.pending)
+        self.pending = []
 
     def _line(self, token: Token) -> None:
         match = _LINE.match(token.value)
         word, rest = match.groups() if match else ("", "")
-        rest = rest.replace("\\\r\n", " ").replace("\\\n", " ").split("//")[0].strip()
-        if word in ("ifdef", "ifndef"):
-            self.conditions.append(((rest in self.macros) == (word == "ifdef"), token.span))
-        elif word in ("else", "endif"):
-            self._end_of_part(word, token.span)
-        elif word == "if" or word == "elif":
-            self._wrong(token.span, word, "only `#ifdef` and `#ifndef` are carried out")
-            if word == "if":
-                self.conditions.append((True, token.span))
-        elif self._active():
-            self._effective(word, rest, token.span)
+        rest = rest.replace("\\\r\n", " ").replace("\\\n", " ")
+        rest = _COMMENT.sub(lambda comment: comment.group(1) or " ", rest).strip()
+        if word in ("if", "ifdef", "ifndef", "elif", "else", "endif"):
+            self._condition(word, rest, token.span)
+            self.counts = all(condition.counts for condition in self.conditions)
+        elif self.counts:
+            self._effective(word, rest, token)
 
-    def _end_of_part(self, word: str, span: Span) -> None:
-        if not self.conditions:
-            self._wrong(span, word, "there is no `#ifdef` before it")
+    def _condition(self, word: str, rest: str, span: Span) -> None:
+        if word in ("if", "ifdef", "ifndef"):
+            # What stands inside a part that does not count is not looked at.
+            counts = self.counts and self._holds(word, rest, span)
+            self.conditions.append(_Condition(counts, counts, span))
             return
-        counts, begun = self.conditions.pop()
-        if word == "else":
-            self.conditions.append((not counts, begun))
+        if not self.conditions:
+            self._wrong(span, word, "there is no `#if` before it")
+        elif word == "endif":
+            self.conditions.pop()
+        else:
+            last = self.conditions[-1]
+            last.counts = not last.has_counted and (word == "else" or self._holds("if", rest, span))
+            last.has_counted = last.has_counted or last.counts
 
-    def _effective(self, word: str, rest: str, span: Span) -> None:
+    def _holds(self, word: str, rest: str, span: Span) -> bool:
+        if word != "if":
+            return (rest in self.macros.defined) == (word == "ifdef")
+        try:
+            return holds(rest, self.macros.texts())
+        except ValueError as error:
+            self._wrong(span, word, str(error))
+            return True
+
+    def _effective(self, word: str, rest: str, line: Token) -> None:
         match word:
             case "define":
-                self._define(rest, span)
+                self._define(rest, line)
             case "undef":
-                self.macros.pop(rest, None)
+                self.flush()
+                self.macros.defined.pop(rest, None)
             case "include":
-                self._include(rest, span)
-            case "line" | "" | "pragma":
+                self._include(rest, line.span, word)
+            case "pragma" if rest == "once":
+                self.once.add(self.including[-1].resolve())
+            case "line" | "" | "pragma" | "warning":
                 pass
             case "error":
-                self._wrong(span, word, rest)
+                self._wrong(line.span, word, rest)
             case _:
-                self._wrong(span, word, "unknown to the preprocessor")
+                self._wrong(line.span, word, "unknown to the preprocessor")
 
-    def _define(self, rest: str, span: Span) -> None:
-        match = _DEFINE.match(rest)
-        if match is None:
-            self._wrong(span, "define", "a name is missing")
-        elif match.group(2):
-            self._wrong(span, "define", "macros with parameters are not supported")
-        else:
-            body = Source(span.source.name, match.group(3))
-            self.macros[match.group(1)] = list(tokens(body, self.words, self.found))
+    def _define(self, rest: str, line: Token) -> None:
+        self.flush()
+        problem = self.macros.define(rest, line)
+        if problem:
+            self._wrong(line.span, "define", problem)
 
-    def _include(self, rest: str, span: Span) -> None:
-        match = _INCLUDE.match(rest)
+    def _include(self, rest: str, span: Span, word: str) -> None:
+        match = _INCLUDED.match(rest)
         if match is None:
-            self._wrong(span, "include", 'a file is named as "file"')
+            self._wrong(span, word, 'a file is named as "file"')
             return
-        path = Path(span.source.name).parent / (match.group(1) or match.group(2))
+        path = self._path(match.group(1) or match.group(2))
+        if path.resolve() in self.once:
+            return
         if any(path.resolve() == other.resolve() for other in self.including):
-            self._wrong(span, "include", f"{path} includes itself")
+            self._wrong(span, word, f"{path} includes itself")
             return
         try:
             text = path.read_text(encoding="utf-8")
         except OSError as error:
-            self._wrong(span, "include", f"{path} cannot be read: {error.strerror or error}")
+            self._wrong(span, word, f"{path} cannot be read: {error.strerror or error}")
         except UnicodeDecodeError:
-            self._wrong(span, "include", f"{path} is not UTF-8")
+            self._wrong(span, word, f"{path} is not UTF-8")
         else:
             self.file(Source(str(path), text))
+
+    def _path(self, name: str) -> Path:
+        """The file of a name: beside the file that includes it, else in a folder of the command line."""
+        beside = self.including[-1].parent / name
+        paths = [beside, *(folder / name for folder in self.folders)]
+        return next((path for path in paths if path.is_file()), beside)
 
     def _wrong(self, span: Span, word: str, problem: str) -> None:
         self.found.append(errors.BadDirective(word=word, problem=problem, span=span))

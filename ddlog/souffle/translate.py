@@ -27,10 +27,13 @@ from .inline import carry_inline
 from .names import global_names
 from .normal import clauses
 from .parser import parse
+from .preprocess import Settings
 from .printing import program_text, remark_line
 from .relations import Relations, Remark
 from .rules import Dependency, Output, OutRule, write_clause
 from .types import Types
+
+_PLAIN = Settings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,10 +49,10 @@ class Translation:
     branches: Mapping[str, str] = field(default_factory=dict)
 
 
-def translate(source: Source, word: int = 32) -> Translation:
-    """The program as one of this language, for numbers of 32 or 64 bits. Raises DDlogError with all
-    errors."""
-    items, found = parse(source)
+def translate(source: Source, word: int = 32, settings: Settings = _PLAIN) -> Translation:
+    """The program as one of this language, for numbers of 32 or 64 bits. `settings` are those of the
+    preprocessor. Raises DDlogError with all errors."""
+    items, found = parse(source, settings)
     _stop_at(found)
     plain, found = instantiate(items)
     _stop_at(found)

@@ -1,13 +1,15 @@
 """Soufflé programs that run as in Soufflé: their fact files, their results, and the messages about both.
 
 A folder of `running/` holds a program, its facts in `facts/`, the files that it must write in `expected/`,
-and what it must write to standard output and standard error, in `stdout` and `stderr`.
+and what it must write to standard output and standard error, in `stdout` and `stderr`. It may hold options of
+the command, in `options`, and its standard input, in `stdin`.
 """
 
 from __future__ import annotations
 
 import gzip
 import io
+import shlex
 import sys
 from pathlib import Path
 
@@ -47,7 +49,7 @@ def test_runs(
     monkeypatch.chdir(folder)
     given = (folder / "stdin").read_bytes() if (folder / "stdin").exists() else b""
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
-    code = run(folder, tmp_path)
+    code = run(folder, tmp_path, *shlex.split(text_of(folder / "options")))
     shown = capsys.readouterr()
     assert shown.err == text_of(folder / "stderr")
     assert shown.out == text_of(folder / "stdout")
