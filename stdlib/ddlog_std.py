@@ -6,8 +6,17 @@ from collections.abc import Callable
 from hashlib import blake2b
 from typing import Any
 
-from ..types import Bit, Opaque, Signed, Tuple, Type, User
-from ..values import TypeDefs, any_class, default_value, local_name, show, taken_apart, to_string
+from ..types import Bit, Function, Opaque, Signed, Tuple, Type, User
+from ..values import (
+    TypeDefs,
+    any_class,
+    captured_by,
+    default_value,
+    local_name,
+    show,
+    taken_apart,
+    to_string,
+)
 from .collections import *  # noqa: F403
 from .groups import *  # noqa: F403
 from .numbers import *  # noqa: F403
@@ -89,6 +98,10 @@ def debug_text(value: Any, type: Type, typedefs: TypeDefs) -> str:
         case Opaque(name, (key, of)) if local_name(name) == "Map":
             pairs = (f"{debug_text(k, key, typedefs)}: {debug_text(v, of, typedefs)}" for k, v in value)
             return f"{{{', '.join(pairs)}}}"
+        case Function():
+            holder, captured = captured_by(value, typedefs)
+            held = (debug_text(v, of, typedefs) for v, (_, of) in zip(captured, holder.fields, strict=True))
+            return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"
         case Opaque("ddlog_std::Any"):
             return debug_text(value.value, value.type, typedefs)
         case Opaque(name, args):

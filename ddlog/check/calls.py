@@ -83,7 +83,7 @@ class UndecidedCall:
         assert self.chosen is not None
         context, signature = self.context, self.chosen.signature
         types = tuple(context.final(self.chosen.arguments[name]) for name in signature.variables)
-        key = context.demand(signature, types)
+        key = context.instances.demand(signature, types)
         return core.Call(
             key, tuple(each.build() for each in self.arguments), context.final(self.result), self.span
         )

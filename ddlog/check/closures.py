@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from .. import core, errors, syntax
@@ -20,6 +21,7 @@ def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type
     known = context.know(expected) if expected is not None else None
     wanted = known if isinstance(known, Function) and len(known.parameters) == len(expr.parameters) else None
     inner = Scope(scope, border=Border.CLOSURE)
+    held = inner.captured
     locals_: list[Local] = []
     for i, each in enumerate(expr.parameters):
         if each.name in inner.locals and each.name != "_":
@@ -37,10 +39,26 @@ def closure(context: Context, expr: syntax.Closure, scope: Scope, expected: Type
     type_ = Function(tuple(x.type for x in locals_), tuple(x.mutable for x in locals_), result)
 
     def build() -> core.Expr:
-        parameters = tuple(core.Parameter(x.name, context.final(x.type), x.mutable) for x in locals_)
-        return core.Closure(parameters, body.build(), context.final(type_), expr.span)
+        captured = tuple(each.build() for each in held.values())
+        types = zip(held, captured, strict=True)
+        parameters = (
+            *(core.Parameter(name, each.type, False) for name, each in types),
+            *(core.Parameter(x.name, context.final(x.type), x.mutable) for x in locals_),
+        )
+        whole = context.final(type_)
+        place = context.place(expr.span, whole, *(each.type for each in captured))
+        function = core.Function(
+            place, context.module, "closure", parameters, context.final(result), body.build(), expr.span
+        )
+        key = context.lift(function, len(captured), _one_line(expr.span.text()))
+        return core.Closure(key, captured, whole, expr.span)
 
     return Typed(type_, expr.span, build)
+
+
+def _one_line(text: str) -> str:
+    """The text of a closure as it prints."""
+    return re.sub(r"\s*\n\s*", " ", text)
 
 
 def hint(context: Context, expr: syntax.Expr, position: int, candidates: Sequence[Signature]) -> Type | None:
@@ -102,8 +120,21 @@ class _UndecidedName:
         assert self.chosen is not None
         signature, arguments = self.chosen
         types = tuple(self.context.final(arguments[name]) for name in signature.variables)
-        key = self.context.demand(signature, types)
-        return core.FunctionValue(key, self.context.final(self.type), self.span)
+        key = self.context.instances.demand(signature, types)
+        return self._value(signature, key, self.context.final(self.type))
+
+    def _value(self, signature: Signature, key: str, type_: Type) -> core.Expr:
+        """The function as a closure without captured values, which calls it."""
+        assert isinstance(type_, Function)
+        span = signature.span
+        given = enumerate(zip(type_.parameters, type_.mutable, strict=True))
+        parameters = tuple(core.Parameter(f"${i}", of, mutable) for i, (of, mutable) in given)
+        args = tuple(core.Var(each.name, each.type, span) for each in parameters)
+        body = core.Call(key, args, type_.result, span)
+        name = f"{self.context.environment.digest}:{key}"
+        function = core.Function(name, signature.module, signature.name, parameters, type_.result, body, span)
+        lifted = self.context.lift(function, 0, signature.name)
+        return core.Closure(lifted, (), type_, self.span)
 
     def _of(self, signature: Signature) -> tuple[Type, dict[str, Type]]:
         arguments: dict[str, Type] = {name: self.context.fresh() for name in signature.variables}

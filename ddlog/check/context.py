@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import Protocol
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note
 from ..errors.source import Span
-from ..names.environment import Environment
+from ..names.environment import Environment, digest
 from ..names.signatures import Signature, readable
 from ..types import UNIT, BigInt, Bit, Float, Signed, Type, TypeVar, User
 from ..types.unify import Literal, Substitution, is_unknown, substitute, type_variables
@@ -57,11 +58,13 @@ class Typed:
 
 @dataclass(slots=True)
 class Scope:
-    """The variables of a block."""
+    """The variables of a block. `captured` are the variables around a closure that it reads, by their unique
+    names, each as it is outside."""
 
     outer: Scope | None = None
     locals: dict[str, Local] = field(default_factory=dict)
     border: Border | None = None
+    captured: dict[str, Typed] = field(default_factory=dict)
 
     def find(self, name: str) -> Local | None:
         """The innermost variable of the name."""
@@ -72,12 +75,12 @@ class Scope:
             scope = scope.outer
         return None
 
-    def beyond(self, name: str) -> Border | None:
-        """The innermost border between this scope and the variable."""
+    def beyond(self, name: str) -> Scope | None:
+        """The innermost scope with a border between this scope and the variable."""
         scope: Scope | None = self
         while scope is not None and name not in scope.locals:
             if scope.border is not None:
-                return scope.border
+                return scope
             scope = scope.outer
         return None
 
@@ -98,6 +101,16 @@ class Question:
     ask: Callable[[bool], bool]
 
 
+class Instances(Protocol):
+    """The functions that the bodies of a program need."""
+
+    def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
+        """The key of an instance of a declared function."""
+
+    def lift(self, function: core.Function, captured: int, text: str) -> str:
+        """The key of the function that a closure is: its first parameters are `captured` values."""
+
+
 class Context:
     """The state of checking one body."""
 
@@ -105,15 +118,15 @@ class Context:
         self,
         environment: Environment,
         module: str,
+        instances: Instances,
         *,
-        demand: Callable[[Signature, tuple[Type, ...]], str],
         result: Type | None = None,
         type_arguments: Mapping[str, Type] | None = None,
         recursive: Callable[[], bool] = lambda: False,
     ) -> None:
         self.environment = environment
         self.module = module
-        self.demand = demand
+        self.instances = instances
         self.result = result
         self.recursive = recursive
         self.type_arguments = dict(type_arguments or {})
@@ -181,6 +194,20 @@ class Context:
         """A new variable of the scope."""
         local = scope.locals[name] = Local(self.unique(name), type_, span, mutable)
         return local
+
+    def place(self, span: Span, *types: Type) -> str:
+        """A name for what stands at a place of the program and is of these types: names are in the order of
+        places, and two programs, instances of a function or queries do not share one."""
+        text = "" if span.source == self.environment.modules[self.module].source else span.source.text
+        detail = (text, *map(str, self.type_arguments.values()), "", *map(str, types))
+        place = f"{self.module}:{span.line:06}:{span.column:04}"
+        return f"{self.environment.digest}:{place}:{digest(detail)}"
+
+    def lift(self, function: core.Function, captured: int, text: str) -> str:
+        """The key of the function that a closure is. A body that is checked for all types needs none."""
+        if any(map(type_variables, self.type_arguments.values())):
+            return function.key
+        return self.instances.lift(function, captured, text)
 
     # ------------------------------------------------------------------ types
 

@@ -11,8 +11,8 @@ from ..errors.source import Span
 from ..names.duplicates import definitions
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
-from ..names.signatures import Signature, readable
-from ..types import Function, Opaque, Tuple, Type, TypeDef, User
+from ..names.signatures import Signature
+from ..types import Tuple, Type, TypeDef, User
 from ..types.unify import type_variables
 from .streams import check_declared as check_streams
 
@@ -26,11 +26,7 @@ def check_declarations(environment: Environment, module: ModuleSyntax) -> list[D
         found += _functions(environment, module, name)
     for declaration in module.all(RELATIONS):
         found += _relation(declaration)
-        relation = environment.relation(declaration.name, module.name)
-        function = held_function(environment, relation.record) if relation is not None else None
-        if function is not None:
-            what = f"relation {declaration.name}"
-            found.append(errors.functions.KeptFunction(span=declaration.name_span, what=what, type=function))
+        environment.relation(declaration.name, module.name)
     found += check_streams(environment, module)
     found += _recursive_types(environment, module)
     return found
@@ -134,25 +130,6 @@ def _relation(declaration: syntax.RelationDecl) -> Iterator[Diagnostic]:
         if field.name in names:
             yield errors.types.RepeatedField(span=field.span, field=field.name)
         names.add(field.name)
-
-
-def held_function(environment: Environment, type_: Type) -> str | None:
-    """The type of a function that values of the type can contain; None if they contain no function."""
-    seen: set[Type] = set()
-    waiting = [type_]
-    while waiting:
-        each = waiting.pop()
-        if isinstance(each, Function):
-            return readable(str(each))
-        if each in seen:
-            continue
-        seen.add(each)
-        match each:
-            case Tuple(items) | Opaque(_, items):
-                waiting += items
-            case User():
-                waiting += [of for _, fields in environment.constructors_of(each) for _, of in fields]
-    return None
 
 
 def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:

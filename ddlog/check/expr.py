@@ -12,7 +12,7 @@ from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User
 from ..types.unify import substitute
 from . import access, casts, closures, literal, operators, statement
 from .calls import call
-from .context import Context, Local, Scope, Typed
+from .context import Border, Context, Local, Scope, Typed
 from .pattern import arguments, find_constructor
 
 DEEPEST = 150  # levels of expressions within expressions
@@ -93,12 +93,8 @@ def variable(context: Context, name: str, span: Span, scope: Scope, expected: Ty
     """A variable in scope, or a function as a value."""
     local = scope.find(name)
     if local is not None:
-        typed = read(context, local, span)
-        border = scope.beyond(name)
-        if border is not None:
-            frozen = Local(local.name, local.type, local.span, beyond=border)
-            return replace(typed, place=frozen)
-        return typed
+        edge = scope.beyond(name)
+        return read(context, local, span) if edge is None else _beyond(context, name, local, span, edge)
     signatures = context.environment.functions(name, context.module)
     if signatures:
         return closures.named(context, name, span, signatures, expected)
@@ -119,6 +115,17 @@ def read(context: Context, local: Local, span: Span) -> Typed:
         return core.Var(local.name, context.final(local.type), span)
 
     return Typed(local.type, span, build, local)
+
+
+def _beyond(context: Context, name: str, local: Local, span: Span, scope: Scope) -> Typed:
+    """A variable around a scope with a border, which cannot change it. A closure has the value from outside."""
+    assert scope.outer is not None
+    frozen = Local(local.name, local.type, local.span, beyond=scope.border)
+    outside = scope.captured.get(local.name) or variable(context, name, span, scope.outer)
+    if scope.border is not Border.CLOSURE:
+        return replace(outside, place=frozen)
+    scope.captured[local.name] = outside
+    return Typed(local.type, span, lambda: core.Var(local.name, context.final(local.type), span), frozen)
 
 
 def _composite(

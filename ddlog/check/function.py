@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
 from .. import core, errors
@@ -10,7 +11,7 @@ from ..errors.diagnostics import Diagnostic
 from ..names.attributes import has_side_effects
 from ..names.environment import Environment
 from ..names.signatures import Signature, readable
-from ..types import Type
+from ..types import CLOSURE, Constructor, Function, Type, TypeDef
 from ..types import TypeVar as TypeVariable
 from ..types.unify import depth, substitute, type_variables
 from .context import Context, Scope
@@ -33,6 +34,7 @@ class Instances:
         self.diagnostics: list[Diagnostic] = []
         self._waiting: list[tuple[str, Signature, tuple[Type, ...]]] = []
         self._seen = set(known)
+        self._lifted: dict[str, core.Function] = {}
         self._eraser = Eraser()
 
     def demand(self, signature: Signature, types: tuple[Type, ...]) -> str:
@@ -41,6 +43,21 @@ class Instances:
         if key not in self._seen and not any(map(type_variables, types)):
             self._seen.add(key)
             self._waiting.append((key, signature, types))
+        return key
+
+    def lift(self, function: core.Function, captured: int, text: str) -> str:
+        """The key of the function that a closure is; its values become a type of the program. `captured` of
+        its parameters are values that it holds, `text` is how it prints. Different functions at one place
+        (a text that stands in two) have different keys."""
+        key, number = f"{CLOSURE}{function.key}", 0
+        while self._lifted.setdefault(key, function) != function:
+            number += 1
+            key = f"{CLOSURE}{function.key}:{number}"
+        held, own = function.parameters[:captured], function.parameters[captured:]
+        holder = Constructor(text, 0, tuple((each.name, each.type) for each in held))
+        of = Function(tuple(x.type for x in own), tuple(x.mutable for x in own), function.result)
+        self.environment.typedefs[key] = TypeDef(key, (), (holder,), function=of)
+        self.functions[key] = self.erased(replace(function, key=key))
         return key
 
     def complete(self) -> None:
@@ -84,9 +101,7 @@ def check_function(
 ) -> tuple[core.Function | None, list[Diagnostic]]:
     """One instance of a function; None after errors."""
     result = substitute(signature.result, mapping)
-    context = Context(
-        environment, signature.module, demand=instances.demand, result=result, type_arguments=mapping
-    )
+    context = Context(environment, signature.module, instances, result=result, type_arguments=mapping)
     scope = Scope()
     parameters = []
     for written, each in zip(signature.declaration.parameters, signature.parameters, strict=True):

@@ -10,7 +10,6 @@ from ..types import (
     Bit,
     Bool,
     Float,
-    Function,
     Signed,
     String,
     Type,
@@ -44,7 +43,6 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
         return _apply(context, op, left, right, Bool(), span)
     if op in COMPARISONS:
         context.agree(right.span, right.type, left.type)
-        context.later(lambda: _comparable(context, left.type, span))
         return _apply(context, op, left, right, Bool(), span)
     if op in SHIFTS:
         numbers(context, op, [left], integers=True)
@@ -55,11 +53,6 @@ def binary(context: Context, op: str, left: Typed, right: Typed, span: Span) -> 
     if context.agree(right.span, right.type, left.type, _precedence(context, op, left, right)):
         numbers(context, op, [left, right], integers=op in BITWISE)
     return _apply(context, op, left, right, left.type, span)
-
-
-def _comparable(context: Context, type_: Type, span: Span) -> None:
-    if isinstance(context.final(type_), Function):
-        context.report(errors.functions.ComparedFunctions(span=span))
 
 
 def _precedence(context: Context, op: str, left: Typed, right: Typed) -> str:

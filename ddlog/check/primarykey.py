@@ -25,7 +25,7 @@ def check_primary_key(
     relation = environment.relation(declaration.name, module.name)
     key = declaration.key
     assert relation is not None and key is not None
-    context = Context(environment, module.name, demand=instances.demand)
+    context = Context(environment, module.name, instances)
     scope = Scope()
     record = context.declare(scope, key.variable, relation.record, key.span)
     typed = infer(context, key.value, scope)

@@ -123,9 +123,7 @@ def _rules(
     rules: list[core.Rule] = []
     for written in declarations:
         tests = [partial(is_recursive, module, each) for each in written]
-        contexts = [
-            Context(environment, module.name, demand=instances.demand, recursive=test) for test in tests
-        ]
+        contexts = [Context(environment, module.name, instances, recursive=test) for test in tests]
         made = check_rules(contexts, written)
         for context in contexts:
             diagnostics += context.diagnostics
@@ -183,7 +181,7 @@ def _indexes(
     declarations = [each for each in main.all(OTHER) if isinstance(each, syntax.IndexDecl)]
     diagnostics += repeated_indexes(declarations)
     for declaration in declarations:
-        context = Context(environment, main.name, demand=instances.demand)
+        context = Context(environment, main.name, instances)
         made = check_index(context, declaration, main.qualified(declaration.name))
         diagnostics += context.diagnostics
         if made is not None:

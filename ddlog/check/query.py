@@ -32,7 +32,7 @@ def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
         raise DDlogError(found)
     environment = program.declarations()
     instances = Instances(environment, program.functions)
-    context = Context(environment, "", demand=instances.demand)
+    context = Context(environment, "", instances)
     clauses = tuple(_query_clause(environment, each) for each in query.body)
     if len(clauses) == 1 and isinstance(clauses[0], syntax.Condition):
         clauses = (_value_clause(clauses[0]),)

@@ -15,7 +15,6 @@ from .atom import atom
 from .body import BodyBuilder
 from .condition import condition, grouped
 from .context import Context
-from .declarations import held_function
 from .head import head
 from .inspection import inspect
 
@@ -43,13 +42,6 @@ def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None,
     made = tuple(each() for each in heads if each is not None)
     clauses = body.clauses()
     variables = {local.name: context.final(local.type) for local in body.locals}
-    for local in body.locals:
-        function = held_function(context.environment, variables[local.name])
-        if function is not None:
-            what = "a variable of a rule"
-            context.report(errors.functions.KeptFunction(span=local.span, what=what, type=function))
-    if context.failed:
-        return None, body
     return core.Rule(made, clauses, variables, rule.span.text(), rule.span), body
 
 

@@ -44,8 +44,6 @@ def bound_names(expr: Expr) -> list[str]:
             found += bound_in(pattern)
         case core.Match(_, arms):
             found += [name for pattern, _ in arms for name in bound_in(pattern)]
-        case core.Closure(parameters):
-            found += [each.name for each in parameters]
     for each in children(expr):
         found += bound_names(each)
     return found

@@ -15,7 +15,7 @@ from .. import core
 from ..core import Expr, Pattern
 from ..core.walk import children
 from ..types import Function, Type
-from .analysis import bound_in, folded, free_variables, is_path
+from .analysis import bound_in, folded, is_path
 from .filling import Filling
 from .operators import bits, cast, operation
 from .patterns import ValueNames, bindings, conditions, constant_text
@@ -28,6 +28,9 @@ class Names(ValueNames, Protocol):
 
     def function(self, key: str) -> str:
         """The name of a function."""
+
+    def closure(self, key: str) -> tuple[str, str]:
+        """The name of the class of the closures that call a function, and the text of their first item."""
 
     def parameters(self, key: str) -> tuple[core.Parameter, ...]:
         """The parameters of a function."""
@@ -98,10 +101,8 @@ class ExpressionWriter(ABC):
 
     def _depth(self, expr: Expr) -> int:
         match expr:
-            case core.Const() | core.Var() | core.FunctionValue():
+            case core.Const() | core.Var():
                 return 0
-            case core.Closure(parameters, body):
-                return MAX_DEPTH + 1 if any(p.mutable for p in parameters) else self.depth(body) + 2
             case core.Apply(function) if any(changed_arguments(function)):
                 return MAX_DEPTH + 1
             case core.Call() if any(each.mutable for each in self.names.parameters(expr.function)):
@@ -114,7 +115,7 @@ class ExpressionWriter(ABC):
                 return self.depth(only)
             case core.Op() | core.Cast() | core.Slice() | core.MakeTuple() | core.MakeStruct():
                 return self._depth_of(children(expr))
-            case core.GetField() | core.GetItem() | core.Call() | core.Apply() | core.If():
+            case core.GetField() | core.GetItem() | core.Call() | core.Apply() | core.If() | core.Closure():
                 return self._depth_of(children(expr))
         return MAX_DEPTH + 1
 
@@ -141,13 +142,6 @@ class ExpressionWriter(ABC):
                 return self.text(only)
             case core.Match(arg, arms):
                 return self.choice(self.text(arg), arms)
-            case core.FunctionValue(function):
-                return self.names.function(function)
-            case core.Closure(_, body) as closure:
-                head, outer = self.closure_head(closure)
-                text = f"(lambda {head}: {self.text(body)})"
-                self.variables |= outer
-                return text
         return self.combined(expr, [self.text(each) for each in children(expr)])
 
     def operands(self, exprs: Sequence[Expr]) -> list[str]:
@@ -188,6 +182,9 @@ class ExpressionWriter(ABC):
                 return f"{self.names.function(function)}({', '.join(args)})"
             case core.Apply():
                 return f"{args[0]}({', '.join(args[1:])})"
+            case core.Closure(function):
+                cls, place = self.names.closure(function)
+                return f"_new({cls}, {_tuple([place, *args])})"
             case core.If():
                 return f"({args[1]} if {args[0]} else {args[2]})"
         raise AssertionError(f"{expr.__class__.__name__} is no operation")
@@ -205,19 +202,6 @@ class ExpressionWriter(ABC):
         """The text of an arm's simple body."""
         self.variables |= dict(bindings(subject, pattern, self.names))
         return self.text(body)
-
-    def closure_head(self, closure: core.Closure) -> tuple[str, dict[str, str]]:
-        """The parameters of a closure, with those that hold the variables around it, whose values are then
-        those of now; and the texts of these variables outside."""
-        own = [self.variable(each.name) for each in closure.parameters]
-        names = {each.name for each in closure.parameters}
-        outer = {name: self.variable(name) for name in free_variables(closure.body) if name not in names}
-        held = []
-        for name, text in outer.items():
-            if not text.isidentifier():
-                self.variables[name] = self.fresh()
-            held.append(f"{self.variables[name]}={text}")
-        return ", ".join([*own, *(["*", *held] if held else [])]), outer
 
 
 def changed_arguments(function: Expr) -> tuple[bool, ...]:

@@ -12,14 +12,17 @@ from .. import core, stdlib
 from ..core import CheckedProgram, Expr, Parameter
 from ..core.walk import children
 from ..engine.schema import Deferred
-from ..types import Constructor, Type, User
+from ..types import CLOSURE, Constructor, Type, User
 from ..values import (
     NAN,
+    Closure,
     Fault,
     Map,
     Set,
     Vec,
     canonical_float,
+    closure_class,
+    holds_function,
     int_to_double,
     int_to_single,
     local_name,
@@ -28,6 +31,7 @@ from ..values import (
     struct_class,
 )
 from . import support
+from .analysis import free_variables
 from .arraykeys import ArrayKeys
 from .filling import FILLING, Filling
 from .libraryexterns import bound_extern
@@ -79,6 +83,9 @@ class Functions:
         self._names: dict[str, str] = {}
         self._classes: dict[tuple[str, str], tuple[str, bool]] = {}
         self._pending: list[str] = []
+        self._holding: dict[Type, bool] = {}
+        self._closures: dict[str, str] = {}
+        self._unmade: list[tuple[str, str, str]] = []
         self._recursive: dict[str, bool] = {}
 
     def __getitem__(self, key: str) -> Callable[..., Any]:
@@ -87,12 +94,19 @@ class Functions:
         found: Callable[..., Any] = self._scope[name]
         return guarded(found) if self.recursive(key) else found
 
+    def closures(self, key: str) -> type[Closure]:
+        """The class of the closures that call a function."""
+        name, _ = self.closure(key)
+        self._compile_pending()
+        found: type[Closure] = self._scope[name]
+        return found
+
     def compile(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
         """The Python function of an expression, given the variables that are its parameters."""
         self._execute(FunctionWriter(self, tuple(inputs), (), body).source("expression"))
         self._compile_pending()
         found: Callable[..., Any] = self._scope.pop("expression")
-        return guarded(found) if any(self.recursive(key) for key in called(body)) else found
+        return guarded(found) if any(map(self.recursive, self._reached(body))) else found
 
     def deferred(self, inputs: Iterable[str], body: Expr) -> Callable[..., Any]:
         """The function that `compile` returns, compiled at its first call: most expressions of a large
@@ -105,7 +119,8 @@ class Functions:
         assert declared.body is not None
         mutable = [each.name for each in declared.parameters if each.mutable]
         names = [each.name for each in declared.parameters]
-        return FunctionWriter(self, names, mutable, declared.body).source(self.function(key))
+        captured = self._captured(key)
+        return FunctionWriter(self, names, mutable, declared.body, captured).source(self.function(key))
 
     def recursive(self, key: str) -> bool:
         """Whether a function calls, perhaps through others, one that calls itself."""
@@ -116,7 +131,7 @@ class Functions:
 
     def effects(self, expr: Expr) -> bool:
         """Whether an expression calls, perhaps through others, a function with side effects."""
-        waiting, seen = list(called(expr)) if self._any_effects else [], set[str]()
+        waiting, seen = list(self._reached(expr)) if self._any_effects else [], set[str]()
         while waiting:
             key = waiting.pop()
             if key not in seen:
@@ -126,6 +141,19 @@ class Functions:
                     return True
                 waiting += called(function.body) if function.body is not None else ()
         return False
+
+    def _reached(self, expr: Expr) -> set[str]:
+        """The keys of the functions that an expression may call: of any closure if one is in its inputs."""
+        found = called(expr)
+        if any(map(self._holds_function, free_variables(expr).values())):
+            found |= {key for key in self.functions if key.startswith(CLOSURE)}
+        return found
+
+    def _holds_function(self, type: Type) -> bool:
+        found = self._holding.get(type)
+        if found is None:
+            found = self._holding[type] = holds_function(type, self.typedefs)
+        return found
 
     def _reaches_cycle(self, start: str) -> bool:
         state: dict[str, bool] = {}
@@ -157,6 +185,13 @@ class Functions:
             name = self._names[key] = f"{plain}_{len(self._names)}"
             self._pending.append(key)
         return name
+
+    def closure(self, key: str) -> tuple[str, str]:
+        name = self._closures.get(key)
+        if name is None:
+            name = self._closures[key] = f"closure_{len(self._closures)}"
+            self._unmade.append((name, key, self.function(key)))
+        return name, repr(key)
 
     def parameters(self, key: str) -> tuple[Parameter, ...]:
         return self.functions[key].parameters
@@ -206,12 +241,18 @@ class Functions:
             body = declared.body
             if isinstance(body, core.Block) and len(body.items) == 1:
                 body = body.items[0]
-            if not isinstance(body, core.Call) or any(each.mutable for each in declared.parameters):
+            if self._captured(key) or not isinstance(body, core.Call):
+                return key
+            if any(each.mutable for each in declared.parameters):
                 return key
             given = [each.name if isinstance(each, core.Var) else None for each in body.args]
             if given != [each.name for each in declared.parameters] or body.function == key:
                 return key
             key = body.function
+
+    def _captured(self, key: str) -> int:
+        """The number of parameters of a function that are the items of a closure, its first argument then."""
+        return len(self.typedefs[key].constructors[0].fields) if key.startswith(CLOSURE) else 0
 
     def _compile_pending(self) -> None:
         while self._pending:
@@ -220,6 +261,10 @@ class Functions:
                 self._scope[self._names[key]] = self._extern(key)
             else:
                 self._execute(self.source(key))
+        for name, key, function in self._unmade:
+            call, text = self._scope[function], self.typedefs[key].constructors[0].name
+            self._scope[name] = closure_class(text, call if self._captured(key) else staticmethod(call))
+        self._unmade.clear()
 
     def _extern(self, key: str) -> Any:
         declared = self.functions[key]
@@ -256,7 +301,7 @@ def guarded(function: Callable[..., Any]) -> Callable[..., Any]:
 
 def called(expr: Expr) -> set[str]:
     """The keys of the functions that an expression calls itself."""
-    found = {expr.function} if isinstance(expr, core.Call | core.FunctionValue) else set()
+    found = {expr.function} if isinstance(expr, core.Call | core.Closure) else set()
     for each in children(expr):
         found |= called(each)
     return found

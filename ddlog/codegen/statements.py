@@ -23,14 +23,20 @@ NOWHERE = ""
 
 
 class FunctionWriter(ExpressionWriter):
-    """Writes the source of one Python function."""
+    """Writes the source of one Python function. The first `captured` of its parameters are the items of a
+    closure, which is its first argument then."""
 
-    def __init__(self, names: Names, parameters: Sequence[str], mutable: Iterable[str], body: Expr) -> None:
+    def __init__(
+        self, names: Names, parameters: Sequence[str], mutable: Iterable[str], body: Expr, captured: int = 0
+    ) -> None:
         super().__init__(names, set(assigned(body, names.parameters)))
         self.builders: dict[str, str] = {}
         self.result_names = tuple(mutable)
         self.parameters = [self.variable(name) for name in parameters]
         self.mutable = [self.variable(name) for name in self.result_names]
+        if captured:
+            held, self.parameters = self.parameters[:captured], ["self", *self.parameters[captured:]]
+            self.emit(f"_, {', '.join(held)} = self")
         self.into(body, RETURN)
 
     def source(self, name: str) -> str:
@@ -93,8 +99,6 @@ class FunctionWriter(ExpressionWriter):
             case core.Apply(function, args) if not self.simple(expr):
                 called = self.saved(self.text(function))
                 self.put(self.call(called, changed_arguments(function), args), target)
-            case core.Closure() if not self.simple(expr):
-                self.put(self.closure(expr), target)
             case _ if self.simple(expr):
                 self.put(self.text(expr), target)
             case _:
@@ -223,17 +227,6 @@ class FunctionWriter(ExpressionWriter):
         self.put(self.names.option_none(expr.result) if to_option else held, RETURN)
         self.indent -= 1
         return f"{held}[1]"
-
-    def closure(self, closure: core.Closure) -> str:
-        """Emits the function that a closure is; gives its name."""
-        name = self.fresh()
-        head, outer = self.closure_head(closure)
-        self.emit(f"def {name}({head}):")
-        around, self.mutable = self.mutable, [self.variable(p.name) for p in closure.parameters if p.mutable]
-        self.nested(closure.body, RETURN)
-        self.mutable = around
-        self.variables |= outer
-        return name
 
     def call(self, function: str, mutable: Sequence[bool], args: Sequence[Expr]) -> str:
         """Emits a call with its assignments to `mut` arguments; gives the text of its result."""

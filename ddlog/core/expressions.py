@@ -121,19 +121,12 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Closure:
-    """A function written as an expression; it holds the values that variables around it have there."""
-
-    parameters: tuple[Parameter, ...]
-    body: Expr
-    type: Type
-    span: Span = field(compare=False, repr=False)
-
-
-@dataclass(frozen=True, slots=True)
-class FunctionValue:
-    """`CheckedProgram.functions[function]` as a value."""
+    """A function as a value: `CheckedProgram.functions[function]` with its first parameters `captured`, the
+    values that variables around the closure have there. `typedefs[function]` is the struct of these values,
+    its constructor's name the text of the closure."""
 
     function: str
+    captured: tuple[Expr, ...]
     type: Type
     span: Span = field(compare=False, repr=False)
 
@@ -239,5 +232,5 @@ class Try:
 
 Expr: TypeAlias = (
     Const | Var | Op | Cast | Slice | MakeTuple | MakeStruct | GetField | GetItem | Call | If | Match
-    | Block | Declare | Assign | For | Break | Continue | Return | Try | Closure | FunctionValue | Apply
+    | Block | Declare | Assign | For | Break | Continue | Return | Try | Closure | Apply
 )  # fmt: skip

@@ -31,8 +31,8 @@ def children(expr: Expr) -> tuple[Expr, ...]:
             return (arg, *(body for _, body in arms))
         case core.Declare(_, value) | core.Return(value):
             return (value,)
-        case core.Closure(_, body):
-            return (body,)
+        case core.Closure(_, captured):
+            return captured
         case core.Assign(target, value):
             return target, value
         case core.For(_, collection, body):

@@ -83,23 +83,6 @@ class NotAFunction(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptFunction(Diagnostic):
-    """A function in a relation or in a variable of a rule, which hold only data."""
-
-    title: ClassVar[str] = "{what} cannot hold a function: `{type}`"
-    suggestion: ClassVar[str] = "functions are passed to functions; relations and rules hold data"
-    what: str
-    type: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ComparedFunctions(Diagnostic):
-    """A comparison of functions."""
-
-    title: ClassVar[str] = "functions cannot be compared"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ReturnOutsideFunction(Diagnostic):
     """`return` in a rule."""
 

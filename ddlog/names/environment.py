@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import ModuleType
 from typing import Any
 
@@ -59,6 +61,11 @@ class ModuleScope:
     prefixed: dict[str, list[ModuleSyntax]]
 
 
+def digest(data: object) -> str:
+    """A short digest of the text of plain data."""
+    return hashlib.blake2b(repr(data).encode(), digest_size=6).hexdigest()
+
+
 class Environment:
     """The declarations that a program sees, resolved when first asked for."""
 
@@ -76,6 +83,12 @@ class Environment:
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
         self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
+
+    @cached_property
+    def digest(self) -> str:
+        """A digest of the texts of the program's own modules."""
+        own = [each for each in self.modules.values() if each.path is not None or not each.name]
+        return digest(sorted((each.name, each.source.text) for each in own))
 
     # -------------------------------------------------------------- look-ups
 

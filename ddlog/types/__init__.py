@@ -2,6 +2,7 @@
 
 from .types import (
     ANY,
+    CLOSURE,
     HASH_SETS,
     INTERN,
     REF,
@@ -30,6 +31,7 @@ from .types import (
 
 __all__ = [
     "ANY",
+    "CLOSURE",
     "HASH_SETS",
     "INTERN",
     "REF",

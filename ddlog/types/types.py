@@ -125,6 +125,8 @@ UNIT = Tuple(())
 REF, INTERN, ANY = "ddlog_std::Ref", "internment::Intern", "ddlog_std::Any"
 
 
+CLOSURE = "|"
+"""Begins the name of the TypeDef of a closure: the struct of the values that it captured."""
 TRANSPARENT = frozenset({REF, INTERN, "intern::IObj"})
 """The types whose values are stored as the value inside."""
 HASH_SETS = frozenset({"hashset::HashSet", "tinyset::Set64"})
@@ -199,7 +201,8 @@ class TypeDef:
 
     `tag` is the key beside the fields that names the constructor in JSON, empty if nothing does; without
     one the object of the fields stands in another, under the constructor's name. `text` is the form of a
-    type of the library whose values are also written as text.
+    type of the library whose values are also written as text. Of the values that a closure captured,
+    `function` is the type of the closure.
     """
 
     name: str
@@ -207,3 +210,4 @@ class TypeDef:
     constructors: tuple[Constructor, ...]
     tag: str | None = None
     text: TextForm | None = None
+    function: Function | None = None

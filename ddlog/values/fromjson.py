@@ -11,9 +11,10 @@ from typing import Any
 
 from .. import values
 from ..syntax.digits import to_int
-from ..types import Constructor, Float, JsonField, KeyOf, Opaque, String, Tuple, Type, User
+from ..types import Constructor, Float, Function, JsonField, KeyOf, Opaque, String, Tuple, Type, User
 from . import local_name
 from .cells import WRITTEN_WORDS
+from .closures import no_written_form
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 from .written import from_written
@@ -52,6 +53,8 @@ def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:
             return tuple(from_json(item, of, typedefs) for item, of in zip(items, type.items, strict=True))
         case User():
             return _user_from_json(data, type, typedefs)
+        case Function():
+            raise ValueError(no_written_form(type))
     collection = collection_of(type)
     if collection is None:
         return values.check(data, type, typedefs)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
-from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import BigInt, Bit, Bool, Constructor, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from .closures import check_closure
 from .collections import Group, Map, Set, Vec
 from .numbers import canonical_float, decimal, integer_range, single
 from .structs import Struct, TypeDefs, constructors_of, fields_of, local_name, make
@@ -39,6 +40,8 @@ def check(value: Any, type: Type, typedefs: TypeDefs) -> Any:
             return _check_user(value, type, typedefs)
         case Opaque():
             return _check_collection(value, type, typedefs)
+        case Function():
+            return check_closure(value, type, typedefs)
     return _refuse(value, type)
 
 

@@ -14,8 +14,22 @@ from typing import Any
 from .. import values
 from ..errors.diagnostics import counted
 from ..syntax.cursor import Cursor, TextFault, Unfinished
-from ..types import BigInt, Bit, Bool, Constructor, Float, Signed, String, TextForm, Tuple, Type, User
+from ..types import (
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    Function,
+    Signed,
+    String,
+    TextForm,
+    Tuple,
+    Type,
+    User,
+)
 from .cells import BOOL, FLOAT, INTEGER, float_of, integer_of
+from .closures import no_written_form
 from .fromjson import decode_json, from_json
 from .shapes import Collection, collection_of, is_option, shape_of
 from .structs import TypeDefs
@@ -62,6 +76,8 @@ def read_value(cursor: Cursor, type: Type, typedefs: TypeDefs) -> Any:
             return _read_tuple(cursor, type, typedefs)
         case User():
             return _read_user(cursor, type, typedefs)
+        case Function():
+            raise TextFault(no_written_form(type), cursor.skip(), cursor.position + 1)
     return _read_collection(cursor, type, typedefs)
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..types import ANY, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from .closures import captured_by
 from .numbers import decimal, float_text
 from .structs import Fault, TypeDefs, local_name, taken_apart
 
@@ -40,6 +41,10 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
                 for v, (name, of) in zip(fields, constructor.fields, strict=True)
             )
             return f"{constructor.name}{{{', '.join(shown)}}}"
+        case Function():
+            holder, captured = captured_by(value, typedefs)
+            held = (show(v, of, typedefs) for v, (_, of) in zip(captured, holder.fields, strict=True))
+            return f"<closure: {holder.name}, captured_args: [{', '.join(held)}]>"
         case Opaque() if type.name == ANY:
             return show(value.value, value.type, typedefs)
         case Opaque():

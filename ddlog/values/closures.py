@@ -1,0 +1,97 @@
+"""Functions as values.
+
+A closure is the name of its place in the program, then the values that it captured: two are equal when they
+are the same expression with equal values. Its class knows what to call, and is made by the program's
+functions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from functools import cache
+from typing import Any, ClassVar, cast
+
+from ..types import Constructor, Function, Opaque, Tuple, Type, User
+from .structs import Fault, TypeDefs, constructors_of
+
+
+class Closure(tuple[Any, ...]):
+    """A function of the language. It is called as functions of Python are; its arguments are not checked."""
+
+    __slots__ = ()
+    text: ClassVar[str] = ""
+
+    @property
+    def place(self) -> str:
+        """The name of the expression that made the closure."""
+        return cast("str", self[0])
+
+    def __call__(self, *args: Any) -> Any:
+        raise Fault(f"`{self.text}` was pickled outside of its program, and cannot be called")
+
+    def __repr__(self) -> str:
+        return f"<closure: {self.text}, captured_args: [{', '.join(map(repr, self[1:]))}]>"
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _restore, (self.text, tuple(self))
+
+
+def closure_class(text: str, call: Callable[..., Any]) -> type[Closure]:
+    """The class of the closures of one place. `call` takes a closure, then the arguments."""
+    return _class(text, {"__call__": call})
+
+
+@cache
+def _pickled_class(text: str) -> type[Closure]:
+    return _class(text, {})
+
+
+def _class(text: str, methods: Mapping[str, Any]) -> type[Closure]:
+    return cast("type[Closure]", type("Closure", (Closure,), {"__slots__": (), "text": text, **methods}))
+
+
+def _restore(text: str, items: tuple[Any, ...]) -> Closure:
+    return tuple.__new__(_pickled_class(text), items)
+
+
+def captured_by(value: Closure, typedefs: TypeDefs) -> tuple[Constructor, tuple[Any, ...]]:
+    """The text of a closure, as the name of a constructor, with its captured values."""
+    return typedefs[value.place].constructors[0], tuple(value)[1:]
+
+
+def no_written_form(type: Function) -> str:
+    """The message that values of the type cannot be read from text."""
+    return f"a value of type {type} cannot be written; only rules and facts of the program make functions"
+
+
+def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> Closure:
+    """The value if it is a closure of the type that this program has made. Raises ValueError."""
+    if not isinstance(value, Closure):
+        raise ValueError(f"expected {type}, a function that the program has made, found {value!r:.60}")
+    typedef = typedefs.get(value.place)
+    if typedef is None or value.__class__.__call__ is Closure.__call__:
+        raise ValueError(f"expected {type}, found {value!r:.60} of another program or process")
+    if typedef.function != type:
+        raise ValueError(f"expected {type}, found {value!r:.60} of type {typedef.function}")
+    return value
+
+
+def holds_function(type: Type, typedefs: TypeDefs) -> bool:
+    """Whether values of the type can contain a function."""
+    return any(isinstance(each, Function) for each in _parts(type, typedefs))
+
+
+def _parts(type: Type, typedefs: TypeDefs) -> Iterator[Type]:
+    """The type, and those that its values are made of."""
+    waiting, seen = [type], set[Type]()
+    while waiting:
+        each = waiting.pop()
+        if each in seen:
+            continue
+        seen.add(each)
+        yield each
+        match each:
+            case Tuple(items) | Opaque(_, items):
+                waiting += items
+            case User(name, args):
+                waiting += [of for made in constructors_of(typedefs[name], args) for _, of in made.fields]
