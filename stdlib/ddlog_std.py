@@ -47,8 +47,8 @@ def to_any(signature: Signature) -> Callable[[Any], Any]:
 def from_any(signature: Signature) -> Callable[[Any], Any]:
     """The value, if it is of the type that the caller wants."""
     assert isinstance(signature.result, User)
-    wanted = any_class(signature.result.args[0])
-    return lambda value: some(value.value) if type(value) is wanted else NONE
+    wanted = signature.result.args[0]  # a worker has other classes of Any than the driver
+    return lambda value: some(value.value) if value.type == wanted else NONE
 
 
 @specialised

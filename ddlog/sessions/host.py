@@ -6,15 +6,14 @@ session is made, and nothing else in a session depends on which it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core import Relation
+from ..core import CheckedProgram, Relation
 from ..engine.runtime import Delta, RowSet, Runtime
-from ..types import TypeDef
 from .gaps import HostKind
 from .incoming import IncomingRows
 from .pending import PendingChanges
@@ -73,9 +72,9 @@ class Host(Protocol):
     def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
         """The facts of the input relations at places; `others` are the other relations. Raises DDlogError."""
 
-    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
-        """The rows of a query's circuit; see `Runtime.query`. `typedefs` are the types of the program and of
-        the query."""
+    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
+        """The rows of a query's circuit; see `Runtime.query`. `program` has the types and functions of the
+        query, too."""
 
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a Spark DataFrame. Raises DDlogError."""

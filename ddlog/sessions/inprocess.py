@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import values
-from ..core import Relation
+from ..core import CheckedProgram, Relation
 from ..engine.runtime import Delta, RowSet, Runtime
 from ..types import TypeDef
 from .gaps import Ability, HostKind, refused
@@ -75,7 +75,7 @@ class InProcessHost:
         ]
         return LocatedFacts(sources, found.missing, found.ignored)
 
-    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
+    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
         return self.runtime.query(circuit)
 
     def frame(self, relation: str) -> DataFrame:

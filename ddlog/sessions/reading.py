@@ -62,7 +62,7 @@ class Reading:
         circuit = lower_query(program, rule, variables, query.auxiliary)
         self._state.start()
         with self._state.diagnosing():
-            stored = self._state.host.query(circuit, program.typedefs)
+            stored = self._state.host.query(circuit, program)
         return Result([(each, rule.variables[each]) for each in variables], stored, program.typedefs)
 
     def write(self, relation: str, place: str, format: str) -> str:

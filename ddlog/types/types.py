@@ -201,8 +201,10 @@ class TypeDef:
 
     `tag` is the key beside the fields that names the constructor in JSON, empty if nothing does; without
     one the object of the fields stands in another, under the constructor's name. `text` is the form of a
-    type of the library whose values are also written as text. Of the values that a closure captured,
-    `function` is the type of the closure.
+    type of the library whose values are also written as text.
+
+    The struct of the values that a closure captured has the closure's type as its `function`, and where
+    closures are made of stored values, their class as its `closure`.
     """
 
     name: str
@@ -211,3 +213,4 @@ class TypeDef:
     tag: str | None = None
     text: TextForm | None = None
     function: Function | None = None
+    closure: type[Any] | None = field(default=None, compare=False, repr=False)

@@ -7,11 +7,11 @@ functions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Any, ClassVar, cast
 
-from ..types import Constructor, Function, Opaque, Tuple, Type, User
+from ..types import ANY, Constructor, Function, Opaque, Tuple, Type, User
 from .structs import Fault, TypeDefs, constructors_of
 
 
@@ -78,12 +78,26 @@ def check_closure(value: Any, type: Function, typedefs: TypeDefs) -> Closure:
 
 def holds_function(type: Type, typedefs: TypeDefs) -> bool:
     """Whether values of the type can contain a function."""
-    return any(isinstance(each, Function) for each in _parts(type, typedefs))
+    return any(isinstance(each, Function) for each in _parts([type], typedefs))
 
 
-def _parts(type: Type, typedefs: TypeDefs) -> Iterator[Type]:
-    """The type, and those that its values are made of."""
-    waiting, seen = [type], set[Type]()
+def storable_closures(types: Iterable[Type], typedefs: TypeDefs) -> set[str]:
+    """The places of the closures that values of the types can contain."""
+    everything = {name: each for name, each in typedefs.items() if each.function is not None}
+    found: set[str] = set()
+    waiting = list(types) if everything else []
+    while waiting:
+        parts = set(_parts(waiting, typedefs))
+        whatever = any(isinstance(each, Opaque) and each.name == ANY for each in parts)
+        new = {name for name, each in everything.items() if whatever or each.function in parts} - found
+        found |= new
+        waiting = [of for name in new for _, of in typedefs[name].constructors[0].fields]
+    return found
+
+
+def _parts(types: Iterable[Type], typedefs: TypeDefs) -> Iterator[Type]:
+    """The types, and those that their values are made of."""
+    waiting, seen = list(types), set[Type]()
     while waiting:
         each = waiting.pop()
         if each in seen:

@@ -3,14 +3,14 @@ executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import values
-from ...core import Relation
+from ...core import CheckedProgram, Relation
 from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
 from ...engine.runtime import Delta, RowSet
 from ...errors.diagnostics import DDlogError
@@ -24,11 +24,11 @@ from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.inprocess import show_key
 from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
 from ...sessions.program import Program
-from ...types import TypeDef
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
 from ..files.write import TABLE, write_frame
+from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
 from .failures import spark_failures
@@ -53,6 +53,7 @@ def open_host(
 
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
+        codec.learn(program.checked, column_types(circuit))
         return SparkHost(program, SparkRuntime(circuit, session, codec, values.NAN, options), codec)
 
 
@@ -101,8 +102,8 @@ class SparkHost:
         cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
-    def query(self, circuit: Circuit, typedefs: Mapping[str, TypeDef]) -> RowSet:
-        self._codec.learn(typedefs)
+    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
+        self._codec.learn(program, column_types(circuit))
         return self.runtime.query(circuit)
 
     def frame(self, relation: str) -> DataFrame:

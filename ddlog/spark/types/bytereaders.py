@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...codegen.sqltypes import element_of, group_of
-from ...types import ANY, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ...values import NAN, Group, TypeDefs, any_class
+from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ...values import NAN, Closure, Group, TypeDefs, any_class
 from ...values.shapes import shape_of
 from .collectionmakers import collection_maker
 from .typelists import type_of_lists
@@ -55,6 +55,8 @@ class Readers:
             return _all_reader(self.of(element), collection_maker(type))
         if type == Opaque(ANY):
             return self._any
+        if isinstance(type, Function):
+            return self._closure
         return lambda data, at: _no_value(type)
 
     def _any(self, data: bytes, at: int) -> tuple[Any, int]:
@@ -62,6 +64,17 @@ class Readers:
         of = type_of_lists(json.loads(text))
         value, at = self.of(of)(data, at)
         return any_class(of)(value), at
+
+    def _closure(self, data: bytes, at: int) -> tuple[Any, int]:
+        place, at = _read_string(data, at)
+        typedef = self.typedefs.get(place)
+        if typedef is None:
+            raise ValueError("this is a function of another program")
+        items: list[Any] = [place]
+        for _, of in typedef.constructors[0].fields:
+            value, at = self.of(of)(data, at)
+            items.append(value)
+        return tuple.__new__(typedef.closure or Closure, items), at
 
     def _user(self, type: User) -> ReadValue:
         shape = shape_of(type, self.typedefs)

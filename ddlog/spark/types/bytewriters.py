@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias
 
 from ...codegen.sqltypes import element_of, group_of
-from ...types import ANY, BigInt, Bit, Bool, Float, Opaque, Signed, String, Tuple, Type, User
-from ...values import TypeDefs
+from ...types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
+from ...values import TypeDefs, captured_by
 from ...values.shapes import shape_of
 from .typelists import type_as_lists
 
@@ -52,12 +52,21 @@ class Writers:
             return _fields_writer([key, members], 0)
         if element is not None:
             return _all_writer(self.of(element))
+        if isinstance(type, Function):
+            return self._closure
         return self._any if type == Opaque(ANY) else _refuse(type)
 
     def _any(self, value: Any, out: bytearray) -> None:
         """A value of Any: its type, then itself."""
         _write_string(json.dumps(type_as_lists(value.type)), out)
         self.of(value.type)(value.value, out)
+
+    def _closure(self, value: Any, out: bytearray) -> None:
+        """A closure: its place, then the values that it captured."""
+        _write_string(value.place, out)
+        holder, captured = captured_by(value, self.typedefs)
+        for each, (_, of) in zip(captured, holder.fields, strict=True):
+            self.of(of)(each, out)
 
     def _user(self, type: User) -> WriteValue:
         shape = shape_of(type, self.typedefs)

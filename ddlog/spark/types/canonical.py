@@ -27,7 +27,7 @@ class Canonical:
         self._read = Readers(typedefs).of(type)
 
     def to_bytes(self, value: Any) -> bytes:
-        """The bytes of a value. Raises ValueError for a value that is not data (a function)."""
+        """The bytes of a value."""
         out = bytearray()
         with _deep():
             self._write(value, out)

@@ -2,36 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
+from ...codegen.scalar import compile_function_table
 from ...codegen.sqltypes import group_of, is_ordered, spark_type, wrapped
+from ...core import CheckedProgram
 from ...engine.schema import Column
 from ...types import UNIT, BigInt, Bit, Constructor, Signed, Type, TypeDef
-from ...values import NAN, Struct, TypeDefs, struct_class
+from ...values import NAN, Closure, Struct, TypeDefs, storable_closures, struct_class
+from .closures import pickled, unpickled
 from .forms import form_of
 from .scalarforms import ArrowForm
 
 
 class SparkCodec:
-    """Converts columns of values of a program's types. Two of the same typedefs are the same codec;
-    it is pickled as its typedefs."""
+    """Converts columns of values of a program's types. Two of the same typedefs are the same codec; it is
+    pickled as its typedefs, and the code of the closures that rows can hold."""
 
-    def __init__(self, typedefs: TypeDefs) -> None:
+    def __init__(self, typedefs: TypeDefs, closures: bytes = b"") -> None:
         self.typedefs = dict(typedefs)
+        self._closures = closures
+        self._link(unpickled(closures, self.persistent_load) if closures else {})
         self._forms: dict[Type, ArrowForm] = {}
         self._texts: dict[Type, str] = {}
 
-    def learn(self, typedefs: TypeDefs) -> None:
-        """Takes more types in: those that only a query has."""
-        self.typedefs.update(typedefs)
+    def learn(self, program: CheckedProgram, types: Iterable[Type]) -> None:
+        """Takes in the types of a program, perhaps with a query, and the closures in columns of `types`."""
+        known = self.typedefs
+        known.update({name: each for name, each in program.typedefs.items() if name not in known})
+        missing = [each for each in storable_closures(types, known) if known[each].closure is None]
+        if missing:
+            functions = compile_function_table(program)
+            self._link({place: functions.closures(place) for place in missing})
+            classes = {name: each.closure for name, each in known.items() if each.closure is not None}
+            self._closures = pickled(classes, self.persistent_id)
+
+    def _link(self, classes: Mapping[str, type[Closure]]) -> None:
+        for place, made in classes.items():
+            self.typedefs[place] = replace(self.typedefs[place], closure=made)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return SparkCodec, ({name: _without_json(each) for name, each in self.typedefs.items()},)
+        needed = {
+            name: _plain(each)
+            for name, each in self.typedefs.items()
+            if each.function is None or each.closure is not None
+        }
+        return SparkCodec, (needed, self._closures)
 
     def sql_type(self, column: Column) -> str:
         """The column's type as Spark writes it."""
@@ -107,8 +128,10 @@ class SparkCodec:
         return struct_class(typedef, Constructor(constructor, number or 0, fields), number is not None)
 
 
-def _without_json(typedef: TypeDef) -> TypeDef:
-    """The type without its forms in JSON: they may hold functions, and Arrow's are others."""
+def _plain(typedef: TypeDef) -> TypeDef:
+    """The type without the functions in it: the class of its closures, and the forms in JSON."""
+    if typedef.closure is not None:
+        return replace(typedef, closure=None)
     if not any(each.json for each in typedef.constructors):
         return typedef
     return replace(typedef, constructors=tuple(replace(each, json=()) for each in typedef.constructors))
