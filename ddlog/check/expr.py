@@ -118,7 +118,7 @@ def read(context: Context, local: Local, span: Span) -> Typed:
 
 
 def _beyond(context: Context, name: str, local: Local, span: Span, scope: Scope) -> Typed:
-    """A variable around a scope with a border, which cannot change it. A closure has the value from outside."""
+    """A variable around a scope with a border, unchangeable there. A closure has its value from outside."""
     assert scope.outer is not None
     frozen = Local(local.name, local.type, local.span, beyond=scope.border)
     outside = scope.captured.get(local.name) or variable(context, name, span, scope.outer)
