@@ -183,10 +183,9 @@ class BadComponent(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Unstratified(Diagnostic):
-    """A negation or an aggregate inside a recursion."""
+    """A negation inside a recursion."""
 
-    title: ClassVar[str] = "this {what} is inside a recursion: {cycle}"
-    what: str
+    title: ClassVar[str] = "this negation is inside a recursion: {cycle}"
     cycle: str
 
 
@@ -228,3 +227,12 @@ class NotInDatabase(Diagnostic):
     title: ClassVar[str] = "{path}: {problem}"
     path: str
     problem: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TwoRelations(Diagnostic):
+    """A subsumption between rows of two relations."""
+
+    title: ClassVar[str] = "a subsumption is between rows of one relation, not of `{less}` and `{more}`"
+    less: str
+    more: str

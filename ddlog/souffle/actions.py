@@ -89,10 +89,13 @@ class Actions:
         return ast.Qualifier(span, word.value)
 
     def choice(self, span: Span, *domains: Any) -> ast.Qualifier:
-        return ast.Qualifier(span, "choice-domain")
+        listed = (
+            each if isinstance(each, tuple) and not isinstance(each, Token) else (each,) for each in domains
+        )
+        return ast.Qualifier(span, "choice-domain", tuple(map(_values, listed)))
 
-    def domain(self, span: Span, *names: Token) -> None:
-        return None
+    def domain(self, *names: Token) -> tuple[Token, ...]:
+        return names
 
     def directive(self, span: Span, word: str, targets: Any) -> tuple[ast.Directive, ...]:
         return tuple(
@@ -112,10 +115,7 @@ class Actions:
     def functor(
         self, span: Span, name: Token, args: Any, result: Token, stateful: str | None
     ) -> ast.FunctorDecl:
-        if stateful is not None:
-            what, why = "a stateful functor", "its values depend on the order of evaluation"
-            self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
-        return ast.FunctorDecl(span, name.value, args or (), result.value)
+        return ast.FunctorDecl(span, name.value, args or (), result.value, stateful is not None)
 
     def functor_args(self, span: Span, *args: Token | ast.Attribute) -> tuple[str, ...]:
         return tuple(arg.type if isinstance(arg, ast.Attribute) else arg.value for arg in args)
@@ -146,10 +146,15 @@ class Actions:
     def rule(self, span: Span, heads: Any, body: Any, plan: Span | None) -> ast.RuleDecl:
         return ast.RuleDecl(span, self._heads(heads), self._term(body), plan)
 
-    def subsumption(self, span: Span, less: Any, more: Any, body: Any, plan: Any) -> ast.Ignored:
-        what, why = "a subsumption", "no rule can take rows out of a relation"
-        self.found.append(errors.CannotTranslate(what=what, why=why, span=less.span.to(more.span)))
-        return ast.Ignored(span, "")
+    def subsumption(
+        self, span: Span, less: Any, more: Any, body: Any, plan: Span | None
+    ) -> ast.Subsumption | ast.Ignored:
+        atoms = self._heads((less, more))
+        if len(atoms) != 2:
+            return ast.Ignored(span, "")
+        if atoms[0].name != atoms[1].name:
+            self.found.append(errors.TwoRelations(less=atoms[0].name, more=atoms[1].name, span=atoms[1].span))
+        return ast.Subsumption(span, *atoms, self._term(body), plan)
 
     def plan(self, span: Span, *items: Any) -> Span:
         return span
@@ -281,7 +286,10 @@ class Actions:
     def sign(self, token: Token) -> str:
         return token.value
 
-    lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = caret = minus = sign
+    def caret(self, token: Token) -> str:
+        return "^"
+
+    lor = lxor = land = bor = bxor = band = shift = additive = multiplicative = minus = sign
     stateful = complement = summary = extremum = comparison = sign
     directive_word = parameter_word = parameter_value = sign
 
@@ -297,7 +305,7 @@ class Actions:
 # The rules of the grammar whose phrases need no place.
 _WITHOUT_PLACE = frozenset(
     """
-    program listing lor lxor land bor bxor band shift additive multiplicative caret minus
+    program listing domain lor lxor land bor bxor band shift additive multiplicative caret minus
     stateful complement summary extremum comparison directive_word parameter_word parameter_value
     """.split()  # noqa: SIM905
 )

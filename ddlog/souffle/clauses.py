@@ -44,7 +44,14 @@ class Summary(ast.Node):
     outer: tuple[str, ...]
 
 
-Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summary
+@dataclass(frozen=True, slots=True)
+class Numbered(ast.Node):
+    """`x = autoinc()`: a number for each row of the rest of the body."""
+
+    var: str
+
+
+Literal: TypeAlias = ast.Atom | Negated | ast.Compare | ast.Test | Range | Summary | Numbered
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +81,8 @@ def _gather(node: Any, found: list[ast.Var]) -> None:
         case Summary(span, name, _, _, _, outer):
             found.append(ast.Var(span, name))
             found += [ast.Var(span, each) for each in outer]
+        case Numbered(span, name):
+            found.append(ast.Var(span, name))
         case Range(span, name, args):
             found.append(ast.Var(span, name))
             _gather(args, found)
@@ -85,6 +94,20 @@ def _gather(node: Any, found: list[ast.Var]) -> None:
 def names_of(node: Any) -> set[str]:
     """The names of `variables`."""
     return {var.name for var in variables(node)}
+
+
+def atoms_of(node: Any) -> Iterator[ast.Atom]:
+    """The terms of a body, also those in aggregates."""
+    match node:
+        case ast.Atom():
+            yield node
+        case tuple():
+            for each in node:
+                yield from atoms_of(each)
+        case Negated(_, term):
+            yield from atoms_of(term)
+        case Summary(_, _, _, _, bodies):
+            yield from atoms_of(bodies)
 
 
 def rebuilt(node: Any, change: Callable[[Any], Any], into_aggregates: bool = False) -> Any:

@@ -157,15 +157,24 @@ class _Instantiation:
 
 
 def _substitution(given: Mapping[str, str]) -> Callable[[str], str]:
-    return lambda name: given.get(name, name)
+    def substituted(name: str) -> str:
+        first, dot, rest = name.partition(".")
+        return given.get(first, first) + dot + rest
+
+    return substituted
 
 
 def _without_rules(items: list[ast.Item], overridden: set[str]) -> list[ast.Item]:
-    return [
-        item
-        for item in items
-        if not (isinstance(item, ast.RuleDecl) and any(head.name in overridden for head in item.heads))
-    ]
+    return [item for item in items if not any(head.name in overridden for head in _heads(item))]
+
+
+def _heads(item: ast.Item) -> tuple[ast.Atom, ...]:
+    match item:
+        case ast.RuleDecl(_, heads):
+            return heads
+        case ast.Subsumption(_, less, _):
+            return (less,)
+    return ()
 
 
 # The fields of nodes that name a relation, a type or a component.

@@ -7,16 +7,20 @@ from dataclasses import dataclass, field
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
+from ..errors.source import Span
 from . import syntax as ast
 from .clauses import names_of
-from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, SHIFTS, WITHOUT, words
+from .functors import CALLED, CONVERSIONS, FUNCTORS, LOGICAL, OPERATORS, REAL, SHIFTS, words
 from .infer import NUMERIC, Kinds
 from .names import Names, small
+from .remarks import Remark
 from .types import Types
 
 # How tightly the operators here bind.
 POSTFIX, PREFIX, PRODUCT, SUM, SHIFT, CONCAT, COMPARISON = 100, 90, 80, 70, 60, 50, 40
 _LEVELS = {"*": PRODUCT, "/": PRODUCT, "%": PRODUCT, "+": SUM, "-": SUM, "&": 38, "^": 36, "|": 34}
+
+_ORDINAL = "the number of a text is arbitrary, and rarely that of another one, too"
 
 
 @dataclass
@@ -42,6 +46,7 @@ class Writer:
     naming: Naming
     functions: dict[str, None]
     found: list[Diagnostic]
+    remarks: dict[str, Remark]
 
     def value(self, expr: ast.Expr, level: int = 0) -> str:
         """The text of a value, as an operand of an operator of precedence `level`."""
@@ -172,7 +177,26 @@ class Writer:
         return f"{LOGICAL[expr.sign]}({self.values(expr.args)})"
 
     def _declare(self, function: str, kind: str) -> None:
-        self.functions[function + (" unsigned" if kind == "unsigned" else "")] = None
+        self.functions[function + ("" if kind == "number" else f" {kind}")] = None
+
+    def range_text(self, kind: str, args: Sequence[ast.Expr]) -> str:
+        """The vector of the numbers of a range."""
+        texts = [self.value(arg) for arg in args]
+        if not any(map(names_of, args)):
+            texts[0] = f"({texts[0]}: {self.types.kind_text(kind)})"
+        if len(texts) == 2 and kind == "unsigned":
+            self._declare("upward_or_down", kind)
+            return f"upward_or_down({', '.join(texts)})"
+        if len(texts) == 2:
+            texts.append(f"if ({texts[0]} <= {texts[1]}) 1 else -1")
+        elif not isinstance(args[2], ast.Number | ast.Float) or not float(texts[2]):
+            self._declare("in_steps", kind)
+            return f"in_steps({', '.join(texts)})"
+        return f"range_vec({', '.join(texts)})"
+
+    def note(self, text: str, span: Span) -> None:
+        """Adds a remark, once for each text."""
+        self.remarks.setdefault(text, Remark(text, span))
 
     # -------------------------------------------------------------- functors
 
@@ -186,12 +210,14 @@ class Writer:
             for arg in args[1:]:
                 text = f"{name}({text}, {self.value(arg)})"
             return text, POSTFIX
-        if name in WITHOUT or name not in FUNCTORS:
+        if name not in FUNCTORS:
             return self._conversion(call)
         if name == "substr":
             self.functions["substring"] = None
         if name == "to_string":
             return f"to_string({self.typed(args[0])})", POSTFIX
+        if name in REAL:
+            self.functions["import fp"] = None
         functor = FUNCTORS[name]
         shown = (self._operand(arg) if functor.tight else self.value(arg) for arg in args)
         level = POSTFIX - 1 if " as " in functor.text else POSTFIX
@@ -201,13 +227,17 @@ class Writer:
         kind = self.kinds.of(call.args[0]) if call.args else ""
         text = CONVERSIONS.get((call.name, kind))
         if text is None:
-            reason = WITHOUT[call.name][2] if call.name in WITHOUT else "the library has no such conversion"
-            self.found.append(
-                errors.CannotTranslate(what=f"`{call.name}` of a {kind}", why=reason, span=call.span)
-            )
+            what, why = f"`{call.name}` of a {kind}", "there is no such conversion"
+            self.found.append(errors.CannotTranslate(what=what, why=why, span=call.span))
             return "0", POSTFIX
         if text.endswith("({0})"):
             self.functions[text.partition("(")[0]] = None
+            if call.name == "to_float":
+                self.functions["import fp"] = None
+            elif call.name == "ord":
+                self.note(
+                    "the number of a text is arbitrary, and is rarely that of another one, too", call.span
+                )
             return text.format(self.value(call.args[0])), POSTFIX
         if "int_from" in text:
             self.functions["import fp"] = None
@@ -222,6 +252,8 @@ class Writer:
         found, wanted = self.kinds.of(value), self.kinds.of(cast)
         if found == wanted:
             return self._value(value)
+        if (found, wanted) == ("symbol", "number"):
+            return self._conversion(ast.FunctorCall(cast.span, "ord", (value,)))
         if {found, wanted} != {"number", "unsigned"}:
             what = f"`as` from {found} to {wanted}"
             self.found.append(errors.CannotTranslate(what=what, span=cast.span))

@@ -32,6 +32,16 @@ FUNCTORS = {
     "utof": Functor(_UNSIGNED, "float", "{0} as {float}", True),
 }
 
+# The functions of real numbers, by the name that the library gives each.
+REAL = {
+    name: name
+    for name in (
+        *("sin", "cos", "tan", "asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh"),
+        *("exp", "sqrt"),
+    )
+} | {"log": "ln"}
+FUNCTORS |= {name: Functor(_FLOAT, "float", f"{short}_{{suffix}}({{0}})") for name, short in REAL.items()}
+
 # Conversions by the kind of their argument.
 CONVERSIONS = {
     ("to_number", "number"): "{0}",
@@ -45,6 +55,8 @@ CONVERSIONS = {
     ("to_float", "float"): "{0}",
     ("to_float", "number"): "{0} as {float}",
     ("to_float", "unsigned"): "{0} as {float}",
+    ("to_float", "symbol"): "float_of({0})",
+    ("ord", "symbol"): "ordinal({0})",
 }
 CONVERSIONS |= {
     ("ftoi", "float"): CONVERSIONS["to_number", "float"],
@@ -56,11 +68,7 @@ CONVERTED = {
     "to_float": "float",
     "ftoi": "number",
     "ftou": "unsigned",
-}
-
-# Functors that have a type but no counterpart, with the reason.
-WITHOUT = {
-    "ord": (("symbol",), "number", "it is the place of a string in Soufflé's table of strings"),
+    "ord": "number",
 }
 
 OPERATORS = {"+": "+", "-": "-", "*": "*", "/": "/", "%": "%", "band": "&", "bor": "|", "bxor": "^"}
@@ -92,6 +100,43 @@ function unsigned_of(s: string): {bits} {{
         None -> 1 / 0
     }}
 }}""",
+    "float_of": """\
+// Stops with a division by zero where the text is no number.
+function float_of(s: string): {float} {{
+    match (parse_{suffix}(s)) {{
+        Ok{{var x}} -> x,
+        Err{{_}} -> (1 / (0: {number})) as {float}
+    }}
+}}""",
+    "ordinal": """\
+function ordinal(s: string): {number} {{
+    (hash64(s) >> (65 - {word})) as {bits} as {number}
+}}""",
+    "row_number": """\
+function row_number(row: 'Row): {number} {{
+    (hash64(row) >> (65 - {word})) as {bits} as {number}
+}}""",
+    "numbered": """\
+// The rows of a group, each with its number.
+function numbered(rows: Group<'K, 'Row>): Vec<({number}, 'Row)> {{
+    var result: Vec<({number}, 'Row)> = vec_empty();
+    var number: {number} = 0;
+    for ((row, _) in rows) {{
+        result.push((number, row));
+        number = number + 1
+    }};
+    result
+}}""",
+    "upward_or_down unsigned": """\
+// The numbers from the first to the second, without the second.
+function upward_or_down(from: {bits}, to: {bits}): Vec<{bits}> {{
+    if (from <= to) range_vec(from, to, 1)
+    else {{
+        var numbers = range_vec(to + 1, from, 1);
+        numbers.push(from);
+        numbers
+    }}
+}}""",
     "power": """\
 function power(base: {number}, exponent: {number}): {number} {{
     if (exponent >= 0) pow32(base, exponent as {distance})
@@ -118,14 +163,23 @@ for _kind, _type in (("", "{number}"), (" unsigned", "{bits}")):
     )
 
 
+for _kind, _type in (("", "{number}"), (" unsigned", "{bits}"), (" float", "{float}")):
+    FUNCTIONS[f"in_steps{_kind}"] = f"""\
+// A step of 0 gives the first number.
+function in_steps(from: {_type}, to: {_type}, step: {_type}): Vec<{_type}> {{{{
+    if (step != 0) range_vec(from, to, step) else if (from != to) [from] else vec_empty()
+}}}}"""
+
+
 FUNCTION_NAMES = {name.partition(" ")[0] for name in FUNCTIONS}
 # The functions that rules call: a variable of such a name would hide them.
 CALLED = FUNCTION_NAMES | set(
     """
     len max min to_string deref ref_new range_vec string_contains string_starts_with string_ends_with
-    regex regex_match unwrap_or_default int_from_f int_from_d powf_f powf_d
+    regex regex_match unwrap_or_default int_from_f int_from_d powf_f powf_d hash64 parse_f parse_d
     """.split()  # noqa: SIM905
 )
+CALLED |= {f"{short}_{suffix}" for short in REAL.values() for suffix in "fd"}
 
 
 def words(word: int) -> dict[str, str]:

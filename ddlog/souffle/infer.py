@@ -15,8 +15,8 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import HornClause, Literal, Negated, Range, Summary
-from .functors import CONVERTED, FUNCTORS, WITHOUT
+from .clauses import HornClause, Literal, Negated, Numbered, Range, Summary
+from .functors import CONVERTED, FUNCTORS
 from .types import Types
 
 NUMERIC = ("number", "unsigned", "float")
@@ -112,6 +112,8 @@ class Kinds:
                     self._join(_key(arg), name, arg.span)
             case Summary():
                 self._summary(literal)
+            case Numbered():
+                pass
 
     def _summary(self, summary: Summary) -> None:
         for body in summary.bodies:
@@ -203,13 +205,11 @@ class Kinds:
                 self._join(_key(arg), key, arg.span)
             return
         if name == "cat":
-            args, result = ("symbol",) * max(2, len(call.args)), "symbol"
+            args, result = ("symbol",) * max(1, len(call.args)), "symbol"
         elif name in CONVERTED:
             args, result = ("",), CONVERTED[name]
         elif name in FUNCTORS:
             args, result = FUNCTORS[name].args, FUNCTORS[name].result
-        elif name in WITHOUT:
-            args, result = WITHOUT[name][:2]
         else:
             known = [*FUNCTORS, *CONVERTED, "cat", "min", "max", "range"]
             near = nearest(name, known)

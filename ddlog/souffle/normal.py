@@ -17,7 +17,7 @@ from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Range, Summary, names_of, rebuilt
+from .clauses import OF_WITNESSES, HornClause, Literal, Negated, Numbered, Range, Summary, names_of, rebuilt
 
 _OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
 # The names of the variables for the results of aggregates.
@@ -40,6 +40,8 @@ class _Normalizer:
         self.number = itertools.count(1)
 
     def clause(self, rule: ast.RuleDecl, body: Sequence[ast.Term]) -> HornClause:
+        if _has_counter((rule.heads, tuple(body))):
+            body = self._with_named_columns(tuple(body), False)
         heads, literals = self._conjunction(rule.heads, body, frozenset())
         return HornClause(heads, literals, rule.span)
 
@@ -102,8 +104,15 @@ class _Normalizer:
                 pass
             case ast.Compare(_, "=", ast.Aggregate() as aggregate, ast.Var() as var):
                 pass
+            case ast.Compare(_, "=", ast.Var(span, name), ast.Counter()):
+                return [Numbered(span, name)]
             case ast.Compare(span, "=", ast.Var(_, name), ast.FunctorCall(_, "range", args)):
                 return [Range(span, name, rebuilt(args, take))]
+            case ast.Compare(
+                span, op, ast.FunctorCall(_, "ord", (one,)), ast.FunctorCall(_, "ord", (other,))
+            ):
+                # Texts are in an order of their own, as arbitrary as that of Soufflé.
+                return [_without_values(ast.Compare(span, op, one, other), take)]
             case ast.Not(span, inner):
                 return [Negated(span, _without_values(inner, take))]
             case _:
@@ -115,6 +124,10 @@ class _Normalizer:
     def _take(self, expr: ast.Expr, outside: frozenset[str], taken: list[Literal]) -> ast.Expr:
         """The expression that takes the place of another."""
         match expr:
+            case ast.Counter(span):
+                name = f"%number#{next(self.number)}"
+                taken.append(Numbered(span, name))
+                return ast.Var(span, name)
             case ast.Aggregate(span, function):
                 name = f"%{_RESULTS[function]}#{next(self.number)}"
                 taken.append(self._summary(name, expr, outside, ""))
@@ -172,6 +185,15 @@ class _Normalizer:
         return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
 
 
+def _has_counter(node: Any) -> bool:
+    """Whether a part of it, outside of aggregates, is a counter."""
+    if isinstance(node, tuple):
+        return any(map(_has_counter, node))
+    if isinstance(node, ast.Counter | ast.Aggregate):
+        return isinstance(node, ast.Counter)
+    return any(_has_counter(getattr(node, part)) for part in ast.children(node))
+
+
 def _without_values(term: Any, take: Callable[[ast.Expr], ast.Expr]) -> Any:
     """The term, with the aggregates and ranges in it taken out."""
     return rebuilt(term, take) if _has_taken(term) else term
@@ -184,7 +206,7 @@ def _has_taken(node: Any) -> bool:
             return False
         case tuple():
             return any(map(_has_taken, node))
-        case ast.Aggregate():
+        case ast.Aggregate() | ast.Counter():
             return True
         case ast.FunctorCall(_, "range"):
             return True

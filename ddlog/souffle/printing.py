@@ -5,16 +5,9 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterable, Sequence
 
-from .relations import Remark
+from .remarks import Remark, remark_line
 from .rules import OutRelation, OutRule
 from .types import WIDTH
-
-
-def remark_line(remark: Remark) -> str:
-    """A remark with its place: `file:line: text`."""
-    return (
-        remark.text if remark.span is None else f"{remark.span.source.name}:{remark.span.line}: {remark.text}"
-    )
 
 
 def program_text(

@@ -12,25 +12,17 @@ from ..errors.source import Span
 from . import syntax as ast
 from .files.transfers import Transfer
 from .names import Names, assigned
+from .remarks import Remark
 from .rules import OutRelation, OutRule
 from .types import PRIMITIVE, Types, column_names
-
-
-@dataclass(frozen=True, slots=True)
-class Remark:
-    """Something that the translation does not say, with its place if it has one. It is `of_text` if it does
-    not concern those who run the program as Soufflé does, and do not read the translation."""
-
-    text: str
-    span: Span | None = None
-    of_text: bool = False
 
 
 @dataclass
 class Declared:
     """A relation and its directives. `name` is its name here. `input_name` is the name of the relation that
     holds its facts, if they are apart from the derived rows. A relation that `is_carried` into the rules that
-    use it is no relation here."""
+    use it is no relation here. Relations that depend on each other have the same `cycle`, which is not 0.
+    `offers` names the relation of all rows that rules derive if not all are kept."""
 
     relation: ast.RelationDecl
     directives: list[ast.Directive] = field(default_factory=list)
@@ -38,6 +30,31 @@ class Declared:
     is_carried: bool = False
     name: str = ""
     input_name: str = ""
+    offers: str = ""
+    cycle: int = 0
+    subsumptions: list[ast.Subsumption] = field(default_factory=list)
+
+    @property
+    def is_recursive(self) -> bool:
+        """Whether it depends on itself."""
+        return self.cycle > 0
+
+    @property
+    def domains(self) -> list[tuple[str, ...]]:
+        """The choice domains: for each, rows with equal values in these columns are not kept together."""
+        return [domain for each in self.relation.qualifiers for domain in each.domains]
+
+    @property
+    def head(self) -> tuple[str, str]:
+        """The relation here of which its rules derive rows, and what stands before their values."""
+        if not self.offers:
+            return self.name, ""
+        return self.offers, "true, " if self._is_marked else ""
+
+    @property
+    def _is_marked(self) -> bool:
+        """Whether offers say which of them are new."""
+        return self.is_recursive and bool(self.domains)
 
     def has(self, what: str) -> bool:
         """Whether a directive or a qualifier says it."""
@@ -65,13 +82,18 @@ class Relations:
                 for head in item.heads:
                     if head.name in self.declared and item.body is not None:
                         self.declared[head.name].derived = True
+            elif isinstance(item, ast.Subsumption):
+                self._subsumption(item)
 
     def name_all(self, space: Names) -> None:
         """Chooses the names here."""
         for name, short in assigned(self.declared, space, upper=True).items():
             self.declared[name].name = short
         for each in self.declared.values():
-            if each.has("input") and (each.derived or any(map(each.has, ("output", "printsize", "eqrel")))):
+            if each.subsumptions or each.domains:
+                each.offers = space.fresh(each.name + "All")
+            changed = each.derived or each.offers
+            if each.has("input") and (changed or any(map(each.has, ("output", "printsize", "eqrel")))):
                 each.input_name = space.fresh(each.name + "Input")
 
     def allow_nil_in_facts(self) -> None:
@@ -99,9 +121,6 @@ class Relations:
         for attribute in relation.attributes:
             self.types.check(attribute.type, attribute.span)
         for qualifier in relation.qualifiers:
-            if qualifier.word == "choice-domain":
-                what, why = "a choice domain", "which rows it keeps depends on the order of evaluation"
-                self.found.append(errors.CannotTranslate(what=what, why=why, span=qualifier.span))
             if qualifier.word == "eqrel" and len(relation.attributes) != 2:
                 wrong = errors.WrongNumber(
                     what="an `eqrel`",
@@ -110,6 +129,15 @@ class Relations:
                     span=relation.span,
                 )
                 self.found.append(wrong)
+
+    def _subsumption(self, item: ast.Subsumption) -> None:
+        declared = self.declared.get(item.less.name)
+        if declared is not None:
+            declared.subsumptions.append(item)
+        else:
+            near = nearest(item.less.name, self.declared)
+            name = item.less.name
+            self.found.append(errors.Unknown(what="relation", name=name, near=near, span=item.less.span))
 
     def _directive(self, directive: ast.Directive) -> None:
         declared = self.declared.get(directive.relation)
@@ -135,6 +163,9 @@ class Relations:
             columns = tuple(zip(column_names(attributes), types, strict=True))
             if each.input_name:
                 yield OutRelation("input ", each.input_name, columns)
+            if each.offers:
+                mark = (("is_new", "bool"),) if each.head[1] else ()
+                yield OutRelation("", each.offers, (*mark, *columns))
             given_out = each.has("output") or each.has("printsize")
             role = "output " if given_out else "input " if each.has("input") and not each.input_name else ""
             yield OutRelation(role, each.name, columns)
@@ -144,8 +175,9 @@ class Relations:
         for each in self.declared.values():
             variables = ", ".join(column_names(each.relation.attributes))
             if each.input_name:
-                head, body = f"{each.name}({variables})", f"{each.input_name}({variables})"
-                yield OutRule((each.name,), (head,), (body,), ())
+                target, first = each.head
+                head, body = f"{target}({first}{variables})", f"{each.input_name}({variables})"
+                yield OutRule((target,), (head,), (body,), ())
             if each.has("eqrel") and len(each.relation.attributes) == 2:
                 name = each.name
                 yield OutRule((name,), (f"{name}(y, x)",), (f"{name}(x, y)",), ())

@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import Literal, Negated, Range, Summary, names_of, variables
+from .clauses import Literal, Negated, Numbered, Range, Summary, names_of, variables
 from .expressions import COMPARISON, CONCAT, POSTFIX, Naming, Writer, quoted
 from .infer import NUMERIC, Kinds
 from .patterns import Patterns
 from .regex import simple_match
+from .remarks import Remark
 from .types import Types
 
 
@@ -54,6 +55,15 @@ class OutRelation:
 
 
 @dataclass(frozen=True, slots=True)
+class Share:
+    """The numbers of a counter: `first`, and every `step`-th number after it. `is_hashed` in a recursion."""
+
+    first: int
+    step: int
+    is_hashed: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Choice:
     """Either of two ways to go on in a body."""
 
@@ -64,21 +74,36 @@ class Choice:
 @dataclass
 class Output:
     """The results of a translation while it runs. `relation_name` gives the name here of a relation there,
-    `fresh` a name for a further one, `summarize` the relation of an aggregate of a rule."""
+    `head` the relation of which its rules derive rows and what stands before the values in them, `fresh` a
+    name for a further one, `summarize` the relation of an aggregate of a rule; `number` writes a counter,
+    which has one of the `shares`."""
 
     types: Types
     relation_name: Callable[[str], str]
+    head: Callable[[str], tuple[str, str]]
     fresh: Callable[[str], str]
     summarize: Callable[[Summary, BodyWriter], str]
+    number: Callable[[Numbered, BodyWriter], None]
     found: list[Diagnostic]
     relations: list[OutRelation] = field(default_factory=list)
     rules: list[OutRule] = field(default_factory=list)
     functions: dict[str, None] = field(default_factory=dict)
+    # The functions that are made for one relation: their texts by name.
+    texts: dict[str, str] = field(default_factory=dict)
+    remarks: dict[str, Remark] = field(default_factory=dict)
+    shares: Mapping[int, Share] = field(default_factory=dict)
     # The relation of each aggregate that has one already: by its identity, and by its text.
     summaries: dict[int, str] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
     # The relations that give aggregates the values of their variables.
     domains: list[str] = field(default_factory=list)
+
+    def function_name(self, wanted: str) -> str:
+        """A name for a further function."""
+        name, number = wanted, 2
+        while name in self.texts:
+            name, number = f"{wanted}{number}", number + 1
+        return name
 
 
 # Gives a term that binds the variables, for a body that does not bind them itself.
@@ -99,10 +124,13 @@ class BodyWriter:
     # The literals that are written, without those that patterns left.
     done: list[Literal] = field(default_factory=list)
     supply: Supply | None = None
+    # The variables of the heads, and those of what is still to be written.
+    kept: set[str] = field(default_factory=set)
+    needed: set[str] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         out = self.output
-        self.writer = Writer(out.types, self.kinds, Naming(), out.functions, out.found)
+        self.writer = Writer(out.types, self.kinds, Naming(), out.functions, out.found, out.remarks)
         self.patterns = Patterns(self.writer, self.uses)
         self.bound = self.patterns.bound
 
@@ -118,10 +146,14 @@ class BodyWriter:
         given = set(map(id, literals))
         while waiting:
             ready = next((literal for literal in waiting if self._is_ready(literal)), None)
+            ready = ready or next((each for each in waiting if isinstance(each, Numbered)), None)
             if ready is not None:
                 waiting = [literal for literal in waiting if literal is not ready]
                 if id(ready) in given:
                     self.done.append(ready)
+                self.needed = (
+                    self.kept | names_of(tuple(waiting)) if isinstance(ready, Numbered) else self.kept
+                )
                 self._write(ready)
                 waiting[:0] = self.patterns.deferred
                 self.patterns.deferred.clear()
@@ -156,7 +188,14 @@ class BodyWriter:
                 return names_of(args) <= self.bound
             case Summary(_, _, _, _, _, outer):
                 return self.bound.issuperset(outer)
+            case Numbered():
+                return False
         return names_of(literal) <= self.bound
+
+    def follow(self, relation: str, span: Span) -> None:
+        """Leaves out what is written: a relation holds its rows."""
+        self.parts.clear()
+        self.reads[:] = [Dependency(relation, "grouped", span)]
 
     def _ungrounded(self, waiting: Sequence[Literal]) -> None:
         self.check_bound(tuple(waiting))
@@ -193,6 +232,8 @@ class BodyWriter:
                 self._range(literal)
             case Summary():
                 self._summary(literal)
+            case Numbered():
+                self.output.number(literal, self)
 
     def _term(self, atom: ast.Atom, how: str) -> None:
         name = self.output.relation_name(atom.name)
@@ -260,19 +301,11 @@ class BodyWriter:
 
     def _range(self, each: Range) -> None:
         kind, args = self.kinds.of_variable(each.var), each.args
-        type = self.output.types.kind_text(kind)
-        texts = [self.writer.value(arg) for arg in args]
-        if len(texts) == 2:
-            step = "1" if kind == "unsigned" else f"if ({texts[0]} <= {texts[1]}) 1 else -1"
-            texts.append(step)
-        if not any(map(names_of, args)):
-            texts[0] = f"({texts[0]}: {type})"
-            if len(args) == 2 and kind != "unsigned":
-                texts[2] = texts[2].replace(f"({self.writer.value(args[0])} <=", f"({texts[0]} <=")
+        text = self.writer.range_text(kind, args)
         known = each.var in self.bound
         name = self.writer.naming.name(f"%{each.var}#in" if known else each.var)
         self.bound.add(each.var)
-        self.parts.append(f"var {name} = FlatMap(range_vec({', '.join(texts)}))")
+        self.parts.append(f"var {name} = FlatMap({text})")
         if known:
             self.parts.append(f"{name} == {self.writer.naming.name(each.var)}")
 
@@ -315,10 +348,18 @@ def write_clause(
     heads: Sequence[ast.Atom], literals: Sequence[Literal], kinds: Kinds, output: Output
 ) -> None:
     """Adds the rules of a clause, and the relations that its aggregates need."""
-    names = tuple(output.relation_name(head.name) for head in heads)
-    body = BodyWriter(output, kinds, names[0], occurrences(tuple(heads), tuple(literals)))
+    title = output.relation_name(heads[0].name)
+    uses = occurrences(tuple(heads), tuple(literals))
+    if any(isinstance(each, Numbered) for each in literals):
+        uses.update(list(uses))  # every variable tells rows apart
+    body = BodyWriter(output, kinds, title, uses, kept=names_of(tuple(heads)))
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
-    shown = tuple(f"{name}({body.writer.values(head.args)})" for name, head in zip(names, heads, strict=True))
+    targets = [output.head(head.name) for head in heads]
+    names = tuple(name for name, _ in targets)
+    shown = tuple(
+        f"{name}({first}{body.writer.values(head.args)})"
+        for (name, first), head in zip(targets, heads, strict=True)
+    )
     for texts in bodies(body.parts):
         output.rules.append(OutRule(names, shown, texts, tuple(body.reads)))

@@ -237,7 +237,10 @@ class BranchType(Node):
 
 @dataclass(frozen=True, slots=True)
 class Qualifier(Node):
+    """A word of a declaration; a `choice-domain` has the columns of each domain."""
+
     word: str
+    domains: tuple[tuple[str, ...], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,6 +265,16 @@ class RuleDecl(Node):
 
     heads: tuple[Atom, ...]
     body: Term | None
+    plan: Span | None = field(default=None, compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Subsumption(Node):
+    """`less <= more :- body`: a row like `less` goes where there is one like `more`."""
+
+    less: Atom
+    more: Atom
+    body: Term
     plan: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -298,6 +311,7 @@ class FunctorDecl(Node):
     name: str
     args: tuple[str, ...]
     result: str
+    is_stateful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,12 +323,21 @@ class Ignored(Node):
 
 TypeDecl: TypeAlias = AliasType | RecordType | BranchType
 Item: TypeAlias = (
-    TypeDecl | RelationDecl | Directive | RuleDecl | ComponentDecl | Init | Override | FunctorDecl | Ignored
+    TypeDecl
+    | RelationDecl
+    | Directive
+    | RuleDecl
+    | Subsumption
+    | ComponentDecl
+    | Init
+    | Override
+    | FunctorDecl
+    | Ignored
 )
 
 
 # The types of fields that hold no nodes.
-_PLAIN = ("str", "int", "bool", "tuple[str, ...]", "Span", "Span | None")
+_PLAIN = ("str", "int", "bool", "tuple[str, ...]", "tuple[tuple[str, ...], ...]", "Span", "Span | None")
 
 
 _PARTS: dict[type, tuple[str, ...]] = {}
@@ -348,6 +371,6 @@ def replaced(node: Any, changes: dict[str, Any]) -> Any:
             break
     else:
         return node
-    plan = (node.plan,) if isinstance(node, RuleDecl) else ()
+    plan = (node.plan,) if isinstance(node, RuleDecl | Subsumption) else ()
     values = (changes[name] if name in changes else getattr(node, name) for name in parts(node))
     return type(node)(node.span, *values, *plan)

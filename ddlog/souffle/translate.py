@@ -18,18 +18,21 @@ from ..errors.source import Source, Span
 from ..lowering.stratify import strongly_connected
 from . import syntax as ast
 from .aggregates import relation_of
-from .clauses import HornClause, Negated, Summary
+from .clauses import HornClause, Negated, Summary, atoms_of
 from .components import instantiate
+from .counters import shares, write_number
 from .files.transfers import Transfer
 from .functors import function_text
 from .infer import Kinds
 from .inline import carry_inline
+from .kept import keep_rows
 from .names import global_names
 from .normal import clauses
 from .parser import parse
 from .preprocess import Settings
-from .printing import program_text, remark_line
-from .relations import Relations, Remark
+from .printing import program_text
+from .relations import Relations
+from .remarks import Remark, remark_line
 from .rules import Dependency, Output, OutRule, write_clause
 from .types import Types
 
@@ -74,8 +77,10 @@ class _Translator:
         self.output = Output(
             self.types,
             self._relation_name,
+            self._head,
             self.space.fresh,
             relation_of,
+            write_number,
             self.found,
         )
 
@@ -88,10 +93,13 @@ class _Translator:
         typed = [(clause, self._kinds(clause, columns)) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         self.relations.allow_nil_in_facts()
+        self._find_recursion(plain)
+        self.output.shares = shares(plain, list(map(self._is_recursive, plain)))
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
         for clause, kinds in typed:
             write_clause(clause.heads, clause.body, kinds, self.output)
+        keep_rows(self.relations, self.output)
         _stop_at(self.found)
         rules = [*self.relations.rules(), *self.output.rules]
         self._check_strata(rules)
@@ -101,6 +109,9 @@ class _Translator:
     def _relation_name(self, name: str) -> str:
         """The name here; one that the translation itself has given has a `%` before it."""
         return name[1:] if name.startswith("%") else self.relations.declared[name].name
+
+    def _head(self, name: str) -> tuple[str, str]:
+        return (name[1:], "") if name.startswith("%") else self.relations.declared[name].head
 
     def _clauses(self) -> list[HornClause]:
         """The clauses of all rules in which nothing is wrong so far."""
@@ -140,6 +151,7 @@ class _Translator:
         remarks = [*self.relations.remarks(), *self._further_remarks()]
         imports = [name for name in self.output.functions if name.startswith("import ")]
         functions = [self._function(name) for name in self.output.functions if name not in imports]
+        functions += self.output.texts.values()
         relations = [*self.relations.declarations(), *self.output.relations]
         typedefs = list(self.types.typedefs())
         text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
@@ -156,6 +168,8 @@ class _Translator:
             if f"@{name}" not in self.output.functions:
                 yield Remark(f"the functor @{name} is not used, and left out", functor.span, of_text=True)
                 continue
+            if functor.is_stateful:
+                yield Remark(f"@{name} may be called once for several equal calls", functor.span)
             short = self.types.functor_names[name]
             text = f"@{name} is the function {short} of a Python module that has the name of the program"
             yield Remark(text, functor.span)
@@ -164,14 +178,36 @@ class _Translator:
         ignored = (item for item in self.items if isinstance(item, ast.Ignored))
         remarks = [Remark(item.what, item.span, of_text=True) for item in ignored]
         remarks += self._functor_remarks()
+        remarks += self.output.remarks.values()
         plans = (item.plan for item in self.items if isinstance(item, ast.RuleDecl) and item.plan is not None)
         remarks += [
             Remark("the plan is left out: joins are ordered at run time", span, True) for span in plans
         ]
         return remarks
 
+    def _find_recursion(self, plain: Sequence[HornClause]) -> None:
+        """Notes the relations that depend on themselves."""
+        declared = self.relations.declared
+        successors: dict[str, dict[str, None]] = {name: {} for name in declared}
+        for clause in plain:
+            for read in atoms_of(clause.body):
+                if read.name in successors:
+                    successors[read.name] |= dict.fromkeys(head.name for head in clause.heads)
+        for number, group in enumerate(strongly_connected(successors), 1):
+            for name in group:
+                if name in declared and (len(group) > 1 or name in successors[name]):
+                    declared[name].cycle = number
+
+    def _is_recursive(self, clause: HornClause) -> bool:
+        """Whether the clause is a part of a recursion."""
+        declared = self.relations.declared
+        cycles = {declared[head.name].cycle for head in clause.heads if head.name in declared} - {0}
+        return any(
+            read.name in declared and declared[read.name].cycle in cycles for read in atoms_of(clause.body)
+        )
+
     def _check_strata(self, rules: Sequence[OutRule]) -> None:
-        """Reports negations and aggregates inside a recursion."""
+        """Reports negations inside a recursion."""
         successors: dict[str, dict[str, None]] = {}
         inner: dict[Dependency, str] = {}
         for rule in rules:
@@ -183,11 +219,10 @@ class _Translator:
         groups = strongly_connected(successors)
         number = {name: i for i, group in enumerate(groups) for name in group}
         reported: dict[Span, Diagnostic] = {}
-        for read, name in sorted(inner.items(), key=lambda item: item[0].how):
-            if read.how != "positive" and number[read.relation] == number[name]:
-                what = "negation" if read.how == "negated" else "aggregate"
+        for read, name in inner.items():
+            if read.how == "negated" and number[read.relation] == number[name]:
                 cycle = ", ".join(sorted(groups[number[name]]))
-                reported.setdefault(read.span, errors.Unstratified(what=what, cycle=cycle, span=read.span))
+                reported.setdefault(read.span, errors.Unstratified(cycle=cycle, span=read.span))
         self.found += reported.values()
 
 

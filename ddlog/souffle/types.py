@@ -7,7 +7,7 @@ record type or an algebraic type. Subtypes and unions have the kind of their bas
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import souffle as errors
 from ..errors.diagnostics import Diagnostic
@@ -130,11 +130,11 @@ class Types:
             if self._in_words(name):
                 yield f"typedef {self.declared[name]} = {self._alias_text(name)}"
         for name, record in self.records.items():
-            fields = self._fields_text(record.fields, {})
+            fields = self._fields_text(record.fields, column_names(record.fields))
             yield f"typedef {self.declared[name]} = {self.constructors[name]}{{{fields}}}"
         for name, union in self.unions.items():
-            clashing = _clashing(union, self)
-            shown = [self._branch_text(branch, clashing) for branch in union.branches]
+            names = _field_names(union, self)
+            shown = [self._branch_text(branch, names[branch.name]) for branch in union.branches]
             whole = f"typedef {self.declared[name]} = {' | '.join(shown)}"
             yield whole if len(whole) <= WIDTH else whole.replace(" | ", "\n    | ")
 
@@ -148,17 +148,12 @@ class Types:
         bases = self.aliases[name].bases
         return self.text(bases[0]) if len(bases) == 1 else self.kind_text(self.kind(name))
 
-    def _branch_text(self, branch: ast.BranchDecl, clashing: set[str]) -> str:
-        constructor = self.constructors[f"${branch.name}"]
-        prefixes = {field.name: small(branch.name) + "_" for field in branch.fields if field.name in clashing}
-        return f"{constructor}{{{self._fields_text(branch.fields, prefixes)}}}"
+    def _branch_text(self, branch: ast.BranchDecl, names: Sequence[str]) -> str:
+        return f"{self.constructors[f'${branch.name}']}{{{self._fields_text(branch.fields, names)}}}"
 
-    def _fields_text(self, fields: Sequence[ast.Attribute], prefixes: Mapping[str, str]) -> str:
-        names = column_names(fields)
-        return ", ".join(
-            f"{prefixes.get(field.name, '')}{name}: {self.text(field.type)}"
-            for field, name in zip(fields, names, strict=True)
-        )
+    def _fields_text(self, fields: Sequence[ast.Attribute], names: Sequence[str]) -> str:
+        pairs = zip(names, fields, strict=True)
+        return ", ".join(f"{name}: {self.text(field.type)}" for name, field in pairs)
 
     # ---------------------------------------------------------- declarations
 
@@ -226,7 +221,29 @@ def column_names(attributes: Sequence[ast.Attribute]) -> list[str]:
     """The names here of the columns of a relation or the fields of a record."""
     space = Names()
     chosen = assigned((each.name for each in attributes), space, upper=False)
-    return [chosen[each.name] for each in attributes]
+    seen: set[str] = set()
+    result = []
+    for each in attributes:
+        result.append(space.fresh(chosen[each.name]) if each.name in seen else chosen[each.name])
+        seen.add(each.name)
+    return result
+
+
+def _field_names(union: ast.BranchType, types: Types) -> dict[str, list[str]]:
+    """The names here of the fields of each branch. A name that several branches give to fields of different
+    types has the name of the branch before it."""
+    space, clashing = Names(), _clashing(union, types)
+    every = [field for branch in union.branches for field in branch.fields]
+    shared = assigned((field.name for field in every if field.name not in clashing), space, upper=False)
+    result: dict[str, list[str]] = {}
+    for branch in union.branches:
+        prefix, names = small(branch.name), []
+        for field in branch.fields:
+            plain = f"{prefix}_{small(field.name).rstrip('_')}"
+            known = shared.get(field.name)
+            names.append(space.fresh(plain) if known is None or known in names else known)
+        result[branch.name] = names
+    return result
 
 
 def _clashing(union: ast.BranchType, types: Types) -> set[str]:
