@@ -17,7 +17,7 @@ from . import grouping
 from .body import BodyBuilder, variable
 from .context import Context, Local
 from .destructure import Destructure, destructure, is_pattern, stored
-from .element import Element, define_whole, element
+from .element import Element, constructed, define_whole, element
 from .expr import check
 from .pattern import by_field
 from .streams import read_in_body
@@ -95,8 +95,9 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
 
 def _element(body: BodyBuilder, relation: core.Relation, term: syntax.Atom) -> Element | None:
     """What the atom says of the element and its columns; None after an error."""
-    if term.element is not None:
-        return element(body, relation, term.element, term.negated)
+    pattern = term.element or constructed(body.context, relation, term)
+    if pattern is not None:
+        return element(body, relation, pattern, term.negated)
     if not term.args:
         return Element()
     given = columns_of(body.context, relation, term.args, term.span, term.relation)

@@ -136,7 +136,8 @@ def _recursive_types(environment: Environment, module: ModuleSyntax) -> Iterator
     """Types that contain themselves other than inside a collection."""
     reported: set[str] = set()
     for declaration in module.all(TYPES):
-        if isinstance(declaration, syntax.TypeDecl) and declaration.name not in reported:
+        makes = isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl)
+        if makes and declaration.name not in reported:
             cycle = _cycle(environment, module.qualified(declaration.name))
             if cycle is not None:
                 reported.update(cycle)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 
 from .. import core, errors, syntax
 from ..errors.source import Span
-from ..types import Type, User
+from ..types import Type, User, unwrapped, wrapped
 from .body import BodyBuilder
 from .context import Context, Local, Typed
 from .destructure import Destructure, stored
@@ -62,6 +62,22 @@ def element(body: BodyBuilder, relation: core.Relation, pattern: syntax.Expr, ne
             case _:
                 found.columns = _parts(body, relation, check(context, pattern, body.scope, type_))
                 return found
+
+
+def constructed(context: Context, relation: core.Relation, term: syntax.Atom) -> syntax.Expr | None:
+    """The element of `R(args)` where R holds a type of several constructors, and R is one of them: what the
+    constructor makes of the arguments. None for other terms."""
+    held = unwrapped(relation.record)
+    if term.args is None or relation.constructor is not None or not isinstance(held, User):
+        return None
+    found = context.environment.constructor(term.relation, context.module)
+    if found is None or found[0].name != held.name:
+        return None
+    pattern: syntax.Expr = syntax.Struct(term.relation, term.args, term.span)
+    reference = wrapped(relation.record)
+    while reference is not None:
+        pattern, reference = syntax.Unary("&", pattern, term.span), wrapped(reference)
+    return pattern
 
 
 def _is_new(body: BodyBuilder, pattern: syntax.VarDecl | syntax.Name) -> bool:

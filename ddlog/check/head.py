@@ -10,6 +10,7 @@ from ..errors.source import Span
 from .atom import columns_of, relation_named
 from .body import BodyBuilder
 from .context import Typed
+from .element import constructed
 from .expr import check, infer, read
 from .streams import check_head, check_present
 
@@ -30,8 +31,9 @@ def head(body: BodyBuilder, term: syntax.Atom, *, fact: bool) -> Callable[[], co
     check_head(body, term, relation, fact=fact)
     if relation.role == "input" and not fact:
         context.report(errors.rules.InputHead(span=term.span, name=term.relation))
-    if term.element is not None:
-        return _element_head(body, relation, term.element, term, fact=fact)
+    element = term.element or constructed(context, relation, term)
+    if element is not None:
+        return _element_head(body, relation, element, term, fact=fact)
     given = columns_of(context, relation, term.args or (), term.span, term.relation)
     if given is None:
         for argument in term.args or ():

@@ -65,6 +65,9 @@ def _query_clause(environment: Environment, clause: syntax.Clause) -> syntax.Cla
     match clause:
         case syntax.Condition(syntax.Struct(name, None, span), _):
             relation = environment.relation(name, "")
+            if relation is not None and relation.constructor is None:
+                value = syntax.Name(relation.columns[0].name, span)
+                return syntax.Atom(name, None, value, span, span)
             if relation is not None:
                 args = tuple(
                     syntax.Argument(None, syntax.Name(_variable_name(each.name), span), span)

@@ -14,10 +14,11 @@ from ..errors.excerpt import span_in
 from ..errors.unknown import unknown_index, unknown_relation
 from ..syntax.cursor import Cursor, TextFault, Unfinished
 from ..syntax.digits import to_int
-from ..types import Type, TypeDef
+from ..types import Type, TypeDef, User
 from ..values.fromtext import read_arguments, read_name, read_value
 from ..values.mutation import read_mutation
 from ..values.rows import Row, record_maker
+from ..values.shapes import shape_of
 from .interpreter import Locate
 
 _NUMBER = re.compile(r"[0-9]+")
@@ -121,12 +122,27 @@ class Scanner:
     def row(self, declared: Relation) -> Row:
         """A row: `(1, 2)`, `(.x = 1)` or `[element]`."""
         cursor = self.cursor
+        if declared.constructor is None and cursor.looking_at("("):
+            named = self._constructed(declared)
+            if named is not None:
+                return named
         if declared.constructor is None or cursor.looking_at("["):
             return self._element(declared)
         cursor.expect("(", f"after `{declared.name}`")
         columns = tuple((column.name, column.type) for column in declared.columns)
         default = self._default if cursor.looking_at(".") else None
         return read_arguments(cursor, ")", columns, self._typedefs, default)
+
+    def _constructed(self, declared: Relation) -> Row | None:
+        """`(1, 2)` where the relation's type is a union, and one of its constructors has the relation's name:
+        the arguments are the constructor's. None elsewhere."""
+        record = declared.record
+        shape = shape_of(record, self._typedefs) if isinstance(record, User) else None
+        chosen = shape.constructor(values.local_name(declared.name)) if shape is not None else None
+        if shape is None or chosen is None:
+            return None
+        self.cursor.expect("(", f"after `{declared.name}`")
+        return (shape.make(chosen)(*read_arguments(self.cursor, ")", chosen.fields, self._typedefs, None)),)
 
     def _default(self, _: str, type: Type) -> Any:
         return values.default_value(type, self._typedefs)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from types import ModuleType
@@ -114,16 +114,18 @@ class Environment:
         return self._scopes[module]
 
     def find(self, table: str, name: str, module: str) -> tuple[ModuleSyntax, Any] | None:
-        """The declaration of a name in the nearest module that has one; None if several imports have it."""
-        name = SPELLINGS.get(name, name)
+        """The declaration of a name in the nearest module that has one; None if several imports have it. A
+        name that nothing declares may be another spelling."""
         if len(self._rivals(table, name, module)) > 1:
             return None
+        found = next(self._declarations(table, name, module), None)
+        if found is None and name in SPELLINGS:
+            return self.find(table, SPELLINGS[name], module)
+        return found
+
+    def _declarations(self, table: str, name: str, module: str) -> Iterator[tuple[ModuleSyntax, Any]]:
         last, modules = self.visible(name, module)
-        for each in modules:
-            found = each.get(table, last)
-            if found:
-                return each, found[0]
-        return None
+        return ((each, found) for each in modules for found in each.get(table, last)[:1])
 
     def _rivals(self, table: str, name: str, module: str) -> list[str]:
         """The imported modules that have a name which the module itself does not declare."""
@@ -145,8 +147,10 @@ class Environment:
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
         """The functions of a name in the module and in all modules that it sees."""
-        last, modules = self.visible(SPELLINGS.get(name, name), module)
-        found = [signature for each in modules for signature in self._declared(each, last)]
+        found: list[Signature] = []
+        for spelling in dict.fromkeys((name, SPELLINGS.get(name, name))):
+            last, modules = self.visible(spelling, module)
+            found += [signature for each in modules for signature in self._declared(each, last)]
         own = {tuple(p.type for p in each.parameters) for each in found if each.module == module}
         return tuple(
             each
@@ -311,7 +315,7 @@ class Environment:
         built_in = BUILT_IN.get(type_.name)
         found = None
         if built_in is None or type_.name in DECLARABLE:
-            found = self.find(TYPES, type_.name, module)
+            found = self._type(type_, module)
         if found is None and built_in is not None:
             self._count_arguments(type_, 0)
             return built_in
@@ -331,6 +335,16 @@ class Environment:
             return Opaque(name, args)
         self.typedef(owner, declaration)
         return User(owner.qualified(declaration.name), args)
+
+    def _type(self, type_: syntax.NamedType, module: str) -> tuple[ModuleSyntax, Any] | None:
+        """The declaration of a type. A type with arguments is not that of a relation's rows, so a relation
+        may have the name of a library type: `relation Set(s: Set<u32>)`."""
+        found = self.find(TYPES, type_.name, module)
+        if not type_.args or found is None or not isinstance(found[1], syntax.RelationDecl):
+            return found
+        names = (type_.name, SPELLINGS.get(type_.name, type_.name))
+        every = (each for name in names for each in self._declarations(TYPES, name, module))
+        return next((each for each in every if not isinstance(each[1], syntax.RelationDecl)), found)
 
     def _count_arguments(self, type_: syntax.NamedType, wanted: int) -> bool:
         if len(type_.args) != wanted:
