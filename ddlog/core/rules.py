@@ -53,12 +53,14 @@ class Unnest:
 
 @dataclass(frozen=True, slots=True)
 class GroupBy:
-    """`var name = value.group_by(keys)`: afterwards only the keys and `name` are visible."""
+    """`var name = value.group_by(keys)`: afterwards only the keys and `name` are visible. `key` is the key as
+    the group has it; None: the variable, or the tuple of the variables, that `keys` names."""
 
     name: str
     value: Expr
     keys: tuple[str, ...]
     span: Span = field(compare=False, repr=False)
+    key: Expr | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ Group node. A group that is used only by such calls is never built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -60,8 +60,10 @@ def plan_grouping(
     types: dict[str, Type],
     program: CheckedProgram,
     compile_expr: Compile,
+    compile_key: Callable[[Expr], RowExpr],
 ) -> GroupPlan:
-    """The plan of a group_by, by the uses of the group in the rest of the rule and in its heads."""
+    """The plan of a group_by, by the uses of the group in the rest of the rule and in its heads.
+    `compile_key` compiles an expression over the keys."""
     split = isinstance(clause.value, MakeTuple) and len(clause.value.items) > 1
     items = clause.value.items if isinstance(clause.value, MakeTuple) and split else (clause.value,)
     columns = tuple(range(len(clause.keys), len(clause.keys) + len(items)))
@@ -90,8 +92,11 @@ def plan_grouping(
     whole = any(mentions(e, clause.name) for e in exprs)
     whole = whole or any(clause.name in getattr(c, "columns", ()) or _binds(c, clause.name) for c in new_rest)
     if whole:
-        make = _group_maker(len(clause.keys), split)
-        aggregate = Aggregate("group", columns, make=make, key=("group", len(clause.keys), split))
+        identity: tuple[Hashable, ...] = ("group", len(clause.keys), split)
+        if clause.key is not None:
+            identity = (*identity, compile_expr(clause.key, "").key)
+        make = _group_maker(clause, split, compile_key)
+        aggregate = Aggregate("group", columns, make=make, key=identity)
         results[clause.name] = (clause.name, types[clause.name], aggregate)
     return GroupPlan(clause.keys, items, tuple(results.values()), new_rest, new_heads)
 
@@ -136,14 +141,26 @@ def _float(function: str, column: int, second: bool, call: Call, compile_expr: C
     return Aggregate(function, (column,), make=make, key=compiled.key, origin=call.span)
 
 
-def _group_maker(keys: int, split: bool) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:
-    def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Group:
-        return Group(key[0] if keys == 1 else tuple(key), rows if split else (value for (value,) in rows))
+def _group_maker(
+    clause: GroupBy, split: bool, compile_key: Callable[[Expr], RowExpr]
+) -> Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Group]:
+    keys = len(clause.keys)
+    if clause.key is None:
+        return lambda key, rows: Group(key[0] if keys == 1 else tuple(key), _members(rows, split))
+    compiled = compile_key(clause.key)
+    places = [clause.keys.index(name) for name in compiled.inputs]
+    key_of = compiled.scalar
+    return lambda key, rows: Group(key_of(*(key[i] for i in places)), _members(rows, split))
 
-    return make
+
+def _members(rows: list[tuple[Any, ...]], split: bool) -> Iterable[Any]:
+    return rows if split else (value for (value,) in rows)
 
 
 def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:
+    """The key of a group_by as its group has it."""
+    if clause.key is not None:
+        return clause.key
     variables = tuple(Var(key, types[key], span) for key in clause.keys)
     if len(variables) == 1:
         return variables[0]

@@ -47,23 +47,15 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
     return _circuit(lowering)
 
 
-def lower_query(
-    program: core.CheckedProgram,
-    rule: core.Rule,
-    variables: Sequence[str],
-    auxiliary: Sequence[tuple[core.Relation, core.Rule]] = (),
-) -> Circuit:
-    """The circuit of a query, a rule without head. Its Inputs are relations of the program, its Output
-    `query` is the set of valuations of the variables. The rule may read the `auxiliary` relations, too, which
-    their rules fill from relations of the program."""
+def lower_query(program: core.CheckedProgram, query: core.CheckedQuery) -> Circuit:
+    """The circuit of a query. Its Inputs are relations of the program, its Output `query` is the set of
+    valuations of the query's variables."""
     lowering = _Strata(program, compile_function_table(program))
-    read = [clause for each in (*(filling for _, filling in auxiliary), rule) for clause in each.body]
-    names = dict.fromkeys(clause.relation for clause in read if isinstance(clause, core.Atom))
-    made = {relation.name for relation, _ in auxiliary}
+    rule, variables = query.rule, query.variables
+    names = dict.fromkeys(atom.relation for atom in query.reads())
     for name in names:
-        if name not in made:
-            lowering.input(program.relations[name])
-    for relation, filling in auxiliary:
+        lowering.input(program.relations[name])
+    for relation, filling in query.auxiliary:
         lowering.relation(relation, [filling])
     answer = tuple(core.Var(each, rule.variables[each], rule.span) for each in variables)
     body = BodyCircuit(lowering, replace(rule, heads=(core.Head("query", answer, rule.span),)))

@@ -23,9 +23,9 @@ from ..engine.circuit import (
     Term,
     Unnest,
 )
-from ..engine.operators.steps import rename_step, variables
+from ..engine.operators.steps import binds, rename_step, variables
 from ..engine.schema import RowExpr, Schema
-from ..types import Type, User
+from ..types import Bool, Type, User
 from .aggregates import is_group, plan_grouping
 from .building import Builder, NodeRef, column
 
@@ -42,7 +42,6 @@ class BodyCircuit:
         self.steps: list[Step] = []
         self.heads = rule.heads
         self.aliases: dict[str, core.Var] = {}
-        self.tested = _bound_twice(rule.body)
         pending = list(rule.body)
         while pending:
             clause = pending.pop(0)
@@ -60,9 +59,13 @@ class BodyCircuit:
                 if negated and (None in columns or self.builder.kind(relation) != "relation"):
                     place, columns = self.presence(place, columns)
                 self.terms.append((place, columns, negated))
-            case core.Let(name, core.Var() as value) if name not in self.tested:
+            case core.Let(name, core.Var() as value) if not self.defined(name):
                 self.aliases[name] = self.aliases.get(value.name, value)
+            case core.Let(name, core.Var() as value):
+                pair = core.Var(name, value.type, value.span), value
+                self.condition(self.resolved(core.Op("==", pair, Bool(), value.span)))
             case core.Let(name, value):
+                name = self.alias(name)
                 self.types.setdefault(name, value.type)
                 self.steps.append(Let(name, self.compile(value, name)))
             case core.Guard(condition):
@@ -72,6 +75,7 @@ class BodyCircuit:
                 compiled = self.compile(self.in_circumstances(value), "")
                 self.steps.append(Inspect(replace(compiled, effect=True)))
             case core.Unnest(name, value):
+                name = self.alias(name)
                 self.steps.append(Unnest(name, self.elements(name, value)))
 
     def in_circumstances(self, value: core.Expr) -> core.Expr:
@@ -92,12 +96,23 @@ class BodyCircuit:
 
         return transform(value, change)
 
+    def defined(self, name: str) -> bool:
+        """Whether a term or a step so far gives a variable its value."""
+        terms = (columns for _, columns, negated in self.terms if not negated)
+        return (
+            name in self.aliases
+            or any(name in columns for columns in terms)
+            or any(binds(step) == name for step in self.steps)
+        )
+
     def condition(self, condition: core.Expr) -> None:
         """Adds a condition. Where it equates two columns of terms, they become one variable; where it equates
         a column with an expression, it becomes a definition. Both then serve look-ups."""
         columns = {name for _, names, negated in self.terms if not negated for name in names}
         match condition:
-            case core.Op("==", (core.Var(a), core.Var(b) as other)) if a != b and {a, b} <= columns:
+            case core.Op("==", (core.Var(a), core.Var(b))) if a == b:
+                pass
+            case core.Op("==", (core.Var(a), core.Var(b) as other)) if {a, b} <= columns:
                 self.unify(a, other)
             case core.Op("==", (core.Var(name), value)) if name in columns and not mentions(value, name):
                 self.steps.append(Let(name, self.compile(value, name)))
@@ -134,7 +149,9 @@ class BodyCircuit:
         """Ends the Join with a Group, and begins the next Join with its result. Returns the clauses after
         it."""
         builder = self.builder
-        plan = plan_grouping(clause, rest, self.heads, self.types, builder.program, self.compile)
+        plan = plan_grouping(
+            clause, rest, self.heads, self.types, builder.program, self.compile, self.compile_key
+        )
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
         joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
         schema = self.builder.node(joined).schema
@@ -205,6 +222,10 @@ class BodyCircuit:
         key = Structure(transform(resolved, place))
         return row_expr(resolved, self.builder.functions, name, key)
 
+    def compile_key(self, expr: core.Expr) -> RowExpr:
+        """The row expression of an expression over the keys of a group."""
+        return row_expr(expr, self.builder.functions, "", Structure(expr))
+
     def resolved(self, expr: core.Expr) -> core.Expr:
         """The expression over the variables that aliases stand for."""
 
@@ -229,13 +250,6 @@ def conjuncts(condition: core.Expr) -> list[core.Expr]:
             return [*conjuncts(left), *conjuncts(right)]
         case _:
             return [condition]
-
-
-def _bound_twice(body: Sequence[core.Clause]) -> set[str]:
-    """The variables of atoms and the variables with two definitions: for them a definition is a test."""
-    atoms = [name for clause in body if isinstance(clause, core.Atom) for name in clause.columns if name]
-    others = [clause.name for clause in body if isinstance(clause, core.Let | core.Unnest | core.GroupBy)]
-    return {*atoms, *(name for name in others if others.count(name) > 1)}
 
 
 def _pruned(columns: tuple[str | None, ...], read: set[str]) -> tuple[str | None, ...]:

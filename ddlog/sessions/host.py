@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..core import CheckedProgram, Relation
+from ..core import CheckedProgram, CheckedQuery, Relation
 from ..engine.runtime import Delta, RowSet, Runtime
 from .gaps import HostKind
 from .incoming import IncomingRows
@@ -21,7 +21,6 @@ from .pending import PendingChanges
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..engine.circuit import Circuit
     from ..io.places import Place
 
 
@@ -72,9 +71,8 @@ class Host(Protocol):
     def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
         """The facts of the input relations at places; `others` are the other relations. Raises DDlogError."""
 
-    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
-        """The rows of a query's circuit; see `Runtime.query`. `program` has the types and functions of the
-        query, too."""
+    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
+        """The valuations of the variables of a query. The program has what the query adds to it."""
 
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a Spark DataFrame. Raises DDlogError."""

@@ -8,14 +8,18 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from .. import values
-from ..core import CheckedProgram, Relation
+from ..core import CheckedProgram, CheckedQuery, Relation
 from ..engine.runtime import Delta, RowSet, Runtime
+from ..lowering.lower import lower_query
+from ..lowering.records import query_in_columns
 from ..types import TypeDef
+from ..values.layouts import Layouts
 from .gaps import Ability, HostKind, refused
 from .host import FactSource, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
 from .program import Program
+from .records import RecordColumns, RecordRows, RecordRuntime
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -38,7 +42,7 @@ class InProcessHost:
     spark = None
 
     def __init__(self, program: Program, runtime: Runtime) -> None:
-        self.runtime = runtime
+        self.runtime: Runtime = RecordRuntime(runtime, program.relations, program.checked.typedefs)
         self._program, self._typedefs = program, program.checked.typedefs
 
     def failures(self) -> AbstractContextManager[None]:
@@ -75,8 +79,11 @@ class InProcessHost:
         ]
         return LocatedFacts(sources, found.missing, found.ignored)
 
-    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
-        return self.runtime.query(circuit)
+    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
+        stored = self.runtime.query(lower_query(*query_in_columns(program, query)))
+        types = query.rule.variables
+        of = RecordColumns(((each, types[each]) for each in query.variables), Layouts(program.typedefs))
+        return RecordRows(of, stored) if of.any else stored
 
     def frame(self, relation: str) -> DataFrame:
         raise refused(self.kind, Ability.FRAMES_OUT)

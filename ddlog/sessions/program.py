@@ -103,12 +103,19 @@ class Program:
         """The names of the input, internal or output relations, sorted."""
         return sorted(each.name for each in self.relations.values() if each.role == role and not each.hidden)
 
-    def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
+    def circuit(
+        self,
+        stage: str = "incremental",
+        outputs: Iterable[str] | None = None,
+        *,
+        records: str = "columns",
+    ) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
-        Raises DDlogError."""
+        `records` are a column for each field, as in-process, or `values`, as on Spark. Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.lower import lower
+        from ..lowering.records import in_columns
 
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
@@ -117,7 +124,8 @@ class Program:
             if name not in self.relations:
                 raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
         with paused():
-            relational = optimize(lower(self.checked, wanted))
+            checked = in_columns(self.checked) if records == "columns" else self.checked
+            relational = optimize(lower(checked, wanted))
             return relational if stage == "relational" else incrementalize(relational)
 
     def session(
@@ -148,7 +156,8 @@ class Program:
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
             raise DDlogError([BadOptionValue("max_iterations", repr(max_iterations), "a positive integer")])
         with paused():
-            circuit = self.circuit("incremental", self._wanted(relations))
+            records = "values" if choice.spark else "columns"
+            circuit = self.circuit("incremental", self._wanted(relations), records=records)
             host = open_host(choice, self, circuit, spark, spark_options)
         kept = frozenset(name for name, _ in circuit.relations)
         return Session(self, host, kept, max_iterations, progress)

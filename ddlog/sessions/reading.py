@@ -51,19 +51,17 @@ class Reading:
     def query(self, text: str, name: str) -> Result:
         """The valuations that satisfy a rule body."""
         from ..check.query import check_query
-        from ..lowering.lower import lower_query
 
         self._state.check_open()
         checked = self._state.program.checked
         query = check_query(checked, Source(name, text))
-        program, rule, variables = query.within(checked), query.rule, query.variables
+        program, types = query.within(checked), query.rule.variables
         for atom in query.reads():
             self._check_readable(atom)
-        circuit = lower_query(program, rule, variables, query.auxiliary)
         self._state.start()
         with self._state.diagnosing():
-            stored = self._state.host.query(circuit, program)
-        return Result([(each, rule.variables[each]) for each in variables], stored, program.typedefs)
+            stored = self._state.host.query(program, query)
+        return Result([(each, types[each]) for each in query.variables], stored, program.typedefs)
 
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""

@@ -33,7 +33,7 @@ _NODE = re.compile(r"(\s*)(n[0-9.]+) = ")
 def explain(program: Program) -> str:
     """The incremental circuit of all relations as text, with the SQL or Python of each expression. Needs no
     Spark."""
-    circuit = program.circuit("incremental", tuple(program.relations))
+    circuit = program.circuit("incremental", tuple(program.relations), records="values")
     expressions = Expressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
     remarks = dict(_remarks(circuit, "n", expressions))
     return "".join(_with_remarks(to_text(circuit), remarks))

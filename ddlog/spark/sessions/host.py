@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import values
-from ...core import CheckedProgram, Relation
+from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
 from ...engine.runtime import Delta, RowSet
 from ...errors.diagnostics import DDlogError
@@ -18,6 +18,7 @@ from ...errors.spark import BadRecord
 from ...io.files import FactFile
 from ...io.places import Place
 from ...io.read import read_facts
+from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.host import FactSource, LocatedFacts
 from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
@@ -102,7 +103,8 @@ class SparkHost:
         cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
-    def query(self, circuit: Circuit, program: CheckedProgram) -> RowSet:
+    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
+        circuit = lower_query(program, query)
         self._codec.learn(program, column_types(circuit))
         return self.runtime.query(circuit)
 

@@ -1,0 +1,163 @@
+"""A runtime whose circuit has a column for each field of a record, for sessions, which see records.
+
+See `ddlog.values.layouts` and `ddlog.lowering.records`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from ..core import Relation
+from ..engine.circuit import Circuit
+from ..engine.runtime import Batch, Delta, RowSet, Runtime
+from ..engine.schema import Schema
+from ..lowering.building import column
+from ..types import Type, TypeDef
+from ..values.layouts import Layout, Layouts, put_together, taken_apart, width
+from ..values.rows import Row
+
+
+class RecordColumns:
+    """The columns of a relation or of an answer as sessions see them, and as they lie."""
+
+    def __init__(self, columns: Iterable[tuple[str, Type]], layouts: Layouts) -> None:
+        named = tuple(columns)
+        self.schema: Schema = tuple(column(name, of) for name, of in named)
+        self.layouts = tuple(layouts.of(of) for _, of in named)
+        starts = [0]
+        for layout in self.layouts:
+            starts.append(starts[-1] + width(layout))
+        self.starts = tuple(starts)
+        self.any = any(layout is not None for layout in self.layouts)
+
+    def apart(self, columns: Iterable[Any]) -> list[Any]:
+        """Columns of values as columns of fields."""
+        pairs = zip(self.layouts, columns, strict=True)
+        return [part for layout, values in pairs for part in _apart(layout, values)]
+
+    def rows_apart(self, rows: Sequence[Row]) -> Sequence[Row]:
+        """Rows of values as rows of fields."""
+        if not self.any or not rows:
+            return rows
+        return list(zip(*self.apart(zip(*rows, strict=True)), strict=True))
+
+    def together(self, columns: Iterable[list[Any]]) -> list[list[Any]]:
+        """Columns of fields as columns of values."""
+        return put_together(self.layouts, iter(columns))
+
+    def rows_together(self, rows: Sequence[Row]) -> list[Row]:
+        """Rows of fields as rows of values."""
+        if not self.any or not rows:
+            return list(rows)
+        return list(zip(*self.together(map(list, zip(*rows, strict=True))), strict=True))
+
+
+def _apart(layout: Layout | None, values: Any) -> Iterator[Any]:
+    if layout is None:
+        yield values
+    elif isinstance(values, tuple) and len(values) == 2 and not isinstance(values[1], tuple):
+        dictionary, codes = values
+        yield from ((part, codes) for part in taken_apart(layout, dictionary))
+    else:
+        yield from taken_apart(layout, values)
+
+
+class RecordRows:
+    """The rows of a runtime, with records. See `RowSet`."""
+
+    def __init__(self, of: RecordColumns, stored: RowSet) -> None:
+        self.schema = of.schema
+        self._of, self._stored = of, stored
+
+    @property
+    def weights(self) -> list[int] | None:
+        """The weight of each row; None: all 1."""
+        return self._stored.weights
+
+    def columns(self) -> list[list[Any]]:
+        """The values column by column."""
+        return self._of.together(self._stored.columns())
+
+    def __len__(self) -> int:
+        return len(self._stored)
+
+    def __iter__(self) -> Iterator[Row]:
+        if not self.schema:
+            return iter(self._stored)
+        return zip(*self.columns(), strict=True)
+
+
+class RecordDelta:
+    """The change of a relation in one epoch, with records. See `Delta`."""
+
+    def __init__(self, of: RecordColumns, stored: Delta) -> None:
+        self._of, self.stored = of, stored
+
+    @property
+    def rows(self) -> list[Row]:
+        """The rows that changed."""
+        return self._of.rows_together(self.stored.rows)
+
+    @property
+    def weights(self) -> list[int]:
+        """The change of each row's weight; never 0."""
+        return self.stored.weights
+
+    def __len__(self) -> int:
+        return len(self.stored)
+
+
+class RecordRuntime:
+    """A runtime over fields as one over records. See `engine.runtime.Runtime`."""
+
+    def __init__(
+        self, runtime: Runtime, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+    ) -> None:
+        self.inner = runtime
+        layouts = Layouts(typedefs)
+        self._columns = {
+            name: RecordColumns(((c.name, c.type) for c in each.columns), layouts)
+            for name, each in relations.items()
+        }
+
+    def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
+        return self.inner.batch(relation, self._columns[relation].rows_apart(rows))
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
+        return self.inner.batch_from_columns(relation, self._columns[relation].apart(columns))
+
+    def batches(self, relation: str, delta: Delta) -> Sequence[tuple[Batch, int]]:
+        return self.inner.batches(relation, delta.stored if isinstance(delta, RecordDelta) else delta)
+
+    def contains(self, relation: str, rows: Sequence[Row]) -> list[bool]:
+        return self.inner.contains(relation, self._columns[relation].rows_apart(rows))
+
+    def lookup(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        return self.inner.lookup(relation, self._columns[relation].rows_apart(rows))
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
+        of = self._columns[relation]
+        fields: dict[int, Any] = {}
+        for place, value in values.items():
+            parts = taken_apart(of.layouts[place], [value])
+            fields.update({at: part for at, (part,) in enumerate(parts, of.starts[place])})
+        return of.rows_together(self.inner.find(relation, fields))
+
+    def rows(self, relation: str) -> RowSet:
+        of = self._columns[relation]
+        stored = self.inner.rows(relation)
+        return RecordRows(of, stored) if of.any else stored
+
+    def size(self, relation: str) -> int:
+        return self.inner.size(relation)
+
+    def commit(self, changes: Mapping[str, Sequence[tuple[Batch, int]]], **how: Any) -> dict[str, Delta]:
+        deltas = self.inner.commit(changes, **how)
+        return {
+            name: RecordDelta(self._columns[name], delta) if self._columns[name].any else delta
+            for name, delta in deltas.items()
+        }
+
+    def query(self, circuit: Circuit) -> RowSet:
+        return self.inner.query(circuit)
