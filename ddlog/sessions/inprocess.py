@@ -19,7 +19,7 @@ from .host import FactSource, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
 from .program import Program
-from .records import RecordColumns, RecordRows, RecordRuntime
+from .records import RecordColumns, RecordRows, with_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -42,7 +42,7 @@ class InProcessHost:
     spark = None
 
     def __init__(self, program: Program, runtime: Runtime) -> None:
-        self.runtime: Runtime = RecordRuntime(runtime, program.relations, program.checked.typedefs)
+        self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         self._program, self._typedefs = program, program.checked.typedefs
 
     def failures(self) -> AbstractContextManager[None]:

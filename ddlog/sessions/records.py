@@ -108,18 +108,23 @@ class RecordDelta:
         return len(self.stored)
 
 
+def with_records(
+    runtime: Runtime, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+) -> Runtime:
+    """A runtime over the fields of the records in some relations, as one over the records."""
+    layouts = Layouts(typedefs)
+    columns = {
+        name: RecordColumns(((each.name, each.type) for each in relation.columns), layouts)
+        for name, relation in relations.items()
+    }
+    return RecordRuntime(runtime, columns) if any(each.any for each in columns.values()) else runtime
+
+
 class RecordRuntime:
     """A runtime over fields as one over records. See `engine.runtime.Runtime`."""
 
-    def __init__(
-        self, runtime: Runtime, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
-    ) -> None:
-        self.inner = runtime
-        layouts = Layouts(typedefs)
-        self._columns = {
-            name: RecordColumns(((c.name, c.type) for c in each.columns), layouts)
-            for name, each in relations.items()
-        }
+    def __init__(self, runtime: Runtime, columns: Mapping[str, RecordColumns]) -> None:
+        self.inner, self._columns = runtime, columns
 
     def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
         return self.inner.batch(relation, self._columns[relation].rows_apart(rows))

@@ -49,7 +49,7 @@ def test_programs_have_what_real_ones_have() -> None:
 def test_changes_are_those_of_the_definition(seed: int) -> None:
     text = re.sub(r"^relation", "output relation", generate(250, seed), flags=re.MULTILINE)
     program = ddlog.compile(text)
-    plain = program.circuit("relational")
+    plain = program.circuit("relational", records="values")
     chance = random.Random(seed)
     contents: dict[str, dict[tuple[Any, ...], int]] = {name: {} for name in program.names("input")}
     with program.session() as session:

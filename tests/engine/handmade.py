@@ -25,6 +25,7 @@ from ddlog.errors.source import Source
 from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
+from ddlog.values.layouts import Layouts
 
 from .declared import PLACE, S32, STRING, pair, relation, typedefs
 from .reference_runtime import ReferenceRuntime
@@ -50,9 +51,11 @@ RELATIONS = {
 
 def schema(name: str) -> Schema:
     kinds = {"signed<32>": Kind.INT}
+    layouts = Layouts(typedefs(*RELATIONS.values()))
     return tuple(
-        Stored(column.name, kinds.get(str(column.type), Kind.OBJECT), str(column.type))
+        Stored(each, kinds.get(str(of), Kind.OBJECT), str(of))
         for column in RELATIONS[name].columns
+        for each, of in layouts.columns(column.name, column.type)
     )
 
 
@@ -84,7 +87,9 @@ class Handmade(Program):
         checked = CheckedProgram(typedefs(*RELATIONS.values()), {}, RELATIONS, (), ())
         super().__init__(Source("handmade.dl", ""), checked)
 
-    def circuit(self, stage: str = "incremental", outputs: Iterable[str] | None = None) -> Circuit:
+    def circuit(
+        self, stage: str = "incremental", outputs: Iterable[str] | None = None, *, records: str = "columns"
+    ) -> Circuit:
         return circuit() if stage == "relational" else incrementalize(circuit())
 
     def key_function(self, relation: Relation) -> Callable[[tuple[Any, ...]], Any]:

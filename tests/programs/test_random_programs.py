@@ -24,7 +24,7 @@ def test_every_change_of_every_transaction(
     text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
 ) -> None:
     program = ddlog.compile(text)
-    plain = program.circuit("relational")
+    plain = program.circuit("relational", records="values")
     contents: dict[str, Zset] = {name: {} for name in program.names("input")}
     with program.session() as session:
         before = evaluate(plain, contents)
