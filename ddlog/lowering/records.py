@@ -38,7 +38,7 @@ def in_columns(program: CheckedProgram) -> CheckedProgram:
 
 
 def query_in_columns(program: CheckedProgram, query: CheckedQuery) -> tuple[CheckedProgram, CheckedQuery]:
-    """A program, and a query of it over the fields of records: its variables are the columns of the answer."""
+    """A program and a query of it over the fields of records. The columns of the answer are its variables."""
     splitting = Splitting(program)
     relations = {name: splitting.relation(each) for name, each in program.relations.items()}
     rule = query.rule

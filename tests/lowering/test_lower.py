@@ -176,6 +176,6 @@ def test_a_query_is_a_rule_body(text: str, columns: tuple[str, ...], rows: set[t
     program = checked(ONE + "O(x) :- Node(x).")
     query = check_query(program, Source("query", text))
     assert query.variables == columns
-    circuit = lower_query(query.within(program), query.rule, query.variables)
+    circuit = lower_query(query.within(program), query)
     check_circuit(circuit)
     assert evaluate(circuit, EDGES) == {"query": dict.fromkeys(rows, 1)}
