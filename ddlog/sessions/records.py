@@ -12,6 +12,7 @@ from ..core import Relation
 from ..engine.circuit import Circuit
 from ..engine.runtime import Batch, Delta, RowSet, Runtime
 from ..engine.schema import Schema
+from ..engine.settling import Unsettled
 from ..lowering.building import column
 from ..types import Type, TypeDef
 from ..values.layouts import Layout, Layouts, put_together, taken_apart, width
@@ -158,7 +159,14 @@ class RecordRuntime:
         return self.inner.size(relation)
 
     def commit(self, changes: Mapping[str, Sequence[tuple[Batch, int]]], **how: Any) -> dict[str, Delta]:
-        deltas = self.inner.commit(changes, **how)
+        try:
+            deltas = self.inner.commit(changes, **how)
+        except Unsettled as unsettled:
+            unsettled.changing = tuple(
+                (name, *self._columns[name].rows_together([row]), weight)
+                for name, row, weight in unsettled.changing
+            )
+            raise
         return {
             name: RecordDelta(self._columns[name], delta) if self._columns[name].any else delta
             for name, delta in deltas.items()
