@@ -19,9 +19,10 @@ from ..errors import souffle as errors
 from . import syntax as ast
 from .clauses import Literal, Summary, names_of, variables
 from .expressions import Naming
+from .inline import bound_in
 from .rules import BodyWriter, Dependency, OutRelation, OutRule, Supply, bodies, occurrences
 
-_NUMBER = re.compile(r"#(?:in)?[0-9]+")
+_NUMBER = re.compile(r"#(?:in|w)?[0-9]+")
 
 
 def relation_of(summary: Summary, rule: BodyWriter) -> str:
@@ -35,7 +36,10 @@ def relation_of(summary: Summary, rule: BodyWriter) -> str:
     name = output.fresh(rule.title + summary.function.capitalize())
     _declare(name, (*summary.outer, summary.var), rule)
     domains = len(output.domains)
-    _define(name, summary, rule)
+    if rule.in_recursion and _lacks_domain(summary) and summary.function in ("count", "sum"):
+        _complete(name, summary, rule)
+    else:
+        _define(name, summary, rule)
     output.summaries[id(summary)] = name
     if len(output.domains) == domains:
         output.shared[identity] = name
@@ -131,6 +135,7 @@ def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) ->
         outer = BodyWriter(output, rule.kinds, title, uses, rule.where)
         known = [name for literal in literals for name in names_of(literal)]
         lacking = [name for name in names if name not in known]
+        lacking += [name for name in rule.supplied if name in known]
         outer.arrange(literals, lacking, rule.supply)
         head = f"{domain}({', '.join(map(outer.writer.naming.name, names))})"
         for texts in bodies(outer.parts):
@@ -139,6 +144,67 @@ def _supply(title: str, rule: BodyWriter, body: BodyWriter, summary: Summary) ->
         return domain
 
     return supply
+
+
+# --------------------------------------------------------------- in a recursion
+
+
+def _lacks_domain(summary: Summary) -> bool:
+    """Whether the body leaves variables open that the rule around it has."""
+    return any(not bound_in(body, ()) >= set(summary.outer) for body in summary.bodies)
+
+
+def _complete(name: str, summary: Summary, rule: BodyWriter) -> None:
+    """The relation of a count or a sum with a row also where there is nothing to count, for a recursion that
+    gives the variables their values: a negation of the relation could not stand there. Each group has one row
+    more, without witnesses."""
+    output, span = rule.output, summary.span
+    local = _local_variables(summary)
+    types, kinds = output.types, rule.kinds
+    rows = output.fresh(name + "Rows")
+    witness = _tuple([types.kind_text(kinds.of_variable(each)) for each in local])
+    value = types.kind_text(kinds.of_variable(summary.var))
+    is_sum = summary.function == "sum"
+    naming = Naming()
+    keys = [naming.name(each) for each in summary.outer]
+    row, number = naming.name("%row#0"), naming.name(summary.var)
+    outer = [types.kind_text(kinds.of_variable(each)) for each in summary.outer]
+    columns = [*zip(keys, outer, strict=True), (row, f"Option<{witness}>")]
+    output.relations.append(OutRelation("", rows, (*columns, (number, value)) if is_sum else tuple(columns)))
+    holder = BodyWriter(output, kinds, name, occurrences(summary.bodies), "aggregate")
+    domain = _supply(name, rule, holder, summary)(summary.outer)
+    given = ast.Atom(span, f"%{domain}", tuple(ast.Var(span, each) for each in summary.outer))
+    nothing = [*keys, "None", *(["0"] if is_sum else [])]
+    read = Dependency(domain, "positive", span)
+    output.rules.append(
+        OutRule((rows,), (f"{rows}({', '.join(nothing)})",), (f"{domain}({', '.join(keys)})",), (read,))
+    )
+    target = () if summary.target is None else tuple(sorted(names_of(summary.target)))
+    for alternative in summary.bodies:
+        body = _body(rows, summary, (given, *alternative), (*summary.outer, *target, *local), rule)
+        if body is None:
+            return
+        named = body.writer.naming.name
+        shown = [*map(named, summary.outer), f"Some{{{_tuple(list(map(named, local)))}}}"]
+        if summary.target is not None:
+            shown.append(body.writer.value(summary.target))
+        for texts in bodies(body.parts):
+            output.rules.append(OutRule((rows,), (f"{rows}({', '.join(shown)})",), texts, tuple(body.reads)))
+    key, result = _tuple(keys), naming.name("%all#0")
+    if is_sum:
+        grouped, shown_result = f"({row}, {number}).group_by({key}).sum_second()", result
+        term = f"{rows}({', '.join([*keys, row, number])})"
+    else:
+        grouped, shown_result = f"{row}.group_by({key}).count(){_casts(summary, rule)}", f"{result} - 1"
+        term = f"{rows}({', '.join([*keys, row])})"
+    head = f"{name}({', '.join([*keys, shown_result])})"
+    read = Dependency(rows, "grouped", span)
+    output.rules.append(OutRule((name,), (head,), (term, f"var {result} = {grouped}"), (read,)))
+    output.complete.add(name)
+
+
+def _tuple(parts: Sequence[str]) -> str:
+    return parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
 
 
 # ---------------------------------------------------------------------- groups

@@ -7,7 +7,7 @@ the bodies of its clauses. An `inline` relation that can be computed is a relati
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -55,13 +55,19 @@ def _open_relations(clauses: Sequence[HornClause], inline: Collection[str]) -> s
 
 
 def _is_grounded(clause: HornClause, opened: Collection[str]) -> bool:
-    bound: set[str] = set()
+    return names_of((clause.heads, clause.body)) <= bound_in(clause.body, (), opened)
+
+
+def bound_in(body: Sequence[Literal], given: Iterable[str], opened: Collection[str] = ()) -> set[str]:
+    """The variables that have values in a body, when those `given` have; terms of `opened` relations give
+    none."""
+    bound: set[str] = set(given)
     size = -1
     while len(bound) > size:
         size = len(bound)
-        for literal in clause.body:
+        for literal in body:
             bound |= _bound_by(literal, bound, opened)
-    return names_of((clause.heads, clause.body)) <= bound
+    return bound
 
 
 def _bound_by(literal: Literal, bound: set[str], opened: Collection[str]) -> set[str]:
@@ -142,8 +148,8 @@ class _Inliner:
                 given.add(formal.name)
                 names[formal.name] = actual.name
             elif not isinstance(actual, ast.Wildcard):
-                equalities.append(ast.Compare(atom.span, "=", actual, _renamed(formal, names)))
-        return (*equalities, *_renamed(clause.body, names))
+                equalities.append(ast.Compare(atom.span, "=", actual, renamed(formal, names)))
+        return (*equalities, *renamed(clause.body, names))
 
 
 def _all_names(node: Any) -> set[str]:
@@ -158,7 +164,9 @@ def _all_names(node: Any) -> set[str]:
     return names
 
 
-def _renamed(node: Any, names: Mapping[str, str]) -> Any:
+def renamed(node: Any, names: Mapping[str, str]) -> Any:
+    """The node with other names of variables, outside of aggregates that are still expressions."""
+
     def rename(each: Any) -> Any:
         match each:
             case ast.Var(_, name):

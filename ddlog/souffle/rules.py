@@ -95,6 +95,8 @@ class Output:
     # The relation of each aggregate that has one already: by its identity, and by its text.
     summaries: dict[int, str] = field(default_factory=dict)
     shared: dict[str, str] = field(default_factory=dict)
+    # The relations of counts and sums that have a row also for no rows.
+    complete: set[str] = field(default_factory=set)
     # The relations that give aggregates the values of their variables.
     domains: list[str] = field(default_factory=list)
 
@@ -124,6 +126,8 @@ class BodyWriter:
     # The literals that are written, without those that patterns left.
     done: list[Literal] = field(default_factory=list)
     supply: Supply | None = None
+    supplied: list[str] = field(default_factory=list)
+    in_recursion: bool = False
     # The variables of the heads, and those of what is still to be written.
     kept: set[str] = field(default_factory=set)
     needed: set[str] = field(default_factory=set)
@@ -171,6 +175,7 @@ class BodyWriter:
     def _supplied(self, names: Sequence[str], supply: Supply) -> None:
         relation = supply(names)
         self.bound.update(names)
+        self.supplied += names
         self.parts.append(f"{relation}({', '.join(map(self.writer.naming.name, names))})")
 
     def _is_ready(self, literal: Literal) -> bool:
@@ -318,7 +323,7 @@ class BodyWriter:
         result = self.writer.naming.name(summary.var) if used else "_"
         found = f"{relation}({', '.join((*outer, result))})"
         self.reads.append(Dependency(relation, "positive", summary.span))
-        if summary.function not in ("count", "sum"):
+        if summary.function not in ("count", "sum") or relation in self.output.complete:
             self.parts.append(found)
             return
         self.reads.append(Dependency(relation, "negated", summary.span))
@@ -345,14 +350,18 @@ def occurrences(*nodes: object) -> Counter[str]:
 
 
 def write_clause(
-    heads: Sequence[ast.Atom], literals: Sequence[Literal], kinds: Kinds, output: Output
+    heads: Sequence[ast.Atom],
+    literals: Sequence[Literal],
+    kinds: Kinds,
+    output: Output,
+    in_recursion: bool = False,
 ) -> None:
     """Adds the rules of a clause, and the relations that its aggregates need."""
     title = output.relation_name(heads[0].name)
     uses = occurrences(tuple(heads), tuple(literals))
     if any(isinstance(each, Numbered) for each in literals):
         uses.update(list(uses))  # every variable tells rows apart
-    body = BodyWriter(output, kinds, title, uses, kept=names_of(tuple(heads)))
+    body = BodyWriter(output, kinds, title, uses, kept=names_of(tuple(heads)), in_recursion=in_recursion)
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
     targets = [output.head(head.name) for head in heads]

@@ -35,6 +35,7 @@ from .relations import Relations
 from .remarks import Remark, remark_line
 from .rules import Dependency, Output, OutRule, write_clause
 from .types import Types
+from .witnesses import with_witnesses
 
 _PLAIN = Settings()
 
@@ -98,7 +99,7 @@ class _Translator:
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
         for clause, kinds in typed:
-            write_clause(clause.heads, clause.body, kinds, self.output)
+            write_clause(clause.heads, clause.body, kinds, self.output, self._is_recursive(clause))
         keep_rows(self.relations, self.output)
         _stop_at(self.found)
         rules = [*self.relations.rules(), *self.output.rules]
@@ -121,7 +122,7 @@ class _Translator:
                 found: list[Diagnostic] = []
                 made = clauses(rule, columns, found)
                 self.found += found
-                result += [] if found else made
+                result += [] if found else [each for clause in made for each in with_witnesses(clause)]
         return result
 
     def _without_open(self, plain: list[HornClause]) -> list[HornClause]:

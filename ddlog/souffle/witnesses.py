@@ -1,0 +1,77 @@
+"""Witnesses: variables of a `min` or `max` that nothing but its body binds, and that its rule uses.
+
+W(x, m) :- m = max y : { A(x, y) }.    means    W(x, m) :- m = max y : { A(_, y) }, A(x, m).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from . import syntax as ast
+from .clauses import HornClause, Literal, Summary, names_of
+from .inline import bound_in, renamed
+
+
+def with_witnesses(clause: HornClause) -> Iterator[HornClause]:
+    """The clauses that a clause becomes when its witnesses are bound beside its aggregates."""
+    for body in _bodies(clause.body, frozenset(), itertools.count(1)):
+        yield replace(clause, body=body)
+
+
+def _bodies(
+    body: Sequence[Literal], given: frozenset[str], number: itertools.count[int]
+) -> Iterator[tuple[Literal, ...]]:
+    body = tuple(_inside(literal, number) for literal in body)
+    bound = bound_in(body, given)
+    for i, literal in enumerate(body):
+        if isinstance(literal, Summary) and literal.function in ("min", "max"):
+            witnesses = [name for name in literal.outer if name not in bound]
+            if witnesses:
+                for beside in _beside(literal, witnesses, number):
+                    plain = _without(literal, witnesses, number)
+                    yield from _bodies((*body[:i], plain, *beside, *body[i + 1 :]), given, number)
+                return
+    yield body
+
+
+def _inside(literal: Literal, number: itertools.count[int]) -> Literal:
+    """The same for the bodies of an aggregate."""
+    if not isinstance(literal, Summary):
+        return literal
+    given = frozenset(literal.outer)
+    inner = tuple(each for body in literal.bodies for each in _bodies(body, given, number))
+    return literal if inner == literal.bodies else replace(literal, bodies=inner)
+
+
+def _beside(
+    summary: Summary, witnesses: Sequence[str], number: itertools.count[int]
+) -> Iterator[tuple[Literal, ...]]:
+    """The alternatives of the body, for the value that the aggregate has."""
+    assert summary.target is not None
+    for body in summary.bodies:
+        own = (names_of(body) | names_of(summary.target)) - set(summary.outer)
+        names = {name: _fresh(name, number) for name in sorted(own)}
+        value = renamed(summary.target, names)
+        result = ast.Var(summary.span, summary.var)
+        if isinstance(value, ast.Var):
+            names[summary.target.name] = summary.var  # type: ignore[union-attr]
+            yield renamed(body, names)
+        else:
+            yield (*renamed(body, names), ast.Compare(summary.span, "=", result, value))
+
+
+def _without(summary: Summary, witnesses: Sequence[str], number: itertools.count[int]) -> Summary:
+    """The aggregate with other names for its witnesses, which are then its own."""
+    names = {name: _fresh(name, number) for name in witnesses}
+    return replace(
+        summary,
+        target=renamed(summary.target, names),
+        bodies=renamed(summary.bodies, names),
+        outer=tuple(name for name in summary.outer if name not in names),
+    )
+
+
+def _fresh(name: str, number: itertools.count[int]) -> str:
+    return f"{name.partition('#')[0]}#w{next(number)}"
