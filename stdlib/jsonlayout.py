@@ -14,19 +14,24 @@ SETS = ("Set", "HashSet", "Set64")
 @dataclass(frozen=True, slots=True)
 class FieldLayout:
     """A field: its key in objects, its type, whether it may be left out for its default value, and of a map
-    that is the array of its values, the function of their keys."""
+    that is the array of its values, the function of their keys. A flattened field has its own fields in the
+    object around it; a nested one is a string that holds its JSON."""
 
     key: str
     type: Type
     optional: bool
     key_of: KeyOf | None
+    flatten: bool = False
+    nested: bool = False
 
 
 def layout(constructor: Constructor) -> tuple[FieldLayout, ...]:
     """The fields of a constructor, in order, as attributes have them."""
     forms = constructor.json or tuple(JsonField(name) for name, _ in constructor.fields)
     return tuple(
-        FieldLayout(form.name, of, form.optional or is_named(of, "Option"), form.key)
+        FieldLayout(
+            form.name, of, form.optional or is_named(of, "Option"), form.key, form.flatten, form.nested
+        )
         for form, (_, of) in zip(forms, constructor.fields, strict=True)
     )
 

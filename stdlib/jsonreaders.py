@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, User
+from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, TypeDef, User
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
 from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
 from .jsonscalars import ReadJson, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
@@ -126,6 +126,8 @@ class JsonReaders:
         """The fields as an object, or as an array."""
         typedef = self.typedefs[type.name]
         fields = [(each, self._field(each)) for each in layout(constructor)]
+        if any(field.flatten for field, _ in fields):
+            return self._flat_fields(typedef, constructor, fields, what)
 
         def build(values: Iterable[Any]) -> Any:
             return make(typedef, constructor, values)
@@ -149,9 +151,83 @@ class JsonReaders:
 
         return read
 
+    def _flat_fields(
+        self,
+        typedef: TypeDef,
+        constructor: Constructor,
+        fields: Sequence[tuple[FieldLayout, ReadJson]],
+        what: str,
+    ) -> ReadJson:
+        """The fields as an object, some of them with their own fields among the others."""
+        named = {field.key for field, _ in fields if not field.flatten}
+        takers = {n: self._taker(field.type) for n, (field, _) in enumerate(fields) if field.flatten}
+
+        def read(data: Any, depth: int) -> Any:
+            if not isinstance(data, dict):
+                raise mismatch(data, what)
+            if isinstance(data, AmbiguousObject) and data.key in named:
+                raise Refused(f"duplicate field `{data.key}`")
+            values: list[Any] = [None] * len(fields)
+            for n, (field, item) in enumerate(fields):
+                if field.flatten:
+                    continue
+                if field.key in data:
+                    values[n] = _inside(item, data[field.key], field.key, deeper(depth))
+                elif field.optional:
+                    values[n] = default_value(field.type, self.typedefs)
+                else:
+                    raise Refused(f"missing field `{field.key}`")
+            rest = {key: value for key, value in data.items() if key not in named}
+            for n, take in takers.items():
+                values[n] = take(rest, depth)
+            return make(typedef, constructor, values)
+
+        return read
+
+    def _taker(self, type: Type) -> ReadJson:
+        """A reader of what a flattened field has of the rest of an object. It removes the keys that no later
+        field can have, as serde does: those of a struct, and of a union that is known by its name."""
+        type = unwrapped(type)
+        if is_named(type, "Option"):
+            assert isinstance(type, User)
+            inner = self._taker(type.args[0])
+
+            def optional(rest: Any, depth: int) -> Any:
+                try:
+                    return some(inner(rest, depth))
+                except Refused:
+                    return NONE
+
+            return optional
+        item = self.reader(type)
+        if not isinstance(type, User) or type.name == "json::JsonValue":
+            return lambda rest, depth: item(dict(rest), depth)
+        typedef = self.typedefs[type.name]
+        constructors = constructors_of(typedef, type.args)
+        if len(constructors) > 1 and typedef.tag is None:
+            names = [variant(each) for each in constructors]
+
+            def by_name(rest: Any, depth: int) -> Any:
+                name = next((key for key in rest if key in names), None)
+                if name is None:
+                    raise Refused(f"no variant of enum {local_name(type.name)} found in flattened data")
+                return item({name: rest.pop(name)}, depth)
+
+            return by_name
+        keys = [field.key for field in layout(constructors[0])]
+        if typedef.tag is not None or any(field.flatten for field in layout(constructors[0])):
+            return lambda rest, depth: item(dict(rest), depth)
+
+        def struct(rest: Any, depth: int) -> Any:
+            return item({key: rest.pop(key) for key in keys if key in rest}, depth)
+
+        return struct
+
     def _field(self, field: FieldLayout) -> ReadJson:
         """The reader of a field; a map may be the array of its values."""
         plain = self.reader(field.type)
+        if field.nested:
+            return _held(plain)
         if field.key_of is None:
             return plain
         assert isinstance(field.type, Opaque)
@@ -179,15 +255,20 @@ class JsonReaders:
 
     def _wrapper(self, type: User, constructor: Constructor) -> ReadJson:
         """A string that holds the JSON of its only field."""
-        item = self.reader(constructor.fields[0][1])
+        held = _held(self.reader(constructor.fields[0][1]))
+        return lambda data, depth: make(self.typedefs[type.name], constructor, (held(data, depth),))
 
-        def read(data: Any, depth: int) -> Any:
-            if not isinstance(data, str):
-                raise mismatch(data, "a string")
-            deeper(depth)
-            return make(self.typedefs[type.name], constructor, (read_text(data, item),))
 
-        return read
+def _held(item: ReadJson) -> ReadJson:
+    """The reader of a string that holds the JSON of a value."""
+
+    def read(data: Any, depth: int) -> Any:
+        if not isinstance(data, str):
+            raise mismatch(data, "a string")
+        deeper(depth)
+        return read_text(data, item)
+
+    return read
 
 
 def _by_name(what: str, readers: Mapping[str, ReadJson], units: Mapping[str, Any]) -> ReadJson:

@@ -93,16 +93,42 @@ class JsonWriters:
         return named if tag is None else untagged
 
     def _fields(self, constructor: Constructor) -> Writer:
-        fields = [(each.key, self._field(each)) for each in layout(constructor)]
-        return lambda values: {key: write(v) for (key, write), v in zip(fields, values, strict=True)}
+        fields = [(each, self._field(each)) for each in layout(constructor)]
+        if not any(each.flatten for each, _ in fields):
+            return lambda values: {
+                each.key: write(v) for (each, write), v in zip(fields, values, strict=True)
+            }
+
+        def write(values: Any) -> Any:
+            made: dict[str, Any] = {}
+            for (each, write), value in zip(fields, values, strict=True):
+                data = write(value)
+                made |= _members(data) if each.flatten else {each.key: data}
+            return made
+
+        return write
 
     def _field(self, field: FieldLayout) -> Writer:
         """The writer of a field; a map may be the array of its values."""
+        if field.nested:
+            inner = self.writer(field.type)
+            return lambda value: encode(inner(value))
         if field.key_of is None:
             return self.writer(field.type)
         assert isinstance(field.type, Opaque)
         write = self.writer(field.type.args[1])
         return lambda value: [write(held) for _, held in value]
+
+
+def _members(data: Any) -> dict[str, Any]:
+    """What a flattened field adds to the object around it. Raises Refused."""
+    if data is None:
+        return {}
+    if isinstance(data, str):
+        return {data: None}
+    if not isinstance(data, dict):
+        raise Refused("can only flatten structs and maps")
+    return data
 
 
 _INFINITE = (float("inf"), float("-inf"))

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from .. import errors, syntax
+from .. import errors, stdlib, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
-from ..names.attributes import json_field, serde_settings
+from ..names.attributes import is_nested, json_field, serde_settings
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
-from ..types import Constructor, JsonField, KeyOf, Opaque, Type, TypeDef
+from ..types import Constructor, JsonField, KeyOf, Opaque, String, Type, TypeDef, TypeVar, User, unwrapped
 from .function import Instances
 
 _STRING, _TRUE, _NUMBER, _CALL, _ANY = "a string", "true or false", "a number", "a function: `f()`", ""
@@ -35,6 +35,7 @@ _RELATION = {"original": _STRING}
 _RULE = {"distinct": _TRUE}
 _FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
 _ARGUMENT = {"by_val": _TRUE}
+_CONVERSIONS = ("with", "serialize_with", "deserialize_with")  # whose values name functions of Rust
 _REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
 
 
@@ -80,11 +81,11 @@ def _fields(owner: str, fields: Sequence[syntax.Field]) -> Iterator[Diagnostic]:
     for field in fields:
         yield from _attributes(field, "a field", _FIELD)
         for attribute in field.attributes:
-            yield from _serde([attribute], {("rename", True), ("default", False)})
+            yield from _serde([attribute], {("rename", True), ("default", False), ("flatten", False)})
         form = json_field(field)
-        if form.name in names and field.attributes:
+        if form.name in names and field.attributes and not form.flatten:
             yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
-        names.add(form.name)
+        names |= set() if form.flatten else {form.name}
 
 
 def _attributes(owner: Any, kind: str, known: Mapping[str, str]) -> Iterator[Diagnostic]:
@@ -125,7 +126,10 @@ def _serde(
     """The settings that are not honoured; those that are come with whether they have a value."""
     for attribute in attributes:
         for setting, value in serde_settings(attribute):
-            if (setting, value is not None) not in honoured:
+            if setting in _CONVERSIONS:
+                if setting != "with" or value is None or not is_nested(value):
+                    yield errors.attributes.SerdeFunction(span=attribute.span, setting=f'{setting}="{value}"')
+            elif (setting, value is not None) not in honoured:
                 shown = setting if value is None else f'{setting}="{value}"'
                 yield errors.attributes.SerdeSetting(span=attribute.span, setting=shown)
 
@@ -137,17 +141,34 @@ def check_array_keys(
     array_keys: dict[tuple[str, str], str],
 ) -> Iterator[Diagnostic]:
     """Finds the functions of `deserialize_from_array`, each an instance for the values of its map, and adds
-    them to `array_keys` by constructor and field."""
+    them to `array_keys` by constructor and field. Checks the types of flattened fields."""
     for declaration in module.all(TYPES):
         if isinstance(declaration, syntax.TypeDecl | syntax.RelationDecl):
             typedef = environment.typedef(module, declaration)
             for written, form, (name, type_), constructor in _with_attributes(declaration, typedef):
+                if form.flatten and not _has_fields(type_):
+                    span = next(each.span for each in written.attributes if each.name == "rust")
+                    yield errors.attributes.FlattenedType(span=span, name=name, type=str(type_))
                 if form.key is not None:
                     key = _array_key(environment, module, instances, written, form.key, name, type_)
                     if isinstance(key, str):
                         array_keys[constructor.name, name] = key
                     else:
                         yield key
+
+
+def _has_fields(of: Type) -> bool:
+    """Whether the JSON of a type is an object: of a struct or union, a Map of strings, an Option of these."""
+    match unwrapped(of):
+        case User("ddlog_std::Option", (inner,)):
+            return _has_fields(inner)
+        case User(name):
+            return stdlib.text_form(name) is None and name != "json::JsonWrapper"
+        case Opaque("ddlog_std::Map", (key, _)):
+            return unwrapped(key) == String()
+        case TypeVar():
+            return True
+    return False
 
 
 def _with_attributes(

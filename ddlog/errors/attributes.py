@@ -25,10 +25,33 @@ class SerdeSetting(Diagnostic):
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "`serde({setting})` has no effect here"
     suggestion: ClassVar[str] = (
-        'use `rename="name"` or `default` on a field, `rename` on a constructor, '
+        'use `rename="name"`, `default` or `flatten` on a field, `rename` on a constructor, '
         '`tag="key"` or `untagged` on a type'
     )
     setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SerdeFunction(Diagnostic):
+    """A function of Rust that would convert a field."""
+
+    title: ClassVar[str] = "`serde({setting})` names a function of Rust, which cannot be called here"
+    suggestion: ClassVar[str] = (
+        'only `with="serde_with::json::nested"` is known: the field is a string that holds its JSON; '
+        "for other forms read a string, and convert it in a rule"
+    )
+    setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FlattenedType(Diagnostic):
+    """`serde(flatten)` on a field whose JSON has no fields."""
+
+    title: ClassVar[str] = (
+        "`serde(flatten)` needs a struct, a union or a Map of strings, but `{name}` is `{type}`"
+    )
+    name: str
+    type: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from ..types import BigInt, Bit, JsonField, Signed, String, Type
 from ..values.fromjson import fields_from_json, from_json
 from ..values.numbers import decimal
 from ..values.shapes import forms_of
-from ..values.tojson import field_to_json, json_text
+from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
 from .faults import CellFault, FaultyFile
 from .formats import Row, TextFormat
@@ -99,6 +99,12 @@ def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
         write = json_value_writer(relation.columns[0].type, JsonField("value"), typedefs)
         return lambda row: write(row[0])
     named = forms_of(relation.constructor)
+    if any(form.flatten for form in named):
+        every = [
+            members_writer(column.type, form, typedefs)
+            for column, form in zip(relation.columns, named, strict=True)
+        ]
+        return lambda row: _object([write(value) for write, value in zip(every, row, strict=True)])
     writers = [
         json_value_writer(column.type, form, typedefs)
         for column, form in zip(relation.columns, named, strict=True)
@@ -108,6 +114,15 @@ def json_writer(relation: Relation, typedefs: TypeDefs) -> Callable[[Row], str]:
     if all(write is str for write in writers):
         return lambda row: template % row
     return lambda row: template % tuple([write(value) for write, value in zip(writers, row, strict=True)])
+
+
+def members_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:
+    """A function that writes what a field adds to an object, without brackets: perhaps nothing."""
+    return lambda value: json_text(members(value, form, type, typedefs))[1:-1]
+
+
+def _object(parts: list[str]) -> str:
+    return f"{{{', '.join(part for part in parts if part)}}}"
 
 
 def json_value_writer(type: Type, form: JsonField, typedefs: TypeDefs) -> Callable[[Any], str]:

@@ -34,6 +34,7 @@ def has_side_effects(declaration: syntax.FunctionDecl) -> bool:
 def json_field(field: syntax.Field) -> JsonField:
     """The form of a field in JSON: `rust="serde(...)"` and `deserialize_from_array=f()`."""
     name, optional, key = field.name, False, None
+    flatten = nested = False
     for attribute in field.attributes:
         for setting, value in serde_settings(attribute):
             match setting, value:
@@ -41,10 +42,19 @@ def json_field(field: syntax.Field) -> JsonField:
                     name = value
                 case "default", None:
                     optional = True
+                case "flatten", None:
+                    flatten = True
+                case "with", str() if is_nested(value):
+                    nested = True
         match attribute:
             case syntax.Attribute("deserialize_from_array", syntax.Call(syntax.Name(function), (), _)):
                 key = KeyOf(function)
-    return JsonField(name, optional, key)
+    return JsonField(name, optional, key, flatten, nested)
+
+
+def is_nested(module: str) -> bool:
+    """Whether a module of `serde(with="module")` makes a field a string that holds its JSON."""
+    return module.rpartition("::")[2] in ("nested", "json_string")
 
 
 def json_fields(fields: Sequence[syntax.Field]) -> tuple[JsonField, ...]:

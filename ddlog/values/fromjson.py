@@ -15,11 +15,10 @@ from ..types import Constructor, Float, Function, JsonField, KeyOf, Opaque, Stri
 from . import local_name
 from .cells import WRITTEN_WORDS
 from .closures import no_written_form
+from .flattened import ABSENT, shares
 from .shapes import Shape, collection_of, forms_of, is_option, shape_of
 from .structs import TypeDefs
 from .written import from_written
-
-_ABSENT = object()
 
 
 def decode_json(text: str) -> Any:
@@ -71,6 +70,8 @@ def _array(data: Any, type: Type) -> list[Any]:
 
 def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
+    if type.name == "json::JsonWrapper" and isinstance(data, str):
+        return shape.make(shape.constructors[0])(from_json(decode_json(data), type.args[0], typedefs))
     if shape.typedef.text is not None and isinstance(data, str):
         return from_written(data, shape.typedef.text, type)
     if shape.typedef.tag == "":
@@ -139,32 +140,54 @@ def fields_from_json(
     """Typed fields from an object by name, an array by position, or, of one field, the bare value."""
     names = [form.name for form in forms] or [field for field, _ in fields]
     if isinstance(data, dict):
-        optional = {form.name for form in forms if form.optional}
-        if unknown := next((key for key in data if key not in names), None):
+        optional = {form.name for form in forms if form.optional or form.flatten}
+        given, others = shares(data, fields, forms or [JsonField(each) for each in names], typedefs)
+        if unknown := next(iter(others), None):
             raise ValueError(f"{name} has no field {unknown!r}; it has {', '.join(names) or 'none'}")
         if missing := next((each for each in names if each not in data and each not in optional), None):
             raise ValueError(f"{name}: missing field {missing!r}")
-        data = [data.get(each, _ABSENT) for each in names]
+        data = given
+    elif any(form.flatten for form in forms):
+        raise ValueError(f"{name}: expected an object, found {_describe(data)}")
     elif not isinstance(data, list) and len(fields) == 1:
         data = [data]
     if not isinstance(data, list) or len(data) != len(fields):
         raise ValueError(f"{name}: expected {len(fields)} fields, found {_describe(data)}")
-    keys = [form.key for form in forms] or [None] * len(fields)
     return tuple(
-        _field(item, each, of, key, typedefs)
-        for item, each, (_, of), key in zip(data, names, fields, keys, strict=True)
+        _field(item, form, of, typedefs)
+        for item, form, (_, of) in zip(data, forms or map(JsonField, names), fields, strict=True)
     )
 
 
-def _field(data: Any, name: str, type: Type, key: KeyOf | None, typedefs: TypeDefs) -> Any:
+def _field(data: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
     try:
-        if data is _ABSENT:
+        if data is ABSENT:
             return values.default_value(type, typedefs)
-        if key is not None and isinstance(data, list):
-            return _keyed(data, key, type, typedefs)
+        if form.flatten:
+            return _flattened(data, type, typedefs)
+        if form.nested and isinstance(data, str):
+            return from_json(decode_json(data), type, typedefs)
+        if form.key is not None and isinstance(data, list):
+            return _keyed(data, form.key, type, typedefs)
         return from_json(data, type, typedefs)
     except ValueError as error:
-        raise ValueError(f"{name}: {error}") from None
+        raise ValueError(f"{form.name}: {error}") from None
+
+
+def _flattened(part: dict[str, Any], type: Type, typedefs: TypeDefs) -> Any:
+    """The value of a flattened field, from its part of the object around it."""
+    if is_option(type):
+        shape = shape_of(type, typedefs)
+        none, some = shape.constructors
+        return shape.make(some)(_flattened(part, type.args[0], typedefs)) if part else shape.make(none)()
+    if isinstance(type, User) and type.name == "json::JsonValue":
+        return from_json({"JsonObject": {"o": part}}, type, typedefs)
+    if list(part.values()) == [None] and isinstance(type, User):
+        ((name, _),) = part.items()
+        chosen = shape_of(type, typedefs).constructor(name)
+        if chosen is not None and not chosen.fields:
+            return from_json(name, type, typedefs)
+    return from_json(part, type, typedefs)
 
 
 def _keyed(items: list[Any], key: KeyOf, type: Type, typedefs: TypeDefs) -> Any:

@@ -68,12 +68,31 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
 
 
 def _fields_to_json(fields: Any, constructor: Constructor, typedefs: TypeDefs) -> dict[str, Any]:
-    parts = zip(fields, forms_of(constructor), constructor.fields, strict=True)
-    return {form.name: field_to_json(field, form, type, typedefs) for field, form, (_, type) in parts}
+    made: dict[str, Any] = {}
+    for field, form, (_, type) in zip(fields, forms_of(constructor), constructor.fields, strict=True):
+        made |= members(field, form, type, typedefs)
+    return made
+
+
+def members(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> dict[str, Any]:
+    """What a field adds to the object of its struct: itself, or its own fields. Raises ValueError."""
+    if not form.flatten:
+        return {form.name: field_to_json(value, form, type, typedefs)}
+    if is_option(type):
+        return members(value[1], form, type.args[0], typedefs) if value[0] else {}
+    data = to_json(value, type, typedefs)
+    if isinstance(type, User) and type.name == "json::JsonValue":
+        data = data["JsonObject"]["o"] if isinstance(data, dict) and "JsonObject" in data else data
+    if isinstance(data, str) and isinstance(type, User):
+        return {data: None}
+    if not isinstance(data, dict | None):
+        raise ValueError(f"{values.show(value, type, typedefs)} has no fields that could stand among others")
+    return data or {}
 
 
 def field_to_json(value: Any, form: JsonField, type: Type, typedefs: TypeDefs) -> Any:
     """The objects that `json_text` writes for a field, in its form."""
     if form.key is not None and isinstance(type, Opaque):
         return [to_json(held, type.args[1], typedefs) for _, held in value]
-    return to_json(value, type, typedefs)
+    data = to_json(value, type, typedefs)
+    return json_text(data) if form.nested else data

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import pytest
 
 from ddlog.check.program import check_program
 from ddlog.codegen.scalar import compile_function_table, row_expr
+from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
+from ddlog.io.jsonfiles import json_line
 from ddlog.sessions.program import Program, compile
 from ddlog.types import User
 from ddlog.values.fromjson import from_json
@@ -131,3 +134,102 @@ def test_compiling_does_not_change_the_checked_program() -> None:
         key = program.typedefs["Order"].constructors[0].json[2].key
         assert key is not None and (key.function is not None) == found
     assert checked.array_keys == {("Order", "items"): "id"} and compiled == checked
+
+
+FLATTENED = """
+import json
+typedef Pos = Pos{x: u32, y: u32}
+typedef Extra = Extra{note: string, #[rust="serde(flatten)"] more: Map<string, u32>}
+typedef Kind = Circle{r: u32} | Dot | #[rust="serde(rename=\\"line\\")"] Line{a: u32, b: u32}
+#[rust="serde(tag=\\"t\\")"]
+typedef Tagged = A{p: u32} | B
+#[rust="serde(untagged)"]
+typedef Loose = L{l: u32} | M{m: string}
+typedef Thing = Thing{
+    #[rust="serde(flatten)"] pos: Ref<Pos>,
+    name: string,
+    #[rust="serde(flatten)"] kind: Kind,
+    #[rust="serde(flatten)"] maybe: Option<Pt>,
+    #[rust="serde(flatten)"] tagged: Tagged,
+    #[rust="serde(flatten)"] loose: Loose,
+    #[rust="serde(with=\\"serde_with::json::nested\\")"] held: Vec<Pos>
+}
+typedef Pt = Pt{u: u32, v: u32}
+typedef Open = Open{id: u8, #[rust="serde(flatten)"] other: JsonValue}
+typedef Deep = Deep{d: u8, #[rust="serde(flatten)"] extra: Extra}
+typedef Wrapped = Wrapped{w: JsonWrapper<Vec<Pos>>}
+input relation Text(json: string)
+input relation Row(id: u8, #[rust="serde(flatten)"] pos: Pos, #[rust="serde(flatten)"] deep: Option<Extra>)
+output relation Out(id: u8, #[rust="serde(flatten)"] pos: Pos, #[rust="serde(flatten)"] deep: Option<Extra>)
+Out(id, pos, deep) :- Row(id, pos, deep).
+output relation Shown(text: string)
+function back(read: Result<'T, string>): string {
+    match (read) { Ok{x} -> to_json_string(x).unwrap_or("none"), Err{error} -> error }
+}
+function thing(json: string): Result<Thing, string> { from_json_string(json) }
+function open(json: string): Result<Open, string> { from_json_string(json) }
+function deep(json: string): Result<Deep, string> { from_json_string(json) }
+function wrapped(json: string): Result<Wrapped, string> { from_json_string(json) }
+Shown(back(thing(json))) :- Text(json).
+Shown(back(open(json))) :- Text(json).
+Shown(back(deep(json))) :- Text(json).
+Shown(back(wrapped(json))) :- Text(json).
+"""
+THING = '{"x":1,"y":2,"name":"n",%s"t":"%s,"held":"[{\\"x\\":3,\\"y\\":4}]"}'
+CIRCLE = '"Circle":{"r":5},'
+BACK = [
+    (0, THING % (CIRCLE + '"u":1,"v":2,', 'A","p":3,"l":7'), ""),
+    (0, THING % ('"Dot":null,', 'B","m":"x"'), ""),
+    (0, THING % ('"line":{"a":1,"b":2},', 'B","m":"x"'), ""),
+    (0, THING % (CIRCLE + '"u":1,', 'B","m":"x"'), THING % (CIRCLE, 'B","m":"x"')),
+    (0, THING % (CIRCLE + '"unknown":[],', 'B","m":"x"'), THING % (CIRCLE, 'B","m":"x"')),
+    (0, THING % ("", 'B","m":"x"'), "no variant of enum Kind found in flattened data at line 1 column 69"),
+    (0, THING % (CIRCLE, 'B"'), "data did not match any variant of untagged enum Loose at line 1 column 78"),
+    (0, (THING % (CIRCLE, 'B","m":"x"')).replace('"y":2,', ""), "missing field `y` at line 1 column 80"),
+    (0, '[1]', "invalid type: sequence, expected struct Thing at line 1 column 3"),
+    (1, '{"id":1,"a":[1.5],"b":null}', ""),
+    (1, '{"id":1}', ""),
+    (2, '{"d":1,"note":"x","a":1,"b":2}', ""),
+    (2, '{"d":1,"note":"x","a":"1"}', 'invalid type: string "1", expected bit<32> at line 1 column 25'),
+    (3, '{"w":"[{\\"x\\":3,\\"y\\":4}]"}', ""),
+    (3, '{"w":"[3]"}', "invalid type: integer `3`, expected struct Pos at line 1 column 2"),
+]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def flattened() -> Program:
+    """The program with flattened fields, compiled."""
+    return compile(FLATTENED)
+
+
+@pytest.mark.parametrize(("rule", "text", "expected"), BACK)
+def test_flattened_fields(flattened: Program, rule: int, text: str, expected: str) -> None:
+    assert shown(flattened, rule + 1, text) == (expected or text)
+
+
+@pytest.mark.parametrize("text", [text for rule, text, expected in BACK if rule == 0 and not expected])
+def test_facts_have_flattened_fields(flattened: Program, text: str) -> None:
+    typedefs = flattened.checked.typedefs
+    value = from_json(json.loads(text), User("Thing"), typedefs)
+    assert json.loads(json.dumps(to_json(value, User("Thing"), typedefs))) == json.loads(text) | {
+        "held": '[{"x": 3, "y": 4}]'
+    }
+    with pytest.raises(ValueError, match="no field 'unknown'"):
+        from_json(json.loads(text) | {"unknown": 1}, User("Thing"), typedefs)
+
+
+def test_columns_are_flattened(flattened: Program, tmp_path: Path) -> None:
+    rows = '{"id": 1, "x": 1, "y": 2, "note": "a", "more1": 7}\n{"id": 2, "x": 3, "y": 4}\n'
+    (tmp_path / "Row.jsonl").write_text(rows)
+    with flattened.session() as session:
+        session.load(tmp_path)
+        write = json_line(flattened.relations["Out"], session.typedefs)
+        assert "".join(map(write, session["Out"].tuples())) == rows
+    for wrong, message in (
+        ('{"id": 1, "x": 1}', "pos: Pos: missing field 'y'"),
+        ("[1, [1, 2], null]", "Row: expected an object, found an array of 3"),
+        ('{"id": 1, "x": 1, "y": 2, "more1": 7}', "deep: Extra: missing field 'note'"),
+    ):
+        (tmp_path / "Row.jsonl").write_text(wrong)
+        with flattened.session() as session, pytest.raises(DDlogError, match=message):
+            session.load(tmp_path)

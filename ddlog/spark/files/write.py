@@ -20,7 +20,7 @@ from ...errors.facts import CannotWrite
 from ...io.arrow import arrow_type
 from ...io.columns import TypeDefs, cell_writer
 from ...io.delimitedfiles import csv_header
-from ...io.jsonfiles import json_value_writer
+from ...io.jsonfiles import json_value_writer, members_writer
 from ...io.plainform import plain_form
 from ...lowering.building import column as stored_column
 from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
@@ -118,11 +118,19 @@ def _json_line(
         return _json_value(spark, codec, columns[0], JsonField("value"), typedefs)
     import json
 
+    named = forms_of(relation.constructor)
+    if any(form.flatten for form in named):
+        each = [_json_members(spark, codec, *pair, typedefs) for pair in zip(columns, named, strict=True)]
+        return f"concat('{{', array_join(filter(array({', '.join(each)}), part -> part <> ''), ', '), '}}')"
     parts = []
-    for place, (column, form) in enumerate(zip(columns, forms_of(relation.constructor), strict=True)):
+    for place, (column, form) in enumerate(zip(columns, named, strict=True)):
         opening = f"{', ' if place else '{'}{json.dumps(form.name, ensure_ascii=False)}: "
         parts += [string(opening), _json_value(spark, codec, column, form, typedefs)]
     return f"concat({', '.join(parts)}, '}}')"
+
+
+def _json_members(spark: Any, codec: Codec, column: Stored, form: JsonField, typedefs: TypeDefs) -> str:
+    return _text_call(spark, codec, column, lambda: members_writer(column.type, form, typedefs))
 
 
 def _json_value(spark: Any, codec: Codec, column: Stored, form: JsonField, typedefs: TypeDefs) -> str:

@@ -1,0 +1,80 @@
+"""Fields whose own fields stand among those of the struct around them in JSON: `serde(flatten)`.
+
+A struct or union takes the keys that it knows, and a struct leaves none of them to later fields. A Map takes
+every key that no field of the struct around it has by name.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..types import JsonField, Type, User
+from .shapes import forms_of, is_option, shape_of
+from .structs import TypeDefs, local_name
+
+ABSENT = object()
+"""What stands for a field that an object does not have."""
+
+
+def shares(
+    data: dict[str, Any], fields: Sequence[tuple[str, Type]], forms: Sequence[JsonField], typedefs: TypeDefs
+) -> tuple[list[Any], list[str]]:
+    """The part of an object that each field has, of a flattened one an object; and the keys that none has."""
+    named = {form.name for form in forms if not form.flatten}
+    rest = {key: value for key, value in data.items() if key not in named}
+    unknown, found = dict.fromkeys(rest), list[Any]()
+    for form, (_, of) in zip(forms, fields, strict=True):
+        if not form.flatten:
+            found.append(data.get(form.name, ABSENT))
+            continue
+        keys = _keys(of, typedefs)
+        part = {key: value for key, value in rest.items() if keys is None or key in keys}
+        if _is_union_by_name(of, typedefs):
+            part = dict(list(part.items())[:1])
+        found.append(part)
+        for key in part:
+            unknown.pop(key, None)
+            if keys is not None and not _is_shared(of, typedefs):
+                del rest[key]
+    return found, list(unknown)
+
+
+def _inner(of: Type) -> Type:
+    return of.args[0] if is_option(of) else of
+
+
+def _keys(of: Type, typedefs: TypeDefs) -> set[str] | None:
+    """The keys that a type knows; None for all."""
+    of = _inner(of)
+    if not isinstance(of, User) or of.name == "json::JsonValue":
+        return None
+    shape = shape_of(of, typedefs)
+    if _is_union_by_name(of, typedefs):
+        return {each.variant or local_name(each.name) for each in shape.constructors}
+    found = {shape.typedef.tag} if shape.typedef.tag else set[str]()
+    for constructor in shape.constructors:
+        for form, (_, field) in zip(forms_of(constructor), constructor.fields, strict=True):
+            inner = _keys(field, typedefs) if form.flatten else {form.name}
+            if inner is None:
+                return None
+            found |= inner
+    return found
+
+
+def _is_union_by_name(of: Type, typedefs: TypeDefs) -> bool:
+    """Whether a type is a union that JSON writes as an object with the constructor's name as its key."""
+    of = _inner(of)
+    if not isinstance(of, User) or of.name == "json::JsonValue":
+        return False
+    shape = shape_of(of, typedefs)
+    return shape.is_union and shape.typedef.tag is None
+
+
+def _is_shared(of: Type, typedefs: TypeDefs) -> bool:
+    """Whether later fields may have the keys of a type, too."""
+    of = _inner(of)
+    if not isinstance(of, User) or _is_union_by_name(of, typedefs):
+        return False
+    shape = shape_of(of, typedefs)
+    return shape.typedef.tag is not None or any(f.flatten for each in shape.constructors for f in each.json)
