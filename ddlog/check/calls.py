@@ -71,11 +71,7 @@ class UndecidedCall:
         elif not viable:
             self._report_none()
         elif final and not self.context.failed:
-            self.context.report(
-                errors.functions.AmbiguousCall(
-                    span=self.span, name=self.name, arguments=self._shown(), notes=places(viable)
-                )
-            )
+            self._report_several(viable)
         return len(viable) < 2 or final
 
     def build(self) -> core.Expr:
@@ -126,6 +122,19 @@ class UndecidedCall:
 
     def _shown(self) -> str:
         return ", ".join(self.context.show(each.type) for each in self.arguments)
+
+    def _report_several(self, viable: Sequence[Signature]) -> None:
+        modules = {each.module: each for each in viable}
+        choices = " or ".join(f"`{module}::{each.name}`" for module, each in modules.items() if module)
+        self.context.report(
+            errors.functions.AmbiguousCall(
+                span=self.span,
+                name=self.name,
+                arguments=self._shown(),
+                notes=places(viable),
+                help=f"write {choices}" if len(modules) == len(viable) else "",
+            )
+        )
 
     def _report_none(self) -> None:
         self.context.report(

@@ -57,8 +57,11 @@ class Rules(Builder):
             differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
-    def bare_atom(self, start: int, end: int, name: Token) -> ast.Atom:
-        return ast.Atom(name.value, None, None, self.span(start, end), self._at(name))
+    def bare_atom(self, start: int, end: int, name: Token, prime: Any, delay: Token | None) -> ast.Atom:
+        return ast.Atom(
+            name.value, None, None, self.span(start, end), self._at(name),
+            differentiated=prime is not None, delay=int(delay.value) if delay else None,
+        )  # fmt: skip
 
     def positional(self, start: int, end: int, value: ast.Expr) -> ast.Argument:
         return ast.Argument(None, value, self.span(start, end))
