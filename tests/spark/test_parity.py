@@ -94,6 +94,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         ("accumulation", ALL_LARGE),
         ("delays", ALL_LARGE),
         ("function_rows", ALL_LARGE),
+        ("reference_forms", ALL_LARGE),
         ("reference_patterns", ALL_LARGE),
         ("references", ALL_LARGE),
         ("stream_forms", ALL_LARGE),
