@@ -209,7 +209,9 @@ def test_functions_are_no_data() -> None:
 
 
 @pytest.mark.parametrize("numbers", [np.array([0, 1, 5]), np.array([], np.int64)])
-@pytest.mark.parametrize("type", [Bit(8), Signed(64), Bit(64), BigInt(), Float(64), Float(32)], ids=str)
+@pytest.mark.parametrize(
+    "type", [Bit(8), Signed(64), Bit(64), Bit(128), Signed(200), BigInt(), Float(64), Float(32)], ids=str
+)
 def test_numpy_arrays_are_taken(type: Type, numbers: Any) -> None:
     assert CODEC.decode(column(type), CODEC.encode(column(type), numbers)) == numbers.tolist()
 

@@ -135,7 +135,8 @@ class BytesForm:
     arrow = pa.binary()
 
     def encode(self, values: ValueList) -> pa.Array:
-        return pa.array([self.to_bytes(value) for value in values], self.arrow)
+        plain = values.tolist() if isinstance(values, np.ndarray) else values
+        return pa.array([self.to_bytes(value) for value in plain], self.arrow)
 
     def decode(self, array: pa.Array) -> list[Any]:
         return [self.from_bytes(data) for data in array.to_pylist()]
