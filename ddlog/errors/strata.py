@@ -50,9 +50,9 @@ def unstratifiable(links: tuple[Link, ...]) -> Diagnostic:
     first = links[0]
     if first.how == "gathered":
         between = [link for link in links if "$" not in link.source + link.target]
-        notes = tuple(Note(f"{link.target} depends on {link.source}", link.span) for link in between)
+        ways = tuple(Note(f"{link.target} depends on {link.source}", link.span) for link in between)
         return TransformerInCycle(
-            span=first.span, source=links[-1].source, target=links[1].target, notes=notes
+            span=first.span, source=links[-1].source, target=links[1].target, notes=ways
         )
     cycle = " -> ".join((first.source, *(link.target for link in links)))
     notes = [Note(f"Dependency cycle: {cycle}")]

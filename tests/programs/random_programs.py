@@ -4,7 +4,8 @@ Typed columns (a small number, a string, an option, a tuple), functions, pattern
 clause, and three strata: plain relations, mutually recursive ones, and negation and groups on top.
 Beside them stand rules from `PIECES`: other types of columns, relations of values, multisets, several
 heads, and groups inside expressions.
-Recursive rules only use functions into finite sets, so that every program ends.
+Recursive rules only use functions into finite sets, so that every program ends. The recursions of
+`grouping_programs` may not settle.
 """
 
 from __future__ import annotations
@@ -150,11 +151,33 @@ PIECES = [
     Up(Circle{a}, s.insert_imm(t)) :- Up(f, s), ~v(a, t), not s.contains(~s).
     output relation X(f: Figure, n: bit<64>)
     X(f, s.group_by(f).count()) :- Up(f, s).""",
+    """relation Span(a: bit<2>, s: Set<string>)
+    Span(a, set_singleton(s)) :- ~v(a, s).
+    Span(a, s) :- ~w(a, b), Span(b, t), var s = t.group_by(a).union().
+    output relation X(a: bit<2>, s: Set<string>)
+    X(a, s) :- Span(a, t), var s = t.group_by(a).union().""",
+    """relation Offer(a: bit<2>, cost: bit<64>, m: Mark)
+    Offer(a, 0, Plain) :- ~v(a, ~s).
+    Offer(b, cost + b as bit<64> + ~n, Dot{a}) :- X(a, (cost, _)), ~w(a, b).
+    output relation X(a: bit<2>, best: (bit<64>, Mark))
+    X(a, best) :- Offer(a, cost, m), var best = (cost, m).group_by(a).min().""",
+    """relation Part(a: bit<2>, via: bit<2>, b: bit<2>, n: bit<64>)
+    Part(a, a, b, b as bit<64> + 1) :- ~w(a, b).
+    Part(a, c, b, b as bit<64> + 1) :- X(a, c), ~w(c, b), not ~v(a, ~s).
+    output relation X(a: bit<2>, b: bit<2>)
+    X(a, b) :- Part(a, c, b, n), var all = (c, n).group_by((a, b)).sum_second(), all > ~n + 1.""",
+    """output relation X(a: bit<2>, n: bit<2>)
+    X(a, ~n) :- ~v(a, _).
+    X(b, most) :- ~w(a, b), X(a, n), var most = n.group_by(b).max().
+    output relation Few(s: string, n: bit<64>)
+    Few(s, n) :- Few(t, m), ~v(_, s), var g = (t, m).group_by(s), var n = min(g.count_distinct(), 2).
+    Few(~s, 1).""",
 ]
 
 TYPES = {"n": "bit<2>", "s": "string"}
 INPUTS = {"Num": "nn", "Tag": "ns", "Bag": "s"}
 POOL = {"n": ["i", "j", "k"], "s": ["p", "q"]}
+WHOLE = ["g.min()", "g.max()", "g.sum()", "g.count_distinct() as bit<2>", "g.fold(|m, n| (m ^ n) + 1, 2)"]
 LITERALS = {"n": ["0", "1", "2"], "s": ['"a"', '"b"']}
 
 
@@ -228,6 +251,35 @@ def value(draw: Any, kind: str, bound: dict[str, list[str]]) -> str:
             )
         )
     return str(draw(st.sampled_from([*plain, f"turn({name})"])))
+
+
+# Bodies with the strings p, q and the numbers i, j, k, of which at least i and j are in each.
+NEAR = [
+    "R(i, j), Num(j, k)", "Num(i, k), R(k, j)", "R(i, k), R(k, j)", "S(p, i), R(i, j)", "S(p, j), Num(i, j)",
+    "R(i, j), Tag(j, p), S(p, k)", "Tag(i, p), S(p, j)", "R(i, j)", "Num(i, j), not Tag(j, \"a\"), R(j, k)",
+    "S(p, i), S(p, j), i <= j", "Num(i, j), S(\"b\", i)",
+]  # fmt: skip
+
+
+@st.composite
+def grouping_rules(draw: Any, name: str, kind: str) -> str:
+    """A rule that groups numbers; its first column is of the given kind."""
+    body = draw(st.sampled_from([each for each in NEAR if kind == "n" or "(p" in each or " p)" in each]))
+    item = draw(st.sampled_from(["i", "j", "j", "next(j)", "(i ^ j)", "k" if "k" in body else "j"]))
+    key = "p" if kind == "s" else draw(st.sampled_from("ij"))
+    whole = draw(st.sampled_from(WHOLE))
+    return f"{name}(a, {whole}) :- {body}, var a = {key}, var b = {item}, var g = b.group_by(a)."
+
+
+@st.composite
+def grouping_programs(draw: Any) -> str:
+    """The text of a program in which R and S group each other and themselves. It may not settle."""
+    lines = [HEADER, "R(a, b) :- Num(a, b).", "S(s, a) :- Tag(a, s)."]
+    for name, types in (("R", "nn"), ("S", "sn")):
+        columns = ", ".join(f"c{k}: {TYPES[kind]}" for k, kind in enumerate(types))
+        lines.append(f"output relation {name}({columns})")
+        lines += [draw(grouping_rules(name, types[0])) for _ in range(draw(st.integers(1, 2)))]
+    return "\n".join(lines)
 
 
 @st.composite
@@ -392,6 +444,16 @@ def timed_transactions(draw: Any) -> list[list[tuple[str, tuple[Any, ...], int]]
     """Transactions with elements of the stream."""
     flow = st.lists(st.tuples(st.just("Flow"), st.tuples(small, letters), st.just(1)), max_size=4)
     return [one + draw(flow) for one in draw(transactions()) + draw(transactions())]
+
+
+@st.composite
+def edges(draw: Any) -> list[list[tuple[str, tuple[Any, ...], int]]]:
+    """Transactions of Num and Tag alone."""
+    signs = st.sampled_from([1, 1, 1, -1])
+    one = st.one_of(
+        st.tuples(st.just("Num"), ROWS["Num"], signs), st.tuples(st.just("Tag"), ROWS["Tag"], signs)
+    )
+    return draw(st.lists(st.lists(one, min_size=1, max_size=8), min_size=1, max_size=6))  # type: ignore[no-any-return]
 
 
 @st.composite

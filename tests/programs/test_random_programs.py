@@ -4,14 +4,24 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 
 import ddlog
 from ddlog.engine.reference import evaluate
+from ddlog.engine.settling import Unsettled
 from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
-from .random_programs import MULTISETS, programs, timed_programs, timed_transactions, transactions
+from .random_programs import (
+    MULTISETS,
+    edges,
+    grouping_programs,
+    programs,
+    timed_programs,
+    timed_transactions,
+    transactions,
+)
 
 thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
 
@@ -23,6 +33,18 @@ Zset = dict[tuple[Any, ...], int]
 def test_every_change_of_every_transaction(
     text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
 ) -> None:
+    follow(text, stream)
+
+
+@thorough
+@given(grouping_programs(), edges())
+def test_recursions_with_groups(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """Where a recursion does not settle, the transaction is an error, and leaves no trace."""
+    follow(text, stream)
+
+
+def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """Compares all changes of a program with the definition."""
     program = ddlog.compile(text)
     plain = program.circuit("relational", records="values")
     contents: dict[str, Zset] = {name: {} for name in program.names("input")}
@@ -31,6 +53,7 @@ def test_every_change_of_every_transaction(
         for name, rows in before.items():
             assert set(session[name].tuples()) == set(rows)
         for transaction in stream:
+            last = {name: dict(rows) for name, rows in contents.items()}
             for relation, row, sign in transaction:
                 rows = contents[relation]
                 weight = rows.get(row, 0) + sign if relation in MULTISETS else int(sign > 0)
@@ -38,9 +61,19 @@ def test_every_change_of_every_transaction(
                 if not weight:
                     del rows[row]
                 (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            try:
+                after = evaluate(plain, contents)
+            except Unsettled:
+                with pytest.raises(ddlog.DDlogError, match="never settles"):
+                    session.commit()
+                session.rollback()
+                contents = last
+                for name, rows in before.items():
+                    assert set(session[name].tuples()) == set(rows), name
+                continue
             changes = session.commit()
-            after = evaluate(plain, contents)
             for name in program.names("output"):
+                assert set(session[name].tuples()) == set(after[name]), name
                 wanted = {
                     row: after[name].get(row, 0) - before[name].get(row, 0)
                     for row in {**after[name], **before[name]}

@@ -20,7 +20,14 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.programs_oracle import ORACLES, PROGRAMS
-from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from ..programs.random_programs import (
+    edges,
+    grouping_programs,
+    programs,
+    timed_programs,
+    timed_transactions,
+    transactions,
+)
 from ..programs.test_corpus import CORPUS
 
 if TYPE_CHECKING:
@@ -95,6 +102,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         ("delays", ALL_LARGE),
         ("function_rows", ALL_LARGE),
         ("reference_forms", ALL_LARGE),
+        ("recursive_groups", ALL_LARGE),
         ("reference_patterns", ALL_LARGE),
         ("references", ALL_LARGE),
         ("stream_forms", ALL_LARGE),
@@ -128,7 +136,16 @@ def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOp
             for relation, row, sign in transaction:
                 for session in (here, there):
                     (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
-            wanted, got = here.commit(), there.commit()
+            try:
+                wanted = here.commit()
+            except ddlog.DDlogError as unsettled:
+                with pytest.raises(ddlog.DDlogError) as raised:
+                    there.commit()
+                assert str(raised.value) == str(unsettled)
+                here.rollback()
+                there.rollback()
+                continue
+            got = there.commit()
             assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
         for relation in program.relations:
             assert list(there[relation].weighted()) == list(here[relation].weighted()), relation
@@ -154,6 +171,16 @@ def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark)
+
+    check()
+
+
+def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
+    @seed(2)
+    @settings(sampled, max_examples=2 * EXAMPLES)
+    @given(grouping_programs(), edges())
+    def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
+        follow(text, stream, ON_CLUSTER, spark)
 
     check()
 
