@@ -15,7 +15,7 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.nearest import nearest
 from ..errors.source import Span
 from . import syntax as ast
-from .clauses import HornClause, Literal, Negated, Numbered, Range, Summary
+from .clauses import HornClause, Literal, Negated, Numbered, Range, Summary, rebuilt
 from .functors import CONVERTED, FUNCTORS
 from .types import Types
 
@@ -177,6 +177,8 @@ class Kinds:
                 if not self.types.exists(type):
                     self.found.append(errors.Unknown(what="type", name=type, span=span))
                 self._set(key, self.types.kind(type), span)
+                if isinstance(value, ast.Nil | ast.Record):
+                    self._join(_key(value), key, span)
             case ast.FunctorCall():
                 self._call(expr)
             case ast.UserCall(span, name, args) if name in self.types.functors:
@@ -245,6 +247,21 @@ class Kinds:
         if self._count(f"a `{kind}`", len(fields), record.items, record.span):
             for item, field in zip(record.items, fields, strict=True):
                 self._set(_key(item), self.types.kind(field.type), item.span)
+
+
+def without_idle_casts(clause: HornClause, kinds: Kinds) -> HornClause:
+    """The clause with variables in place of their casts to the kind that they have."""
+
+    def plain(expr: Any) -> Any:
+        match expr:
+            case ast.Cast(_, ast.Var() as value, _) if kinds.of(value) == kinds.of(expr):
+                return value
+        return expr
+
+    heads, body = rebuilt(clause.heads, plain), rebuilt(clause.body, plain)
+    if heads is clause.heads and body is clause.body:
+        return clause
+    return HornClause(heads, body, clause.span)
 
 
 def _key(expr: ast.Expr) -> object:

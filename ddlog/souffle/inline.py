@@ -114,10 +114,8 @@ class _Inliner:
         match literal:
             case ast.Atom(_, name) if name in self.clauses:
                 return self._atom(literal, depth)
-            case Negated(span, ast.Atom(_, name)) if name in self.clauses:
-                what, why = f"the negation of `{name}`", "an `inline` relation that binds no variables"
-                self.found.append(errors.CannotTranslate(what=what, why=why, span=span))
-                return []
+            case Negated(_, ast.Atom(_, name) as atom) if name in self.clauses:
+                return self._negated(atom, depth)
             case Summary():
                 outer, self.counting = self.counting, literal.function in OF_WITNESSES
                 inner = tuple(each for body in literal.bodies for each in self.bodies(body, depth))
@@ -138,6 +136,19 @@ class _Inliner:
             result += self.bodies(self._applied(clause, atom), depth + 1)
         return result
 
+    def _negated(self, atom: ast.Atom, depth: int) -> list[tuple[Literal, ...]]:
+        """The bodies that make all bodies of a term false: of each of them one literal must not hold."""
+        ways: list[list[Literal]] = []
+        for applied in self._atom(atom, depth):
+            body = _without_own(applied, names_of(atom))
+            opposites = [_opposite(literal) for literal in body]
+            if not names_of(body) <= names_of(atom) or None in opposites:
+                what, why = f"the negation of `{atom.name}`", "an `inline` relation with variables of its own"
+                self.found.append(errors.CannotTranslate(what=what, why=why, span=atom.span))
+                return []
+            ways.append([each for each in opposites if each is not None])
+        return list(itertools.product(*ways))
+
     def _applied(self, clause: HornClause, atom: ast.Atom) -> tuple[Literal, ...]:
         """The body of a clause for the arguments of a term."""
         names = {name: f"{name}#in{next(self.number)}" for name in sorted(_all_names(clause))}
@@ -150,6 +161,40 @@ class _Inliner:
             elif not isinstance(actual, ast.Wildcard):
                 equalities.append(ast.Compare(atom.span, "=", actual, renamed(formal, names)))
         return (*equalities, *renamed(clause.body, names))
+
+
+_OPPOSITE = {"=": "!=", "!=": "=", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
+
+
+def _without_own(body: Sequence[Literal], given: Collection[str]) -> tuple[Literal, ...]:
+    """The body, with the value in place of each further variable that is equal to one that is not further."""
+    for literal in body:
+        match literal:
+            case ast.Compare(_, "=", value, ast.Var(_, name)) if name not in given and names_of(value) <= set(
+                given
+            ):
+                rest = tuple(each for each in body if each is not literal)
+                return _without_own(_replaced(rest, name, value), given)
+    return tuple(body)
+
+
+def _replaced(node: Any, name: str, value: ast.Expr) -> Any:
+    def replacement(each: Any) -> Any:
+        return value if isinstance(each, ast.Var) and each.name == name else each
+
+    return rebuilt(node, replacement)
+
+
+def _opposite(literal: Literal) -> Literal | None:
+    """The literal that holds where another one does not; None if there is none."""
+    match literal:
+        case ast.Compare(_, op):
+            return replace(literal, op=_OPPOSITE[op])
+        case Negated(_, term):
+            return term
+        case ast.Atom() | ast.Test():
+            return Negated(literal.span, literal)
+    return None
 
 
 def _all_names(node: Any) -> set[str]:

@@ -145,11 +145,16 @@ class Relations:
             near = nearest(directive.relation, self.declared)
             name = directive.relation
             self.found.append(errors.Unknown(what="relation", name=name, near=near, span=directive.span))
-        elif directive.what == "limitsize":
-            what, why = "`.limitsize`", "no relation here ends before its rules do"
-            self.found.append(errors.CannotTranslate(what=what, why=why, span=directive.span))
         else:
             declared.directives.append(directive)
+
+    def check_limits(self) -> None:
+        """Reports the limits that would end recursions."""
+        for each in self.declared.values():
+            for directive in each.directives:
+                if directive.what == "limitsize" and each.is_recursive:
+                    what, why = "`.limitsize`", "no recursion here ends before its rules do"
+                    self.found.append(errors.CannotTranslate(what=what, why=why, span=directive.span))
 
     # ---------------------------------------------------------------- output
 
@@ -229,6 +234,9 @@ class Relations:
                     yield from self._of_input(each, directive)
                 case "output":
                     yield from _of_output(each, directive)
+                case "limitsize":
+                    text = f"the limit of {each.name} is left out: only recursions end early by it"
+                    yield _of_text(text, directive.span)
                 case "printsize":
                     text = f"the size of {each.name} is printed by `--sizes --relation {each.name}`"
                     yield _of_text(text, directive.span)

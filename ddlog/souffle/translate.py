@@ -23,7 +23,7 @@ from .components import instantiate
 from .counters import shares, write_number
 from .files.transfers import Transfer
 from .functors import function_text
-from .infer import Kinds
+from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .kept import keep_rows
 from .names import global_names
@@ -91,10 +91,11 @@ class _Translator:
         self.found += self.types.found
         _stop_at(self.found)
         plain, columns = self._without_open(self._clauses()), self.relations.column_types()
-        typed = [(clause, self._kinds(clause, columns)) for clause in plain]
+        typed = [self._typed(clause, columns) for clause in plain]
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         self.relations.allow_nil_in_facts()
         self._find_recursion(plain)
+        self.relations.check_limits()
         self.output.shares = shares(plain, list(map(self._is_recursive, plain)))
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
@@ -134,10 +135,14 @@ class _Translator:
             declared[name].is_carried = True
         return carried
 
-    def _kinds(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> Kinds:
+    def _typed(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> tuple[HornClause, Kinds]:
+        """The clause and its kinds, without casts of variables to the kind that they have."""
         kinds = Kinds(clause, columns, self.types)
+        plain = without_idle_casts(clause, kinds)
+        if plain is not clause:
+            kinds = Kinds(plain, columns, self.types)
         self.found += kinds.found
-        return kinds
+        return plain, kinds
 
     def _mark_nil(self, clause: HornClause, kinds: Kinds) -> None:
         """Notes the record types of which the clause has a `nil`."""
