@@ -22,11 +22,12 @@ def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
         known = context.know(value.type)
         match known:
             case Tuple(items) if name.isdigit() and int(name) < len(items):
-                return _item(context, value, int(name), items[int(name)], span)
+                return _item(context, value.settled, int(name), items[int(name)], span)
             case User():
-                return _struct_field(context, value, known, name, span)
+                return _struct_field(context, value.settled, known, name, span)
             case _ if wrapped(known) is not None:
-                return field(context, replace(value, type=unwrapped(known), place=None), name, span)
+                content = replace(value, type=unwrapped(known), place=None, decided=None)
+                return field(context, content, name, span)
             case Opaque("ddlog_std::Group") if name == "key":
                 signatures = context.environment.functions("group_key", context.module)
                 return call(context, "group_key", span, signatures, [value])
@@ -37,7 +38,7 @@ def field(context: Context, value: Typed, name: str, span: Span) -> Typed:
             case _:
                 return context.fail(_no_field(context, value, name, span))
 
-    return context.undecided(span, decide)
+    return context.undecided(span, decide, value.place)
 
 
 def _no_field(

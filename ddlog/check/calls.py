@@ -11,7 +11,9 @@ from ..errors.source import Span
 from ..names.signatures import Signature
 from ..types import Bit, Signed, String, Type, TypeVar, wrapped
 from ..types.unify import is_unknown, substitute
-from .context import Border, Context, Local, Typed
+from .context import Border, Context, Typed
+
+NO_PLACE = "it is not a variable or a part of one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,9 +203,7 @@ def mutate(context: Context, target: Typed) -> None:
     """Demands that the expression may be assigned to."""
     place = target.place
     if place is None:
-        context.report(
-            errors.types.NotAssignable(span=target.span, reason="it is not a variable or a part of one")
-        )
+        context.report(errors.types.NotAssignable(span=target.span, reason=NO_PLACE))
     elif not place.mutable:
         name = place.name.partition("$")[0]
         reason = f"`{name}` is neither a `var` nor a `mut` parameter"
@@ -218,10 +218,26 @@ def mutate(context: Context, target: Typed) -> None:
         help_ = before if place.beyond is Border.CONDITION else ""
         context.report(errors.types.NotAssignable(span=target.span, reason=reason, notes=notes, help=help_))
     else:
-        changed: Local | None = place
-        while changed is not None:
-            changed.mutated = True
-            changed = changed.path.place if changed.path is not None else None
+        changed: Typed | None = target
+        while changed is not None and changed.place is not None:
+            changed.place.mutated = True
+            _check_decided(context, changed, target.span)
+            changed = changed.place.path
+
+
+def _check_decided(context: Context, part: Typed, span: Span) -> None:
+    """Demands that an undecided part of a variable turn out to be one, and not the content of a Ref."""
+
+    def ask(final: bool) -> bool:
+        settled = part.settled
+        if settled.decided is not None and not final:
+            return False
+        if settled.place is None and not context.failed:
+            context.report(errors.types.NotAssignable(span=span, reason=NO_PLACE))
+        return True
+
+    if part.decided is not None:
+        context.ask(ask)
 
 
 def to_string(context: Context, value: Typed) -> Typed:

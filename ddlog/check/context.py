@@ -8,7 +8,7 @@ default types of literals where nothing else decides; only then is core built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Protocol
@@ -48,12 +48,20 @@ class Local:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """An expression whose type is being inferred. `build` may be called once all is solved."""
+    """An expression whose type is being inferred. `build` may be called once all is solved. `place` is the
+    variable that this is, or is a part of. `decided` has the meaning of an undecided expression as soon as it
+    is known; it may turn out that this is no part of `place`."""
 
     type: Type
     span: Span
     build: Callable[[], core.Expr]
-    place: Local | None = None  # the variable that this is, or is a part of
+    place: Local | None = None
+    decided: Sequence[Typed] | None = None
+
+    @property
+    def settled(self) -> Typed:
+        """The expression as far as it is decided."""
+        return self.decided[0].settled if self.decided else self
 
 
 @dataclass(slots=True)
@@ -274,8 +282,11 @@ class Context:
         if not question(False):
             self._questions.append(Question(question))
 
-    def undecided(self, span: Span, decide: Callable[[bool], Typed | None]) -> Typed:
-        """An expression whose meaning hangs on types that may be known only later."""
+    def undecided(
+        self, span: Span, decide: Callable[[bool], Typed | None], place: Local | None = None
+    ) -> Typed:
+        """An expression whose meaning hangs on types that may be known only later; `place` is what it may be
+        a part of."""
         now = decide(False)
         if now is not None:
             return now
@@ -292,7 +303,7 @@ class Context:
             return True
 
         self.ask(ask)
-        return Typed(result, span, lambda: decided[0].build())
+        return Typed(result, span, lambda: decided[0].build(), place, decided)
 
     def later(self, check: Callable[[], None]) -> None:
         """A check to do when all types are known."""

@@ -136,10 +136,14 @@ def _composite(
 ) -> Typed:
     match expr:
         case syntax.VectorLit(items, span):
-            typed = [infer(context, item, scope) for item in items]
+            known = context.know(expected) if expected is not None else None
+            element = known.args[0] if isinstance(known, Opaque) and len(known.args) == 1 else None
+            typed = [infer(context, item, scope, element) for item in items]
             return literal.vector(context, typed, span)
         case syntax.MapLit(pairs, span):
-            both = [(infer(context, k, scope), infer(context, v, scope)) for k, v in pairs]
+            known = context.know(expected) if expected is not None else None
+            held = known.args[1] if isinstance(known, Opaque) and len(known.args) == 2 else None
+            both = [(infer(context, k, scope), infer(context, v, scope, held)) for k, v in pairs]
             return literal.mapping(context, both, span)
         case syntax.TupleExpr(items, span):
             return tuple_(context, items, span, scope, expected)
