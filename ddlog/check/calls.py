@@ -67,7 +67,9 @@ class UndecidedCall:
         if len(viable) > 1:
             viable = [each for each in viable if self.fits(each, with_result=True)] or viable[:0]
         if len(viable) > 1 and (final or self._arguments_known()):
-            viable = most_specific(viable, self.context.module)
+            best = most_specific(viable, self.context.module)
+            if final or not _told_apart_by_result(best, viable):
+                viable = best
         if len(viable) == 1:
             self._commit(viable[0])
         elif not viable:
@@ -133,15 +135,27 @@ class UndecidedCall:
                 span=self.span,
                 name=self.name,
                 arguments=self._shown(),
+                wanted=self._wanted(viable),
                 notes=places(viable),
                 help=f"write {choices}" if len(modules) == len(viable) else "",
             )
         )
 
+    def _wanted(self, candidates: Sequence[Signature]) -> str:
+        """The type that the result must have, if that is known and the arguments suit some function."""
+        known = self.context.know(self.result)
+        suits = any(self.fits(each) for each in candidates)
+        return f" and give {self.context.show(known)}" if suits and not is_unknown(known) else ""
+
     def _report_none(self) -> None:
+        wanted = self._wanted(self.candidates)
         self.context.report(
             errors.functions.NoSuchOverload(
-                span=self.span, name=self.name, arguments=self._shown(), notes=places(self.candidates)
+                span=self.span,
+                name=self.name,
+                arguments=self._shown(),
+                wanted=wanted.replace(" give", " gives"),
+                notes=places(self.candidates),
             )
         )
 
@@ -170,6 +184,12 @@ def call(
         context.substitution.unify(decision.result, expected)
     context.ask(decision.ask)
     return Typed(decision.result, span, decision.build)
+
+
+def _told_apart_by_result(best: Sequence[Signature], viable: Sequence[Signature]) -> bool:
+    """Whether another function than the best has the same parameters, so that the result decides."""
+    shapes = [each.shape[:-1] for each in viable]
+    return any(shapes.count(each.shape[:-1]) > 1 for each in best)
 
 
 def most_specific(candidates: Sequence[Signature], module: str) -> list[Signature]:

@@ -89,11 +89,10 @@ def _functions(environment: Environment, module: ModuleSyntax, name: str) -> Ite
     for signature in environment.functions(name, module.name):
         if signature.module != module.name:
             continue
-        types = tuple(each.type for each in signature.parameters)
-        if types in seen:
-            notes = (Note("also defined here", seen[types]),)
+        if signature.shape in seen:
+            notes = (Note("also defined here", seen[signature.shape]),)
             yield errors.functions.SameSignature(span=signature.span, name=name, notes=notes)
-        seen.setdefault(types, signature.span)
+        seen.setdefault(signature.shape, signature.span)
         if signature.declaration.body is None:
             if signature.overloaded:
                 yield errors.modules.ExternOverloaded(span=signature.span, name=name)

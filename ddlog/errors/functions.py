@@ -41,19 +41,23 @@ class WrongArgumentCount(Diagnostic):
 class NoSuchOverload(Diagnostic):
     """A call with arguments that no function of the name takes."""
 
-    title: ClassVar[str] = "no function `{name}` takes arguments ({arguments})"
+    title: ClassVar[str] = "no function `{name}` takes arguments ({arguments}){wanted}"
     name: str
     arguments: str
+    wanted: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AmbiguousCall(Diagnostic):
     """A call with arguments that several functions of the name take."""
 
-    title: ClassVar[str] = "ambiguous call of `{name}`: several functions take arguments ({arguments})"
+    title: ClassVar[str] = (
+        "ambiguous call of `{name}`: several functions take arguments ({arguments}){wanted}"
+    )
     suggestion: ClassVar[str] = "write the type of an argument, or of the result, with `: T`"
     name: str
     arguments: str
+    wanted: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +104,7 @@ class InfiniteInstances(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SameSignature(Diagnostic):
-    """Two functions with the same name and parameter types."""
+    """Two functions with the same name, and the same types of parameters and of the result."""
 
-    title: ClassVar[str] = "function `{name}` is declared twice with these parameter types"
+    title: ClassVar[str] = "function `{name}` is declared twice with these types"
     name: str

@@ -151,12 +151,14 @@ class Environment:
         for spelling in dict.fromkeys((name, SPELLINGS.get(name, name))):
             last, modules = self.visible(spelling, module)
             found += [signature for each in modules for signature in self._declared(each, last)]
-        own = {tuple(p.type for p in each.parameters) for each in found if each.module == module}
-        return tuple(
-            each
-            for each in found
-            if each.module == module or tuple(p.type for p in each.parameters) not in own
-        )
+        own = {each.shape for each in found if each.module == module}
+        taken = {shape[:-1] for shape in own}  # from the library: a module's own functions hide those of it
+
+        def hidden(each: Signature) -> bool:
+            library = self.modules[each.module].path is None
+            return each.shape in own or (library and each.shape[:-1] in taken)
+
+        return tuple(each for each in found if each.module == module or not hidden(each))
 
     def _declared(self, module: ModuleSyntax, name: str) -> tuple[Signature, ...]:
         place = (module.name, name)

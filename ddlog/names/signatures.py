@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from .. import core, syntax
 from ..errors.source import Span
-from ..types import Type
+from ..types import Type, TypeVar
 from ..types.unify import substitute
 
 
@@ -46,4 +46,12 @@ class Signature:
         if self.overloaded:
             mapping = dict(zip(self.variables, types, strict=True))
             name += f"({', '.join(str(substitute(p.type, mapping)) for p in self.parameters)})"
+            name += f": {substitute(self.result, mapping)}"
         return name
+
+    @property
+    def shape(self) -> tuple[Type, ...]:
+        """The types of the parameters and of the result, whatever the names of type variables. Two functions
+        of one name and shape cannot be told apart."""
+        numbered: dict[str, Type] = {name: TypeVar(str(i)) for i, name in enumerate(self.variables)}
+        return tuple(substitute(each, numbered) for each in (*(p.type for p in self.parameters), self.result))
