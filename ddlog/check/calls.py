@@ -135,26 +135,24 @@ class UndecidedCall:
                 span=self.span,
                 name=self.name,
                 arguments=self._shown(),
-                wanted=self._wanted(viable),
                 notes=places(viable),
                 help=f"write {choices}" if len(modules) == len(viable) else "",
             )
         )
 
-    def _wanted(self, candidates: Sequence[Signature]) -> str:
+    def _wanted(self) -> str:
         """The type that the result must have, if that is known and the arguments suit some function."""
         known = self.context.know(self.result)
-        suits = any(self.fits(each) for each in candidates)
-        return f" and give {self.context.show(known)}" if suits and not is_unknown(known) else ""
+        suits = any(map(self.fits, self.candidates))
+        return f" and gives {self.context.show(known)}" if suits and not is_unknown(known) else ""
 
     def _report_none(self) -> None:
-        wanted = self._wanted(self.candidates)
         self.context.report(
             errors.functions.NoSuchOverload(
                 span=self.span,
                 name=self.name,
                 arguments=self._shown(),
-                wanted=wanted.replace(" give", " gives"),
+                wanted=self._wanted(),
                 notes=places(self.candidates),
             )
         )

@@ -51,13 +51,10 @@ class NoSuchOverload(Diagnostic):
 class AmbiguousCall(Diagnostic):
     """A call with arguments that several functions of the name take."""
 
-    title: ClassVar[str] = (
-        "ambiguous call of `{name}`: several functions take arguments ({arguments}){wanted}"
-    )
+    title: ClassVar[str] = "ambiguous call of `{name}`: several functions take arguments ({arguments})"
     suggestion: ClassVar[str] = "write the type of an argument, or of the result, with `: T`"
     name: str
     arguments: str
-    wanted: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
