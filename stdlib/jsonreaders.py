@@ -5,7 +5,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
-from ..types import BigInt, Bit, Bool, Constructor, Float, Opaque, Signed, String, Tuple, Type, TypeDef, User
+from ..types import (
+    BigInt,
+    Bit,
+    Bool,
+    Constructor,
+    Float,
+    Opaque,
+    Signed,
+    String,
+    TextForm,
+    Tuple,
+    Type,
+    TypeDef,
+    User,
+)
 from ..values import Map, Set, TypeDefs, Vec, constructors_of, default_value, local_name, make
 from .jsonlayout import SETS, FieldLayout, is_named, layout, unwrapped, variant
 from .jsonscalars import ReadJson, any_json, deeper, expecting, floating, integer, key_reader, mismatch, never
@@ -118,9 +132,12 @@ class JsonReaders:
             return any_json
         if type.name == "json::JsonWrapper":
             return self._wrapper(type, constructors[0])
-        if len(constructors) == 1:
-            return self._fields(type, constructors[0], f"struct {variant(constructors[0])}")
-        return self._union(type, constructors)
+        text = self.typedefs[type.name].text
+        if len(constructors) > 1:
+            read = self._union(type, constructors)
+        else:
+            read = self._fields(type, constructors[0], f"struct {variant(constructors[0])}")
+        return read if text is None else _or_text(read, text)
 
     def _fields(self, type: User, constructor: Constructor, what: str) -> ReadJson:
         """The fields as an object, or as an array."""
@@ -269,6 +286,20 @@ def _held(item: ReadJson) -> ReadJson:
         return read_text(data, item)
 
     return read
+
+
+def _or_text(read: ReadJson, text: TextForm) -> ReadJson:
+    """The reader of a type whose values are also written as text."""
+
+    def read_either(data: Any, depth: int) -> Any:
+        if not isinstance(data, str):
+            return read(data, depth)
+        try:
+            return text.read(data)
+        except ValueError as error:
+            raise Refused(f"invalid value: {error}") from None
+
+    return read_either
 
 
 def _by_name(what: str, readers: Mapping[str, ReadJson], units: Mapping[str, Any]) -> ReadJson:

@@ -7,6 +7,7 @@ not. It shows the rule with what tells rows apart in the value, and functions th
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import core, errors, syntax
@@ -29,18 +30,22 @@ def equal_values(
 ) -> list[errors.grouping.EqualValues]:
     """The warnings about the rules of these declarations, which are some of all `rules`; none for those that
     `#[distinct]` marks."""
-    dependencies, uses = Dependencies(relations, rules), _Uses(functions)
     found: list[errors.grouping.EqualValues] = []
     grouping = [rule for rule in rules if any(isinstance(each, core.GroupBy) for each in rule.body)]
     if not grouping:
         return found
-    for each in declarations:
-        if isinstance(each, syntax.RuleDecl | syntax.ForDecl) and not _is_marked(each):
-            for rule in grouping:
-                if _within(rule.span, each.span):
-                    for place, clause in enumerate(rule.body):
-                        if isinstance(clause, core.GroupBy):
-                            found += _in_group(dependencies, uses, rule, each.span, place, clause)
+    dependencies, uses = Dependencies(relations, rules), _Uses(functions)
+    written = [each for each in declarations if isinstance(each, syntax.RuleDecl | syntax.ForDecl)]
+    written.sort(key=lambda each: _start(each.span))
+    starts = [_start(each.span) for each in written]
+    for rule in grouping:
+        before = bisect_right(starts, _start(rule.span))
+        declaration = written[before - 1] if before else None
+        if declaration is None or _is_marked(declaration) or not _within(rule.span, declaration.span):
+            continue
+        for place, clause in enumerate(rule.body):
+            if isinstance(clause, core.GroupBy):
+                found += _in_group(dependencies, uses, rule, declaration.span, place, clause)
     return found
 
 
@@ -217,6 +222,10 @@ def _text(value: core.Expr) -> str:
 def _keys(group: core.GroupBy) -> str:
     names = [_written(key) for key in group.keys]
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
+
+
+def _start(span: Span) -> tuple[str, int, int]:
+    return span.source.name, span.line, span.column
 
 
 def _within(inner: Span | None, outer: Span) -> bool:

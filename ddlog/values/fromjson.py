@@ -13,6 +13,7 @@ from .. import values
 from ..syntax.digits import to_int
 from ..types import Constructor, Float, Function, JsonField, KeyOf, Opaque, String, Tuple, Type, User
 from . import local_name
+from .anyjson import JSON_VALUE, from_any_json
 from .cells import WRITTEN_WORDS
 from .closures import no_written_form
 from .flattened import ABSENT, shares
@@ -98,6 +99,8 @@ def _user_from_json(data: Any, type: User, typedefs: TypeDefs) -> Any:
         named = shape.constructor(name)
         if named is not None:
             return _constructor_from_json(inner, shape, named, typedefs)
+    if type == JSON_VALUE:
+        return from_any_json(data, typedefs)
     if is_option(type):
         none, some = shape.constructors
         if data is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.io.jsonfiles import json_line
 from ddlog.sessions.program import Program, compile
+from ddlog.stdlib.jsonvalues import from_value
 from ddlog.types import User
 from ddlog.values.fromjson import from_json
 from ddlog.values.tojson import to_json
@@ -138,6 +140,8 @@ def test_compiling_does_not_change_the_checked_program() -> None:
 
 FLATTENED = """
 import json
+import net::ipv4
+import time
 typedef Pos = Pos{x: u32, y: u32}
 typedef Extra = Extra{note: string, #[rust="serde(flatten)"] more: Map<string, u32>}
 typedef Kind = Circle{r: u32} | Dot | #[rust="serde(rename=\\"line\\")"] Line{a: u32, b: u32}
@@ -158,6 +162,7 @@ typedef Pt = Pt{u: u32, v: u32}
 typedef Open = Open{id: u8, #[rust="serde(flatten)"] other: JsonValue}
 typedef Deep = Deep{d: u8, #[rust="serde(flatten)"] extra: Extra}
 typedef Wrapped = Wrapped{w: JsonWrapper<Vec<Pos>>}
+typedef Stay = Stay{at: Ipv4Addr, days: Vec<Date>}
 input relation Text(json: string)
 input relation Row(id: u8, #[rust="serde(flatten)"] pos: Pos, #[rust="serde(flatten)"] deep: Option<Extra>)
 output relation Out(id: u8, #[rust="serde(flatten)"] pos: Pos, #[rust="serde(flatten)"] deep: Option<Extra>)
@@ -169,11 +174,13 @@ function back(read: Result<'T, string>): string {
 function thing(json: string): Result<Thing, string> { from_json_string(json) }
 function open(json: string): Result<Open, string> { from_json_string(json) }
 function deep(json: string): Result<Deep, string> { from_json_string(json) }
+function stay(json: string): Result<Stay, string> { from_json_string(json) }
 function wrapped(json: string): Result<Wrapped, string> { from_json_string(json) }
 Shown(back(thing(json))) :- Text(json).
 Shown(back(open(json))) :- Text(json).
 Shown(back(deep(json))) :- Text(json).
 Shown(back(wrapped(json))) :- Text(json).
+Shown(back(stay(json))) :- Text(json).
 """
 THING = '{"x":1,"y":2,"name":"n",%s"t":"%s,"held":"[{\\"x\\":3,\\"y\\":4}]"}'
 CIRCLE = '"Circle":{"r":5},'
@@ -192,6 +199,11 @@ BACK = [
     (2, '{"d":1,"note":"x","a":1,"b":2}', ""),
     (2, '{"d":1,"note":"x","a":"1"}', 'invalid type: string "1", expected bit<32> at line 1 column 25'),
     (3, '{"w":"[{\\"x\\":3,\\"y\\":4}]"}', ""),
+    (4, '{"at":"127.0.0.1","days":["2020-02-29"]}',
+        '{"at":{"addr":2130706433},"days":[{"year":2020,"month":2,"day":29}]}'),
+    (4, '{"at":{"addr":2130706433},"days":[{"year":2020,"month":2,"day":29}]}', ""),
+    (4, '{"at":"127.0.0.1","days":["2021-13-01"]}',
+        "invalid value: month must be in the range 1..=12 at line 1 column 38"),
     (3, '{"w":"[3]"}', "invalid type: integer `3`, expected struct Pos at line 1 column 2"),
 ]  # fmt: skip
 
@@ -233,3 +245,30 @@ def test_columns_are_flattened(flattened: Program, tmp_path: Path) -> None:
         (tmp_path / "Row.jsonl").write_text(wrong)
         with flattened.session() as session, pytest.raises(DDlogError, match=message):
             session.load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ('{"a": [1, 2.5, null], "b": "x", "c": false}', ""),
+        ("7", ""),
+        ('"JsonText"', ""),
+        ("null", ""),
+        ('{"JsonString": "x"}', '"x"'),  # the name of a constructor stands for it
+        ("1" + "0" * 40, "1e+40"),
+        ("1e400", "the number is out of the range of double"),
+        ('["\\ud800"]', "the half of a surrogate pair"),
+    ],
+)
+def test_facts_of_any_json(flattened: Program, text: str, expected: str) -> None:
+    def read(text: str, of: str) -> Any:
+        return from_json(json.loads(text), User(of), flattened.checked.typedefs)
+
+    if expected.startswith("the"):
+        with pytest.raises(ValueError, match=expected):
+            read(text, "json::JsonValue")
+        return
+    data = from_value(read(text, "json::JsonValue"))
+    assert json.dumps(data) == (expected or text)
+    (held,) = read(json.dumps({"w": '[{"x": 1, "y": 2}]'}), "Wrapped")
+    assert held == read('{"w": {"x": [[1, 2]]}}', "Wrapped")[0]
