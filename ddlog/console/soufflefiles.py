@@ -11,19 +11,23 @@ from pathlib import Path
 from ..core import Relation
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.souffle import NoFactFile
+from ..errors.souffle import BadParameter, NoFactFile
 from ..io.columns import Columns
 from ..io.faults import FaultyFile
+from ..io.formats import Row
 from ..io.read import fault_in
 from ..io.write import make_directory, replacing
 from ..sessions.program import Program
 from ..sessions.session import Session
+from ..souffle.files.databases import read_database, write_database
 from ..souffle.files.facts import read_delimited_facts
+from ..souffle.files.jsonforms import has_json, json_texts, read_json_facts
 from ..souffle.files.results import delimited_texts
 from ..souffle.files.transfers import Form, Transfer, Vocabulary, form_of
 from ..souffle.translate import Translation
 from .notes import Note
 
+_NO_JSON = "another medium, since algebraic types have no form in JSON"
 _GZIP = b"\x1f\x8b"
 
 Source = tuple[Transfer, Form]
@@ -38,7 +42,7 @@ class SouffleFiles:
         self, program: Program, translation: Translation, fact_dir: str, output_dir: str, note: Note
     ) -> None:
         self._program, self._note = program, note
-        self._words = Vocabulary(program.checked.typedefs, translation.branches)
+        self._words = Vocabulary(program.checked.typedefs, translation.branches, translation.fields)
         self._fact_dir = Path(fact_dir)
         self._output_dir = None if output_dir == "-" else Path(output_dir)
         self._inputs = [each for each in translation.transfers if each.what == "input"]
@@ -63,6 +67,7 @@ class SouffleFiles:
             kind = errors.NotADirectory if self._fact_dir.exists() else errors.NoSuchDirectory
             raise DDlogError([kind(str(self._fact_dir))])
         sources = _forms(self._inputs, lambda each: form_of(each, self._fact_dir, self._note))
+        self._check_json(sources)
         absent = [s for s in sources if s[1].medium != "console" and not s[1].path.exists()]
         if absent and not may_be_absent:
             raise DDlogError([NoFactFile(path=str(f.path), relation=t.shown, span=t.span) for t, f in absent])
@@ -82,10 +87,14 @@ class SouffleFiles:
             raise DDlogError(wrong)
 
     def _read(self, form: Form, relation: Relation) -> Columns:
+        if form.medium == "sqlite":
+            return read_database(form, relation, self._words)
         shown = "<stdin>" if form.medium == "console" else str(form.path)
         try:
             data = sys.stdin.buffer.read() if form.medium == "console" else form.path.read_bytes()
             data = gzip.decompress(data) if data.startswith(_GZIP) else data
+            if form.medium == "json":
+                return read_json_facts(data, form, relation, self._words)
             return read_delimited_facts(data, form, relation, self._words, self._note)
         except FaultyFile as faulty:
             raise DDlogError([fault_in(shown, fault) for fault in faulty.faults]) from None
@@ -96,8 +105,13 @@ class SouffleFiles:
     # -------------------------------------------------------------- results
 
     def check_targets(self) -> None:
-        """Makes the folders of the results. Raises DDlogError if they cannot be written to."""
-        for folder in dict.fromkeys(form.path.parent for _, form in self._targets if form.medium == "file"):
+        """Makes the folders of the results. Raises DDlogError if they cannot be written to, or a result has
+        no form in its file."""
+        self._check_json(self._targets)
+        in_files = (
+            form.path.parent for _, form in self._targets if form.medium in ("file", "json", "sqlite")
+        )
+        for folder in dict.fromkeys(in_files):
             make_directory(folder)
 
     def write(self, session: Session) -> None:
@@ -106,17 +120,33 @@ class SouffleFiles:
             if form.medium == "size":
                 sys.stdout.write(f"{form.name}\t{session.size(transfer.relation)}\n")
                 continue
-            relation = self._program.relations[transfer.relation]
             rows = session[transfer.relation].tuples()
-            texts = delimited_texts(rows, form, relation, self._words)
-            if form.medium == "console":
-                sys.stdout.writelines(texts)
-            else:
-                _write(form, texts)
+            self._write(rows, form, self._program.relations[transfer.relation])
         sys.stdout.flush()
 
+    def _write(self, rows: Iterable[Row], form: Form, relation: Relation) -> None:
+        if form.medium == "sqlite":
+            write_database(rows, form, relation, self._words)
+            return
+        texts = (json_texts if "json" in form.medium else delimited_texts)(rows, form, relation, self._words)
+        if "console" in form.medium:
+            sys.stdout.writelines(texts)
+        else:
+            _write_file(form, texts)
 
-def _write(form: Form, texts: Iterable[str]) -> None:
+    def _check_json(self, sources: Iterable[Source]) -> None:
+        """Raises DDlogError for columns that have no form in JSON."""
+        wrong: list[Diagnostic] = []
+        for transfer, form in sources:
+            types = [column.type for column in self._program.relations[transfer.relation].columns]
+            if "json" in form.medium and not all(has_json(type, self._words) for type in types):
+                word = transfer.parameters["IO"]
+                wrong.append(BadParameter(key="IO", value=word, expected=_NO_JSON, span=transfer.span))
+        if wrong:
+            raise DDlogError(wrong)
+
+
+def _write_file(form: Form, texts: Iterable[str]) -> None:
     with replacing(form.path) as out:
         if not form.compressed:
             out.writelines(text.encode("utf-8") for text in texts)

@@ -32,11 +32,11 @@ def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: boo
     rows: list[tuple[Any, ...]] = []
     faults: list[CellFault] = []
     try:
-        for position, item in _items(text, lines):
+        for position, item in items_of(text, lines):
             try:
                 rows.append(row_from_json(item, relation, typedefs))
             except (ValueError, RecursionError) as error:
-                faults.append(_fault(text, position, str(error)))
+                faults.append(fault_at(text, position, str(error)))
                 if len(faults) >= _MOST_FAULTS:
                     break
     except CellFault as fault:
@@ -57,9 +57,9 @@ def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[An
     return fields_from_json(item, fields, relation.name, typedefs, relation.constructor.json)
 
 
-def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
+def items_of(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
     """The JSON values of a text, each with the position where it begins: the values of the lines, or the
-    elements of the one array."""
+    elements of the one array. Raises CellFault."""
     decoder = json.JSONDecoder(parse_int=to_int)
     position = _skip(text, 0)
     array = not lines and text.startswith("[", position)
@@ -69,7 +69,7 @@ def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
             item, end = decoder.raw_decode(text, position)
         except (json.JSONDecodeError, RecursionError) as error:
             at = error.pos if isinstance(error, json.JSONDecodeError) else position
-            raise _fault(
+            raise fault_at(
                 text, at, f"this is not JSON: {getattr(error, 'msg', 'it is nested too deeply')}"
             ) from None
         yield position, item
@@ -77,7 +77,7 @@ def _items(text: str, lines: bool) -> Iterator[tuple[int, Any]]:
         if array and text[position : position + 1] == ",":
             position = _skip(text, position + 1)
         elif array and text[position : position + 1] != "]":
-            raise _fault(text, position, "expected `,` or `]` in the array of rows")
+            raise fault_at(text, position, "expected `,` or `]` in the array of rows")
 
 
 def _skip(text: str, position: int) -> int:
@@ -86,7 +86,8 @@ def _skip(text: str, position: int) -> int:
     return found.end()
 
 
-def _fault(text: str, position: int, message: str) -> CellFault:
+def fault_at(text: str, position: int, message: str) -> CellFault:
+    """The fault at a position of a text."""
     begin = text.rfind("\n", 0, position) + 1
     end = text.find("\n", position)
     line = text[begin : end if end >= 0 else len(text)]

@@ -43,14 +43,15 @@ _PLAIN = Settings()
 @dataclass(frozen=True, slots=True)
 class Translation:
     """A translated program, and the remarks on what it leaves out, a line each; `caveats` are those remarks
-    that concern its results. `transfers` are the directives on files, and `branches` are the branches of
-    Soufflé's program by the constructors that they become."""
+    that concern its results. `transfers` are the directives on files. `branches` and `fields` are the
+    branches of Soufflé's program, and the fields of its records, by the constructors that they become."""
 
     text: str
     remarks: tuple[str, ...]
     caveats: tuple[str, ...] = ()
     transfers: tuple[Transfer, ...] = ()
     branches: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def translate(source: Source, word: int = 32, settings: Settings = _PLAIN) -> Translation:
@@ -162,8 +163,14 @@ class _Translator:
         typedefs = list(self.types.typedefs())
         text = program_text(self.source.name, remarks, imports, typedefs, functions, relations, rules)
         caveats = tuple(remark_line(remark) for remark in remarks if not remark.of_text)
-        transfers, branches = tuple(self.relations.transfers(self.items)), self.types.branch_names()
-        return Translation(text, tuple(map(remark_line, remarks)), caveats, transfers, branches)
+        return Translation(
+            text,
+            tuple(map(remark_line, remarks)),
+            caveats,
+            tuple(self.relations.transfers(self.items)),
+            self.types.branch_names(),
+            self.types.field_names(),
+        )
 
     def _function(self, name: str) -> str:
         """The declaration of a function that the program uses; `@` marks the functors of its own."""

@@ -99,6 +99,13 @@ class Types:
         """The name of the branch that each constructor of an algebraic type stands for."""
         return {short: key[1:] for key, short in self.constructors.items() if key[0] == "$"}
 
+    def field_names(self) -> dict[str, tuple[str, ...]]:
+        """The fields of each record type, by its constructor."""
+        return {
+            self.constructors[name]: tuple(field.name for field in record.fields)
+            for name, record in self.records.items()
+        }
+
     def text(self, name: str) -> str:
         """The type here, as a column or a field has it."""
         if name in self.aliases:

@@ -10,7 +10,9 @@ from __future__ import annotations
 import gzip
 import io
 import shlex
+import sqlite3
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -28,14 +30,17 @@ def run(folder: Path, out: Path, *options: str) -> int:
 
 
 def written(out: Path) -> dict[str, str]:
-    """The text of each file in a folder; compressed files are unpacked."""
-    files = (file for file in sorted(out.rglob("*")) if file.is_file())
-    return {
-        str(file.relative_to(out)): (
-            gzip.decompress(file.read_bytes()) if file.suffix == ".gz" else file.read_bytes()
-        ).decode("utf-8")
-        for file in files
-    }
+    """The text of each file in a folder. A file of gzip is unpacked, and for a database stands the text of
+    statements that make it."""
+    texts: dict[str, str] = {}
+    for file in (file for file in sorted(out.rglob("*")) if file.is_file()):
+        name, data = str(file.relative_to(out)), file.read_bytes()
+        if file.suffix == ".sqlite":
+            with closing(sqlite3.connect(file)) as database:
+                texts[f"{name}.sql"] = "\n".join([*database.iterdump(), ""])
+        else:
+            texts[name] = (gzip.decompress(data) if file.suffix == ".gz" else data).decode("utf-8")
+    return texts
 
 
 def text_of(file: Path) -> str:
@@ -126,12 +131,12 @@ def test_absent_facts(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     ("input", "output", "message"),
     [
-        ("(IO=files)", "", "3:8: IO=files: expected file, stdin"),
+        ("(IO=files)", "", "3:8: IO=files: expected file, stdin, jsonfile, sqlite"),
         ("", "(IO=stdin)", "4:9: IO=stdin: expected file, stdout, "),
         (
             "",
             "(IO=parquet)",
-            "4:9: IO=parquet: expected file, stdout, stdoutprintsize",
+            "4:9: IO=parquet: expected file, stdout, stdoutprintsize, jsonfile, json, sqlite",
         ),
         ('(columns="0:x")', "", "columns=0:x: expected 2 different numbers of columns, such as 0:1"),
         ('(columns="0")', "", "columns=0: expected 2 different"),
@@ -186,6 +191,77 @@ def test_functors(pairs: Path) -> None:
     files(pairs, {"program.dl": text, "program.py": "def twice(x):\n    return 2 * x\n"})
     assert run(pairs, pairs / "out", "-w") == 0
     assert written(pairs / "out") == {"r.csv": "8\n"}
+
+
+MEDIA = """
+.type P = [x: number, s: symbol]
+.type T = A {{x: number}} | B {{}}
+.decl r(n: number, s: symbol, f: float, p: P, t: {type})
+.input r(IO={io}, filename="facts.{io}")
+.output r
+"""
+
+
+def test_databases(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Facts from a table or a view; values in it that are wrong, and relations that it lacks."""
+    with closing(sqlite3.connect(pairs / "facts" / "facts.sqlite")) as database:
+        database.execute("create table r (a integer, b text, c real, d text, e text)")
+        rows = [(1, "one", 1.5, "[2, x]", "$A(3)"), ("2", 2, 3, "nil", "$B"), (3, None, -1, "nil", "$B()")]
+        database.executemany("insert into r values (?, ?, ?, ?, ?)", rows)
+        database.commit()
+        text = MEDIA.format(io="sqlite", type="T")
+        files(pairs, {"program.dl": text})
+        assert run(pairs, pairs / "out") == 0
+        shown = "1\tone\t1.5\t[2, x]\t$A(3)\n2\t2\t3\tnil\t$B\n3\t\t-1\tnil\t$B\n"
+        assert written(pairs / "out") == {"r.csv": shown}
+        database.execute("insert into r values ('x', '', '', 'nil', '$C')")
+        database.commit()
+    assert run(pairs, pairs / "out") == 1
+    assert capsys.readouterr().err == (
+        'error: facts/facts.sqlite: row 4: table r: expected a number, found "x"\n'
+    )
+    for parameters, message in (
+        (', name="other"', "facts/facts.sqlite: no such table: other"),
+        (', dbname="program.dl"', "there is no such file"),
+    ):
+        files(pairs, {"program.dl": text.replace("IO=sqlite", "IO=sqlite" + parameters)})
+        assert run(pairs, pairs / "out") == 1
+        assert message in capsys.readouterr().err
+    files(pairs, {"program.dl": text.replace("n: number, ", ""), "facts/no.sqlite": "no database" * 100})
+    assert run(pairs, pairs / "out") == 1
+    assert "facts.sqlite: r has 5 columns there, and 4 in the program" in capsys.readouterr().err
+    files(pairs, {"program.dl": text.replace("facts.sqlite", "no.sqlite")})
+    assert run(pairs, pairs / "out") == 1
+    assert "facts/no.sqlite: file is not a database" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("json", "message"),
+    [
+        ("[[1, 2, 3, null, 4]]", "1:2: expected string, found 2"),
+        ('[[1.5, "", 3, null, 4]]', "1:2: expected "),
+        ('[[1, "", 3, [1], 4]]', "1:2: expected an array of 2 values, or an object with x, s"),
+        ('[[1, "", 3,\n null, true]]', "1:2: expected a number, found true"),
+        ('[[1, "", 3, null, 4],\n{"n": 1}]', '2:1: there is no "s"'),
+        ('[[1, "", 3, null, 4]', "expected `,` or `]` in the array of rows"),
+        ("[x]", "1:2: this is not JSON"),
+    ],
+)
+def test_wrong_json(pairs: Path, capsys: pytest.CaptureFixture[str], json: str, message: str) -> None:
+    files(pairs, {"program.dl": MEDIA.format(io="jsonfile", type="number"), "facts/facts.jsonfile": json})
+    assert run(pairs, pairs / "out") == 1
+    assert f"error: facts/facts.jsonfile:{message}" in capsys.readouterr().err.replace(
+        "jsonfile:1:21: expected `,`", "jsonfile:expected `,`"
+    )
+
+
+def test_algebraic_types_have_no_json(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    files(pairs, {"program.dl": MEDIA.format(io="jsonfile", type="T")})
+    assert run(pairs, pairs / "out") == 1
+    message = (
+        "program.dl:5:8: IO=jsonfile: expected another medium, since algebraic types have no form in JSON"
+    )
+    assert message in capsys.readouterr().err
 
 
 LARGE = """

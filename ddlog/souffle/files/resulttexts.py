@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ...types import Float, Type, User
@@ -10,7 +10,8 @@ from ...values.shapes import is_option
 from ...values.structs import taken_apart
 from .transfers import Vocabulary
 
-_Piece = str | tuple[Any, Type]
+Piece = str | tuple[Any, Type]
+"""A text, or a value with its type whose text is still to come."""
 
 
 def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
@@ -19,7 +20,7 @@ def value_writer(type: Type, words: Vocabulary) -> Callable[[Any], str]:
         case Float():
             return float_text
         case User():
-            return lambda value: _composite_text(value, type, words)
+            return lambda value: nested_text(value, type, lambda value, of: _pieces(value, of, words))
     return str
 
 
@@ -28,28 +29,35 @@ def float_text(value: float) -> str:
     return f"{value:g}"
 
 
-def _composite_text(value: Any, type: Type, words: Vocabulary) -> str:
-    """The text of a record or a branch. Lists of any length are written, without recursion."""
+def nested_text(value: Any, type: Type, pieces: Callable[[Any, Type], list[Piece]]) -> str:
+    """The text of a value, whose `pieces` may be values with types. Lists of any length are written, without
+    recursion."""
     texts: list[str] = []
-    open_pieces: list[_Piece] = [(value, type)]
-    while open_pieces:
-        piece = open_pieces.pop()
+    remaining: list[Piece] = [(value, type)]
+    while remaining:
+        piece = remaining.pop()
         if isinstance(piece, str):
             texts.append(piece)
-        elif isinstance(piece[1], User):
-            open_pieces += reversed(_pieces(piece[0], piece[1], words))
         else:
-            texts.append(value_writer(piece[1], words)(piece[0]))
+            remaining += reversed(pieces(*piece))
     return "".join(texts)
 
 
-def _pieces(value: Any, type: User, words: Vocabulary) -> list[_Piece]:
+def separated(values: Iterable[Piece]) -> list[Piece]:
+    """The pieces with commas between them."""
+    inner: list[Piece] = []
+    for value in values:
+        inner += [", ", value] if inner else [value]
+    return inner
+
+
+def _pieces(value: Any, type: Type, words: Vocabulary) -> list[Piece]:
+    if not isinstance(type, User):
+        return [value_writer(type, words)(value)]
     constructor, fields = taken_apart(value, type, words.typedefs)
     if is_option(type):
-        return [(fields[0], constructor.fields[0][1])] if fields else ["nil"]
-    inner: list[_Piece] = []
-    for field, (_, of) in zip(fields, constructor.fields, strict=True):
-        inner += [", ", (field, of)] if inner else [(field, of)]
+        return [(fields[0], type.args[0])] if fields else ["nil"]
+    inner = separated(zip(fields, (of for _, of in constructor.fields), strict=True))
     name = words.branches.get(constructor.name)
     if name is None:
         return ["[", *inner, "]"]

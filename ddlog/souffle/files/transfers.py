@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,12 +13,20 @@ from ...errors.source import Span
 from ...types import TypeDef
 
 _MEDIA = {
-    "input": {"file": "file", "stdin": "console"},
-    "output": {"file": "file", "stdout": "console", "stdoutprintsize": "size"},
+    "input": {"file": "file", "stdin": "console", "jsonfile": "json", "sqlite": "sqlite"},
+    "output": {
+        "file": "file",
+        "stdout": "console",
+        "stdoutprintsize": "size",
+        "jsonfile": "json",
+        "json": "json on the console",
+        "sqlite": "sqlite",
+    },
     "printsize": {"stdoutprintsize": "size"},
 }
+_ENDINGS = {"json": ".json", "sqlite": ".sqlite"}
 _PARAMETERS = (
-    *("IO", "name", "filename", "delimiter", "rfc4180", "columns", "headers", "compress"),
+    *("IO", "name", "filename", "delimiter", "rfc4180", "columns", "headers", "compress", "dbname", "format"),
     *("attributeNames", "operation", "intermediate"),
 )
 
@@ -39,17 +47,19 @@ class Transfer:
 @dataclass(frozen=True, slots=True)
 class Vocabulary:
     """What the texts of values depend on: the types of the translated program, and the branch of Soufflé's
-    program that each constructor of an algebraic type stands for."""
+    program that each constructor of an algebraic type stands for, and the fields of each record type by its
+    constructor."""
 
     typedefs: Mapping[str, TypeDef]
     branches: Mapping[str, str]
+    fields: Mapping[str, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """The parameters of a directive with their defaults. `medium` is file, console or size. `header` is the
-    line with the names of the columns. `places` are the columns of the file that hold those of the
-    relation."""
+    """The parameters of a directive with their defaults. `medium` is file, console, json, json on the
+    console, sqlite or size. `header` is the line with the names of the columns. `places` are the columns of
+    the file that hold those of the relation. The rows of JSON are `objects`, or else arrays."""
 
     medium: str
     path: Path
@@ -60,6 +70,8 @@ class Form:
     header: str
     compressed: bool
     places: tuple[int, ...]
+    columns: tuple[str, ...]
+    objects: bool
 
 
 def form_of(
@@ -78,8 +90,9 @@ def form_of(
     compressed = given.get("compress", "false") != "false"
     delimiter = _delimiter(transfer, quoted)
     name = given.get("name", transfer.shown)
-    ending = ".facts" if is_input else ".csv" + ".gz" * compressed
-    file = given.get("filename") or name + ending
+    table = "dbname" if medium == "sqlite" and "dbname" in given else "filename"
+    ending = _ENDINGS.get(medium) or (".facts" if is_input else ".csv" + ".gz" * compressed)
+    file = given.get(table) or name + ending
     return Form(
         medium,
         folder / file,
@@ -90,6 +103,8 @@ def form_of(
         given.get("attributeNames") or delimiter.join(transfer.columns),
         compressed,
         _places(transfer) if is_input else (),
+        transfer.columns,
+        _chosen(transfer, "format", ("list", "object")) == "object",
     )
 
 
@@ -97,10 +112,15 @@ def _medium(transfer: Transfer) -> str:
     media = _MEDIA[transfer.what]
     if transfer.what == "printsize":
         return "size"
-    word = transfer.parameters.get("IO", "file")
-    if word not in media:
-        raise _bad(transfer, "IO", ", ".join(media))
-    return media[word]
+    return media[_chosen(transfer, "IO", list(media))]
+
+
+def _chosen(transfer: Transfer, key: str, words: Sequence[str]) -> str:
+    """The value of a parameter, which is one of some words; the first if it is not given."""
+    word = transfer.parameters.get(key, words[0])
+    if word not in words:
+        raise _bad(transfer, key, ", ".join(words))
+    return word
 
 
 def _delimiter(transfer: Transfer, quoted: bool) -> str:
