@@ -117,9 +117,7 @@ class Expressions(Builder):
             return replace(items[0], span=self.span(start, end))
         return ast.TupleExpr(items or (), self.span(start, end))
 
-    def tuple_condition(
-        self, start: int, end: int, first: ast.Expr, others: tuple[ast.Expr, ...]
-    ) -> ast.Expr:
+    def tuple_condition(self, start: int, end: int, first: ast.Expr, others: Sequence[ast.Expr]) -> ast.Expr:
         return ast.TupleExpr((first, *others), self.span(start, end))
 
     def block(self, start: int, end: int, *parts: Any) -> ast.Expr:
