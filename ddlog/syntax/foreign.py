@@ -43,6 +43,10 @@ def hint(texts: Iterable[str], before: str, token: str, fitting: Collection[str]
         return (
             "`in` is followed by a relation; the elements of a collection are `var x = FlatMap(collection)`"
         )
+    if set(fitting) == {"in"}:
+        return "a rule goes `for (x in R) ...` or `for (R(x)) ...`, a loop `for (x in collection) ...`"
+    if token == "," and set(fitting) == {")", "if"}:
+        return "each relation has a `for` of its own: `for (R(x)) for (S(x)) ...`"
     if before == "#" and "[" in fitting:
         return _SPELLINGS["#"]
     if token == "->" and {":", "{"} <= set(fitting):
