@@ -54,9 +54,23 @@ def unstratifiable(links: tuple[Link, ...]) -> Diagnostic:
         return TransformerInCycle(
             span=first.span, source=links[-1].source, target=links[1].target, notes=ways
         )
+    links = _declared(links)
+    first = links[0]
     cycle = " -> ".join((first.source, *(link.target for link in links)))
-    notes = [Note(f"Dependency cycle: {cycle}")]
+    steps = [Note(f"Dependency cycle: {cycle}")]
     for link in links:
         how = "" if link.how == "positive" else f" ({link.how})"
-        notes.append(Note(f"{link.target} depends on {link.source}{how}", link.span))
-    return Unstratifiable(span=first.span, relation=first.source, head=first.target, notes=tuple(notes))
+        steps.append(Note(f"{link.target} depends on {link.source}{how}", link.span))
+    return Unstratifiable(span=first.span, relation=first.source, head=first.target, notes=tuple(steps))
+
+
+def _declared(links: tuple[Link, ...]) -> tuple[Link, ...]:
+    """The cycle without the relations that hold the matches of negated patterns, which nobody declared: each
+    stands between the relation of the pattern and the negation of it."""
+    kept: list[Link] = []
+    for before, link in zip((links[-1], *links), links, strict=False):
+        if "$not" in link.source:
+            kept.append(Link(before.source, link.target, link.how, link.span))
+        elif "$not" not in link.target:
+            kept.append(link)
+    return tuple(kept)
