@@ -236,3 +236,10 @@ class TwoRelations(Diagnostic):
     title: ClassVar[str] = "a subsumption is between rows of one relation, not of `{less}` and `{more}`"
     less: str
     more: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoLimit(Diagnostic):
+    """A `.limitsize` without a limit."""
+
+    title: ClassVar[str] = "`.limitsize` needs a number of rows: `.limitsize r(n=10)`"

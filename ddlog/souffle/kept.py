@@ -188,7 +188,9 @@ class _Kept:
         types |= {f"%{name}": types[self.each.relation.name] for name in (dominated, self.each.offers)}
         for pair in pairs:
             for clause in pair.as_clauses(f"%{dominated}", f"%{self.each.offers}"):
-                write_clause(clause.heads, clause.body, Kinds(clause, types, output.types), output)
+                write_clause(
+                    clause.heads, clause.body, Kinds(clause, types, output.types), output, output.head
+                )
         shown = ", ".join(self.columns)
         read = Dependency(dominated, "negated", self.span)
         body = (self._offers(), f"not {dominated}({shown})")

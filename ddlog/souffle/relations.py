@@ -148,14 +148,6 @@ class Relations:
         else:
             declared.directives.append(directive)
 
-    def check_limits(self) -> None:
-        """Reports the limits that would end recursions."""
-        for each in self.declared.values():
-            for directive in each.directives:
-                if directive.what == "limitsize" and each.is_recursive:
-                    what, why = "`.limitsize`", "no recursion here ends before its rules do"
-                    self.found.append(errors.CannotTranslate(what=what, why=why, span=directive.span))
-
     # ---------------------------------------------------------------- output
 
     def declarations(self) -> Iterator[OutRelation]:
@@ -234,7 +226,7 @@ class Relations:
                     yield from self._of_input(each, directive)
                 case "output":
                     yield from _of_output(each, directive)
-                case "limitsize":
+                case "limitsize" if not each.is_recursive:
                     text = f"the limit of {each.name} is left out: only recursions end early by it"
                     yield _of_text(text, directive.span)
                 case "printsize":

@@ -354,9 +354,11 @@ def write_clause(
     literals: Sequence[Literal],
     kinds: Kinds,
     output: Output,
+    head: Callable[[str], tuple[str, str]],
     in_recursion: bool = False,
 ) -> None:
-    """Adds the rules of a clause, and the relations that its aggregates need."""
+    """Adds the rules of a clause, and the relations that its aggregates need. `head` gives the relation here
+    of each head, and what stands before the values."""
     title = output.relation_name(heads[0].name)
     uses = occurrences(tuple(heads), tuple(literals))
     if any(isinstance(each, Numbered) for each in literals):
@@ -364,11 +366,11 @@ def write_clause(
     body = BodyWriter(output, kinds, title, uses, kept=names_of(tuple(heads)), in_recursion=in_recursion)
     if not body.arrange(literals) or not body.check_bound(tuple(heads)):
         return
-    targets = [output.head(head.name) for head in heads]
+    targets = [head(each.name) for each in heads]
     names = tuple(name for name, _ in targets)
     shown = tuple(
-        f"{name}({first}{body.writer.values(head.args)})"
-        for (name, first), head in zip(targets, heads, strict=True)
+        f"{name}({first}{body.writer.values(each.args)})"
+        for (name, first), each in zip(targets, heads, strict=True)
     )
     for texts in bodies(body.parts):
         output.rules.append(OutRule(names, shown, texts, tuple(body.reads)))

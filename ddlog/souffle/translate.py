@@ -26,6 +26,7 @@ from .functors import function_text
 from .infer import Kinds, without_idle_casts
 from .inline import carry_inline
 from .kept import keep_rows
+from .limits import Limits
 from .names import global_names
 from .normal import clauses
 from .parser import parse
@@ -96,18 +97,27 @@ class _Translator:
         typed = [(clause, kinds) for clause, kinds in typed if not kinds.found]
         self.relations.allow_nil_in_facts()
         self._find_recursion(plain)
-        self.relations.check_limits()
+        limits = Limits(self.relations, self.output)
         self.output.shares = shares(plain, list(map(self._is_recursive, plain)))
         for clause, kinds in typed:
             self._mark_nil(clause, kinds)
         for clause, kinds in typed:
-            write_clause(clause.heads, clause.body, kinds, self.output, self._is_recursive(clause))
+            self._write(clause, kinds, limits)
+        limits.write()
         keep_rows(self.relations, self.output)
         _stop_at(self.found)
         rules = [*self.relations.rules(), *self.output.rules]
         self._check_strata(rules)
         _stop_at(self.found)
         return self._printed(rules)
+
+    def _write(self, clause: HornClause, kinds: Kinds, limits: Limits) -> None:
+        recursive = self._is_recursive(clause)
+        head = self.output.head
+        if recursive and limits.is_limited(clause):
+            self.found += limits.check(clause)
+            head = limits.head
+        write_clause(clause.heads, clause.body, kinds, self.output, head, recursive)
 
     def _relation_name(self, name: str) -> str:
         """The name here; one that the translation itself has given has a `%` before it."""
