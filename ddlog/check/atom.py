@@ -70,6 +70,7 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
     problems = len(context.diagnostics)
     said = _element(body, relation, term) if relation is not None else None
     if relation is None or said is None:
+        body.unknown = body.unknown or relation is None
         _bind_rest(body, term)
         return
     if term.negated and any(_takes_apart(body, expr) for expr in said.columns.values()):

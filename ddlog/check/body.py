@@ -15,13 +15,15 @@ Clauses = Callable[[], list[core.Clause]]
 
 @dataclass(slots=True)
 class BodyBuilder:
-    """Builds the body of a rule. `stream` is the term that makes the body yield a stream."""
+    """Builds the body of a rule. `stream` is the term that makes the body yield a stream; `unknown` says that
+    the relation of some term is not known."""
 
     context: Context
     scope: Scope = field(default_factory=Scope)
     parts: list[Clauses] = field(default_factory=list)
     locals: list[Local] = field(default_factory=list)
     stream: syntax.Atom | None = None
+    unknown: bool = False
 
     def add(self, clause: Callable[[], core.Clause]) -> None:
         """A further clause."""

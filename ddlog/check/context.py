@@ -155,6 +155,7 @@ class Context:
         self._literals: list[tuple[TypeVar, int | None]] = []
         self._checks: list[Callable[[], None]] = []
         self._names: dict[str, int] = {}
+        self._unknown: dict[str, Diagnostic] = {}
 
     # ------------------------------------------------------------ diagnostics
 
@@ -174,7 +175,12 @@ class Context:
         return Typed(self.fresh(), span, lambda: core.MakeTuple((), UNIT, span))
 
     def unknown_variable(self, name: str, span: Span, scope: Scope) -> Diagnostic:
-        """The error for a variable that is not in scope."""
+        """The error for a variable that is not in scope: that of its first use."""
+        if name not in self._unknown:
+            self._unknown[name] = self._first_unknown(name, span, scope)
+        return self._unknown[name]
+
+    def _first_unknown(self, name: str, span: Span, scope: Scope) -> Diagnostic:
         if self.in_head and name not in self.forgotten:
             hint = self.environment.suggest(name, scope.names())
             return errors.rules.UnboundHead(span=span, name=name, help=hint)

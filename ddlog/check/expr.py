@@ -98,10 +98,9 @@ def variable(context: Context, name: str, span: Span, scope: Scope, expected: Ty
     signatures = context.environment.functions(name, context.module)
     if signatures:
         return closures.named(context, name, span, signatures, expected)
-    unknown = context.environment.misnamed(FUNCTIONS, name, span, context.module) or context.unknown_variable(
-        name, span, scope
-    )
-    return context.fail(unknown)
+    environment = context.environment
+    unknown = environment.misnamed(FUNCTIONS, name, span, context.module)
+    return context.fail(unknown or context.unknown_variable(name, span, scope))
 
 
 def read(context: Context, local: Local, span: Span) -> Typed:
@@ -257,10 +256,10 @@ def _call(
     if scope.find(name) is not None and (isinstance(expr, syntax.Call) or not signatures):
         function = variable(context, name, name_span, scope)
         return closures.apply(context, function, [infer(context, arg, scope) for arg in args], span)
-    if not signatures:
+    environment = context.environment
+    if not signatures or environment.hiding(name, context.module):
         for arg in args:
             infer(context, arg, scope)
-        environment = context.environment
         known = environment.names(FUNCTIONS, context.module)
         if context.in_rule:
             known = [*known, *environment.names(RELATIONS, context.module)]

@@ -137,6 +137,8 @@ def _struct(binder: Binder, expr: syntax.Struct, type_: Type, path: Typed | None
     context = binder.context
     found = find_constructor(context, expr)
     if found is None:
+        for argument in expr.args or ():
+            pattern(binder, argument.value, context.fresh())
         return lambda: core.AnyPattern(context.final(type_))
     typedef, constructor = found
     mapping: dict[str, Type] = {name: context.fresh() for name in typedef.parameters}

@@ -7,7 +7,8 @@ from functools import partial
 from pathlib import Path
 
 from .. import core, syntax
-from ..errors.diagnostics import Diagnostic, in_order
+from ..errors.diagnostics import Diagnostic
+from ..errors.repeated import told_once
 from ..errors.source import Source
 from ..lowering.stratify import stratify
 from ..names.environment import Environment
@@ -38,8 +39,8 @@ def check_program(
     """
     with deep_recursion():
         modules, diagnostics = load_program(source, [Path(each) for each in library_paths])
-        program = _check_modules(modules, diagnostics) if modules.whole else None
-    ordered = in_order(diagnostics)
+        program = _check_modules(modules, diagnostics)
+    ordered = told_once(diagnostics)
     if any(each.is_error for each in ordered):
         return None, ordered
     return program, ordered

@@ -74,7 +74,7 @@ def check_head(body: BodyBuilder, term: syntax.Atom, relation: core.Relation, *,
     context, stream = body.context, relation.kind == "stream"
     if fact and stream:
         context.report(errors.streams.StreamFact(span=term.span, name=term.relation))
-    elif stream and body.stream is None:
+    elif stream and body.stream is None and not body.unknown:
         context.report(errors.streams.StreamHead(span=term.span, name=term.relation))
     elif not stream and body.stream is not None:
         read, held = _names(body.stream)

@@ -17,7 +17,10 @@ class BadCharacter(Diagnostic):
 
     @property
     def hint(self) -> str:
-        return "`!` is written `not`" if self.character == "!" else ""
+        return _CHARACTERS.get(self.character, "")
+
+
+_CHARACTERS = {"!": "`!` is written `not`", "$": '`${...}` stands in a string, which begins with `"`'}
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,16 @@ class UnclosedString(Diagnostic):
     @property
     def hint(self) -> str:
         return "a text of several lines is written `[| ... |]`" if self.mark == '"' else ""
+
+
+@dataclass(frozen=True, slots=True)
+class HidingString(Diagnostic):
+    """A string of several lines that holds a declaration which the program misses."""
+
+    title: ClassVar[str] = "this string ends in line {line}, and hides declarations"
+    label: ClassVar[str] = "opened here"
+    suggestion: ClassVar[str] = "write `|]` where it should end"
+    line: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -392,8 +392,11 @@ class Environment:
         return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)
 
     def misnamed(self, table: str, name: str, span: Span, module: str) -> Diagnostic | None:
-        """The error for a name whose prefix is no module, or that several imported modules have; None when
-        there is nothing wrong with it."""
+        """The error for a name that an earlier error hides, whose prefix is no module, or that several
+        imported modules have; None when there is nothing wrong with it."""
+        cause = self.hiding(name, module) or self.modules[module].cause(name)
+        if cause is not None:
+            return cause
         rivals = self._rivals(table, name, module)
         if len(rivals) > 1:
             return errors.modules.Ambiguous(span=span, name=name, modules=tuple(rivals))
@@ -404,6 +407,11 @@ class Environment:
         close = nearest(prefix, known) if len(prefix) > 2 else None
         hint = f"did you mean `{close}`?" if close else ""
         return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
+
+    def hiding(self, name: str, module: str) -> Diagnostic | None:
+        """The error that hides a declaration of the name which the module would see."""
+        last, modules = self.visible(name, module)
+        return next((each.hidden[last] for each in modules if last in each.hidden), None)
 
     def suggest(self, name: str, candidates: Iterable[str]) -> str:
         """A help text with the candidate nearest to the name, with the same prefix; empty when none is

@@ -42,10 +42,10 @@ def load_program(
     path = Path(source.name)
     main = index("", source, parsed, path if path.suffix == ".dl" and path.is_file() else None)
     modules: dict[str, ModuleSyntax] = {"": main, **library()}
-    own, waiting = [main], list(main.imports())
+    own, waiting = [main], [(main, each) for each in main.imports()]
     whole = True
     while waiting:
-        wanted = waiting.pop(0)
+        importer, wanted = waiting.pop(0)
         if wanted.module in modules and wanted.module not in library():
             continue
         files = _files(wanted.module, folders, contents)
@@ -62,10 +62,12 @@ def load_program(
             module = library_module(wanted.module)
             if module is None:
                 found.append(_missing(wanted, folders))
-        whole = whole and module is not None
-        if module is not None and module is not modules.get(module.name):
+        if module is None:
+            whole = False
+            importer.miss(wanted, found[-1])
+        elif module is not modules.get(module.name):
             modules[module.name] = module
-            waiting += module.imports()
+            waiting += [(module, each) for each in module.imports()]
             if files:
                 own.append(module)
     for each in own:

@@ -16,9 +16,10 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from .. import syntax
-from ..errors.diagnostics import InternalError, render
+from ..errors.diagnostics import Diagnostic, InternalError, render
 from ..errors.source import Source
 from ..syntax.cachefiles import cache_directory, read_cached, write_cached
+from ..syntax.hidden import ANY_MODULE, ANY_NAME
 
 DeclarationTables: TypeAlias = dict[str, dict[str, list[Any]]]
 
@@ -30,12 +31,13 @@ IMPORT = "import"  # the name of imports among the others
 @dataclass(slots=True)
 class ModuleSyntax:
     """The declarations of a module by table and name; stored ones are decoded when asked for.
-    `path` is the file of a module of the user's."""
+    `path` is the file of a module of the user's. `hidden`: see syntax/hidden.py."""
 
     name: str
     source: Source
     tables: DeclarationTables = field(default_factory=lambda: _empty())
     path: Path | None = None
+    hidden: dict[str, Diagnostic] = field(default_factory=dict)
 
     def get(self, table: str, name: str) -> tuple[Any, ...]:
         """The declarations of a name."""
@@ -60,6 +62,16 @@ class ModuleSyntax:
         """The imports of the module."""
         return list(self.get(OTHER, IMPORT))
 
+    def miss(self, wanted: syntax.Import, cause: Diagnostic) -> None:
+        """Notes that a module which this one imports is not there."""
+        self.hidden[f"{wanted.module}::"] = cause
+        self.hidden[f"{wanted.alias}::" if wanted.alias else ANY_NAME] = cause
+
+    def cause(self, name: str) -> Diagnostic | None:
+        """The error that hides the module of a name, or may do so; None for no such error."""
+        prefix = name.rpartition("::")[0]
+        return self.hidden.get(f"{prefix}::") or (self.hidden.get(ANY_MODULE) if prefix else None)
+
     def qualified(self, name: str) -> str:
         """The name with the prefix of the module, as in other modules and printed values."""
         return f"{self.name}::{name}" if self.name else name
@@ -71,7 +83,7 @@ def _empty() -> DeclarationTables:
 
 def index(name: str, source: Source, module: syntax.Module, path: Path | None = None) -> ModuleSyntax:
     """The declarations of a parsed module by name."""
-    indexed = ModuleSyntax(name, source, path=path)
+    indexed = ModuleSyntax(name, source, path=path, hidden=dict(module.hidden))
 
     def put(table: str, key: str, declaration: Any) -> None:
         indexed.tables[table].setdefault(key, []).append(declaration)

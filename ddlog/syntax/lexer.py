@@ -10,6 +10,7 @@ from typing import NamedTuple
 from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Source, Span
+from .hidden import begins_declaration, hidden_names, next_declaration
 from .strings import Literal, Sort, next_piece, quote_level, unescaped
 from .tables import tables
 
@@ -58,6 +59,7 @@ _TOKEN = re.compile(
   | (?P<INTERN>     i (?= \\* " | \[\| | \$\[\| ) )
   | (?P<PRIMARY>    primary \s+ key \b )
   | (?P<INDEX>      index (?= \s+ [A-Z] ) )
+  | (?P<FUNCTION>   function (?= \s+ [A-Za-z_] ) )
   | (?P<NAME>       (?: [A-Za-z_][A-Za-z0-9_]* :: )* [A-Za-z_][A-Za-z0-9_]* )
   | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [A-Za-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
   | (?P<ITEM>       \. [0-9]+ )
@@ -93,14 +95,24 @@ def _plain() -> dict[str, str]:
     """The terminal of each kind of token that is taken as it stands."""
     same = {kind: kind for kind in ("ITEM", "SIZED", "DECIMAL", "INTEGER", "TYPEVAR")}
     words = tables().words
-    return same | {"INTERN": "_INTERN", "PRIMARY": words["primary key"], "INDEX": words["index"]}
+    named = {"PRIMARY": "primary key", "INDEX": "index", "FUNCTION": "function name"}
+    return same | {"INTERN": "_INTERN"} | {kind: words[text] for kind, text in named.items()}
 
 
-def tokenize(places: Places) -> tuple[list[Token], list[Diagnostic]]:
-    """The tokens of a text without its spaces and comments, and the errors of spelling in it."""
+class Tokens(NamedTuple):
+    """The tokens of a text without its spaces and comments, the errors of spelling in it, and the names
+    whose declarations these errors hide."""
+
+    tokens: list[Token]
+    found: list[Diagnostic]
+    hidden: dict[str, Diagnostic]
+
+
+def tokenize(places: Places) -> Tokens:
+    """The tokens of a text."""
     lexer = _Lexer(places)
     lexer.run()
-    return lexer.tokens, lexer.found
+    return Tokens(lexer.tokens, lexer.found, lexer.hidden)
 
 
 class _Lexer:
@@ -109,6 +121,7 @@ class _Lexer:
         self.text = places.source.text
         self.tokens: list[Token] = []
         self.found: list[Diagnostic] = []
+        self.hidden: dict[str, Diagnostic] = {}
         self.open: list[Literal] = []  # the strings that enclose the current place
 
     def run(self) -> None:
@@ -136,6 +149,8 @@ class _Lexer:
                 tokens.append(Token(plain[kind], found.group(), at, end))
             elif kind != "SPACE":
                 end = self._special(kind, found, at)
+            elif self.open and text[end - 1] == "\n" and begins_declaration(text, end):
+                self._unclosed(self.open[0])
             at = end
         if self.open:
             self._unclosed(self.open[-1])
@@ -199,7 +214,9 @@ class _Lexer:
         while depth:
             mark = _COMMENT_MARK.search(self.text, end)
             if mark is None:
-                self.found.append(errors.UnclosedComment(span=self.places.span(at, at + 2)))
+                unclosed = errors.UnclosedComment(span=self.places.span(at, at + 2))
+                self.found.append(unclosed)
+                self.hidden |= hidden_names(self.text[at:], unclosed)
                 return len(self.text)
             depth += 1 if mark.group() == "/*" else -1
             end = mark.end()
@@ -219,8 +236,9 @@ class _Lexer:
     def _raw(self, at: int) -> int:
         close = self.text.find("|]", at + 2)
         if close < 0:
-            self._unclosed(Literal(at, True, 0))
-            return len(self.text)
+            return self._unclosed(Literal(at, True, 0), at)
+        if next_declaration(self.text, at, close) is not None:
+            self._hide(at, close)
         self.tokens.append(Token("QUOTED", self._plain_text(at + 2, close), at, close + 2))
         return close + 2
 
@@ -255,13 +273,25 @@ class _Lexer:
             at = end
 
     def _unclosed(self, literal: Literal, at: int | None = None) -> int:
-        """Reports a string without end; reading goes on at the end of the line, outside all strings."""
+        """Reports a string without end. Reading goes on outside all strings: at the end of the line, and at
+        the next declaration for `[|`."""
         start = literal.start
         mark = "|]" if literal.raw else "\\" * ((1 << (literal.level - 1)) - 1) + '"'
         span = self.places.span(start, start + (1 if literal.raw else len(mark)))
         self.found.append(errors.UnclosedString(mark, span=span))
-        end = len(self.text) if at is None or literal.raw else self.text.find("\n", at)
         while self.open:
             self.open.pop()
             self.tokens.append(Token("_CLOSE_STRING", "", start, start + 1))
-        return end if end >= 0 else len(self.text)
+        if at is None:
+            return len(self.text)
+        end = next_declaration(self.text, start) if literal.raw else self.text.find("\n", at)
+        end = len(self.text) if end is None or end < 0 else end
+        while self.tokens and self.tokens[-1].start >= end:  # of code that `${` in a text without end begins
+            self.tokens.pop()
+        return end
+
+    def _hide(self, start: int, close: int) -> None:
+        """Notes what a string of several lines declares: if it is missing, the end of the string may be."""
+        span = self.places.span(start, start + 2)
+        cause = errors.HidingString(self.places.span(close, close + 2).line, span=span)
+        self.hidden |= hidden_names(self.text[start:close], cause)

@@ -132,7 +132,7 @@ def _texts(tokens: list[Token], at: int, places: Places) -> list[str]:
 
 def _fitting(tables: ParseTables, states: list[int]) -> set[str]:
     """The texts and kinds of the tokens that the automaton would take."""
-    texts = {terminal: text for text, terminal in tables.words.items()}
+    texts = {terminal: text.removesuffix(" name") for text, terminal in tables.words.items()}
     rules = {production.origin for production in tables.productions}
     kinds = tables.moves[states[-1]].keys() - rules
     return {texts.get(kind, kind) for kind in kinds if _fits(tables, states, kind)}

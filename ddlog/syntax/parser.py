@@ -6,9 +6,11 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import syntax as ast
+from ..errors import syntax as errors
 from ..errors.diagnostics import Diagnostic, in_order
 from ..errors.source import Source
 from .actions import Actions
+from .hidden import hidden_names
 from .lexer import Places, Token, tokenize
 from .mistakes import diagnose
 from .reductions import Build, reduction
@@ -20,7 +22,7 @@ def parse_program(source: Source) -> tuple[ast.Module, list[Diagnostic]]:
     parser = _Parser(source, "module")
     parser.run()
     span = parser.places.span(0, len(source.text))
-    return ast.Module(tuple(parser.declarations), span), parser.errors()
+    return ast.Module(tuple(parser.declarations), span, parser.hidden), parser.errors()
 
 
 def parse_query(source: Source) -> tuple[ast.Query, list[Diagnostic]]:
@@ -42,14 +44,27 @@ class _Parser:
         self.places = Places(source)
         self.tables: ParseTables = tables()
         self.actions = Actions(self.places)
-        self.tokens, self._lexical = tokenize(self.places)
+        self.tokens, self._lexical, self.hidden = tokenize(self.places)
         self.found = list(self._lexical)
         self.declarations: list[ast.Declaration] = []
+        self._done = 0  # the end of the last declaration
+        self._noted = 0  # the number of errors of the actions then
         self.start = start
         self._steps = [self._step(production) for production in self.tables.productions]
 
     def errors(self) -> list[Diagnostic]:
-        return in_order([*self.found, *self.actions.errors()])
+        found = in_order([*self.found, *self.actions.errors()])
+        return [each for i, each in enumerate(found) if not self._follows(each, found[:i])]
+
+    def _follows(self, error: Diagnostic, before: list[Diagnostic]) -> bool:
+        """Whether the error is one of quotes, in a line that has gone wrong before: text and code are then in
+        each other's place."""
+        quotes = isinstance(error, errors.UnclosedString) or (
+            isinstance(error, errors.BadCharacter) and error.character == "$"
+        )
+        wrong = errors.UnclosedString | errors.BadCharacter | errors.Unexpected
+        lines = [each.span.line for each in before if isinstance(each, wrong) and each.span is not None]
+        return quotes and error.span is not None and error.span.line in lines
 
     def run(self) -> Any:
         """The result of the start symbol, or None after an error in a query."""
@@ -60,23 +75,38 @@ class _Parser:
             stop, states, result = self._parse(tokens, at)
             if stop == len(tokens):
                 break
-            if not self._follows_bad_token(tokens[at], tokens[stop]):
-                self.found.append(diagnose(self.tables, states, tokens, stop, self.places))
+            begin = max(tokens[at].start, self._done)
+            error = self._bad_token(begin, tokens[stop])
+            if error is None:
+                error = diagnose(self.tables, states, tokens, stop, self.places)
+                self.found.append(error)
+                self._forget_calls()
             if self.start != "module":
                 return None
             at = self._resume(tokens, max(stop, at), stop == at)
+            end = tokens[at].start if at < len(tokens) else size
+            self.hidden |= hidden_names(self.source_text[begin:end], error)
         return result
 
-    def _follows_bad_token(self, first: Token, token: Token) -> bool:
-        """Whether the declaration that holds the token has an error below the grammar, which explains
-        that the token does not fit. It begins with the first token or after the last declaration."""
-        place, begin = self.places.span(token.start, token.end), self.places.span(first.start, first.end)
-        low = (begin.line, begin.column)
-        if self.declarations:
-            done = self.declarations[-1].span
-            low = max(low, (done.end_line, done.end_column))
-        spans = (error.span for error in self._lexical if error.span is not None)
-        return any(low <= (span.line, span.column) <= (place.line, place.column) for span in spans)
+    def _forget_calls(self) -> None:
+        """In a declaration that does not parse, a relation may be in the place of an expression because a
+        parenthesis before it is missing."""
+        found = self.actions.found
+        found[self._noted :] = [
+            each for each in found[self._noted :] if not isinstance(each, errors.CallOfUpper)
+        ]
+
+    def _bad_token(self, begin: int, token: Token) -> Diagnostic | None:
+        """The error below the grammar in the declaration that holds the token, from its beginning on: it
+        explains that the token does not fit."""
+        place, low = self.places.span(token.start, token.end), self.places.span(begin, begin)
+        for error in self._lexical:
+            span = error.span
+            if span is not None and (low.line, low.column) <= (span.line, span.column) <= (
+                place.line, place.column,
+            ):  # fmt: skip
+                return error
+        return None
 
     @property
     def source_text(self) -> str:
@@ -140,6 +170,7 @@ class _Parser:
         def keep(*parts: Any) -> ast.Declaration:
             declared = action(*parts)
             self.declarations.append(declared)
+            self._done, self._noted = parts[1], len(self.actions.found)
             return declared
 
         return keep

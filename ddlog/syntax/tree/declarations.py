@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from ...errors.source import Span
+from ..hidden import Hidden
 from .expressions import Expr
 from .rules import Atom, Clause
 from .statements import ForStatement
@@ -200,3 +201,4 @@ Declaration: TypeAlias = (
 class Module:
     declarations: tuple[Declaration, ...]
     span: Span = field(compare=False, repr=False)
+    hidden: Hidden = field(default_factory=dict, compare=False, repr=False)
