@@ -163,7 +163,7 @@ class RecordRuntime:
             deltas = self.inner.commit(changes, **how)
         except Unsettled as unsettled:
             unsettled.changing = tuple(
-                (name, *self._columns[name].rows_together([row]), weight)
+                (name, self._columns[name].rows_together([row])[0], weight)
                 for name, row, weight in unsettled.changing
             )
             raise
