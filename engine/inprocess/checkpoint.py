@@ -7,8 +7,9 @@ from collections.abc import Mapping
 import numpy as np
 
 from ..schema import Array
+from .arrays import grown
 from .batch import Batch
-from .table import RowTable, grown
+from .table import RowTable
 
 
 class Checkpoint:

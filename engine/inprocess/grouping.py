@@ -15,10 +15,11 @@ from ..circuit import Aggregate, DeltaGroup
 from ..interrupt import immediate
 from ..rounding import rounded, rounded_single
 from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
+from .arrays import grow, grown
 from .batch import Batch
 from .interner import Values, decode_rows
 from .kernels import adding
-from .table import RowTable, grown
+from .table import RowTable
 from .views import Readable
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
@@ -243,8 +244,8 @@ class GroupState:
         """The change of the result for a change of the source (already applied to its store)."""
         weights = delta.weight_array()
         groups = self.keys.insert(delta.columns[: self.arity], delta.length)
-        self.counts = grown(self.counts, self.keys.size, 0)
-        self._mark = grown(self._mark, self.keys.size, 0)
+        grow(self, "counts", self.keys.size, 0)
+        grow(self, "_mark", self.keys.size, 0)
         self.results = [grown(r, self.keys.size, 0) for r in self.results]
         touched = adding.first_seen(groups, self._mark)
         before = self.counts[touched]

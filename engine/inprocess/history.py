@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from ..schema import Array
+from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet
 from .index import Index
 from .kernels import timelines
-from .table import RowTable, grown
+from .table import RowTable
 from .views import Groups, Part, expected
 
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
@@ -110,9 +111,9 @@ class History:
         times = np.zeros(batch.length, np.int64) if batch.times is None else batch.times + 1
         weights = batch.weight_array()
         room = self._used + len(rows)
-        self._following = grown(self._following, room)
-        self._when = grown(self._when, room)
-        self._weight = grown(self._weight, room)
+        grow(self, "_following", room)
+        grow(self, "_when", room)
+        grow(self, "_weight", room)
         entries = np.empty(len(rows), np.int64)
         self._used = timelines.record(
             self._head, self._following, self._when, self._weight, self._used, rows, times, weights, entries
@@ -123,9 +124,9 @@ class History:
     def _grow(self) -> None:
         size = self.table.size
         if size > len(self._head):
-            self.weights = grown(self.weights, size, 0)
-            self._head = grown(self._head, size, -1)
-            self._stamp = grown(self._stamp, size, 0)
+            grow(self, "weights", size, 0)
+            grow(self, "_head", size, -1)
+            grow(self, "_stamp", size, 0)
 
     def _schedule(self, rows: Array, times: Array) -> None:
         """Notes that rows are to be looked at when their times come."""
@@ -166,9 +167,9 @@ class History:
         if not len(out):
             return False
         start, end = self.overlay, self.overlay + len(out)
-        self.overlay_rows = grown(self.overlay_rows, end)
-        self.overlay_times = grown(self.overlay_times, end)
-        self.overlay_weights = grown(self.overlay_weights, end)
+        grow(self, "overlay_rows", end)
+        grow(self, "overlay_times", end)
+        grow(self, "overlay_weights", end)
         self.overlay_rows[start:end] = out
         self.overlay_times[start:end] = time
         self.overlay_weights[start:end] = change

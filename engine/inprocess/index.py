@@ -7,8 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array
+from .arrays import grow
 from .kernels import overlays, postings
-from .table import RowTable, grown
+from .table import RowTable
 
 _NOWHERE: Array = np.empty(0, np.int64)
 
@@ -69,9 +70,9 @@ class Index:
     def _groups_of(self, rows: Array) -> Array:
         groups = self.keys.insert(self._key_columns(rows), len(rows))
         if self.keys.size > len(self._count):
-            self._first = grown(self._first, self.keys.size, 0)
-            self._count = grown(self._count, self.keys.size, 0)
-            self._room = grown(self._room, self.keys.size, 0)
+            grow(self, "_first", self.keys.size, 0)
+            grow(self, "_count", self.keys.size, 0)
+            grow(self, "_room", self.keys.size, 0)
         return groups
 
     def insert(self, rows: Array) -> None:
@@ -88,7 +89,7 @@ class Index:
             )
             if at == len(rows):
                 break
-            self._slab = grown(self._slab, self._end + max(1024, int(self._room.max()) * 2 + 8))
+            grow(self, "_slab", self._end + max(1024, int(self._room.max()) * 2 + 8))
         self.size += len(rows)
 
     def remove(self, rows: Array) -> None:
@@ -104,7 +105,7 @@ class Index:
 
     def _track(self) -> None:
         if len(self._place):
-            self._place = grown(self._place, self.table.size, 0)
+            grow(self, "_place", self.table.size, 0)
 
     def _rebuild(self, more: Array) -> None:
         groups = np.arange(min(self.keys.size, len(self._count)))
@@ -117,14 +118,14 @@ class Index:
     def chain(self, rows: Array, start: int) -> None:
         """Puts overlay entries start, start + 1, ... (of these rows) at the head of their keys' chains."""
         groups = self._groups_of(rows)
-        self._chain = grown(self._chain, self.keys.size, -1)
-        self._next = grown(self._next, start + len(rows))
+        grow(self, "_chain", self.keys.size, -1)
+        grow(self, "_next", start + len(rows))
         overlays.chain_overlay(groups, self._chain, self._next, start)
 
     def overlay_total(self, groups: Array, mark: int) -> int:
         """The number of overlay entries below `mark` in all groups together."""
         if len(self._chain) < self.keys.size:
-            self._chain = grown(self._chain, self.keys.size, -1)
+            grow(self, "_chain", self.keys.size, -1)
         return int(overlays.total_overlay(groups, self._chain, self._next, mark))
 
     def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array, Schema
+from .arrays import grow
 from .batch import Batch, TableColumns
 from .index import Index
 from .kernels import adding
-from .table import RowTable, grown
+from .table import RowTable
 
 _FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
 
@@ -123,7 +124,7 @@ class Store:
         if self.weights is None:
             self.weights = np.zeros(max(16, self.table.size), np.int64)
             self.weights[: self.present] = 1
-        self.weights = grown(self.weights, self.table.size, 0)
+        grow(self, "weights", self.table.size, 0)
 
     def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None

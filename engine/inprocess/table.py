@@ -7,23 +7,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array
+from .arrays import LARGE, grow, lengthen
 from .kernels import hashing
 from .layout import Layout, bounds, fit
 
 _FIRST_BITS = 6
 _FULL = 0.66  # slots are doubled beyond this load
-
-
-def grown(array: Array, needed: int, fill: int | None = None) -> Array:
-    """The array, or a longer copy of it with room for `needed` items; the rest is `fill`."""
-    if needed <= array.shape[0]:
-        return array
-    size = max(needed, array.shape[0] + (array.shape[0] >> 1), 16)
-    longer = np.empty((size, *array.shape[1:]), array.dtype)
-    longer[: array.shape[0]] = array
-    if fill is not None:
-        longer[array.shape[0] :] = fill
-    return longer
 
 
 class RowTable:
@@ -90,7 +79,7 @@ class RowTable:
             wide = _stack(columns, length)
             while True:
                 room = self._room(length - at)
-                self._wide = grown(self._wide, self.size + min(room, length - at))
+                grow(self, "_wide", self.size + min(room, length - at))
                 at, self.size = hashing.number_new_rows(
                     self._slots, self._bits, wide, self._wide, self.size, out, at, min(room, length - at)
                 )
@@ -101,7 +90,7 @@ class RowTable:
             room = min(self._room(length - at), length - at)
             if self._ids is not ids:
                 ids = self._numbered()
-            self._words = grown(self._words, self.size + room)
+            grow(self, "_words", self.size + room)
             at, self.size = hashing.number_new_words(
                 self._slots, ids, self._bits, words, self._words, self.size, out, at, room
             )
@@ -119,7 +108,7 @@ class RowTable:
         at = 0
         while at < length:
             room = min(self._room(length - at), length - at)
-            self._words = grown(self._words, self.size + room)
+            grow(self, "_words", self.size + room)
             at, found = hashing.insert_words(
                 self._slots, self._bits, words, self._words[self.size :], at, room
             )
@@ -176,9 +165,23 @@ class RowTable:
                 (1 << (bits + 2)) * _FULL < self.size + wanted
             ):
                 bits += 1
-            self._rehash(bits)
+            self._spread(bits)
             room = int(len(self._slots) * _FULL) - self.size
         return room
+
+    def _spread(self, bits: int) -> None:
+        """More slots for the same rows. Large ones are spread where they lie."""
+        held = len(self._slots)
+        if self._layout is None or held < LARGE or self._ids is not None:
+            self._rehash(bits)
+            return
+        displaced = hashing.most_displaced(self._slots, self._bits)
+        if 2 * displaced >= held:
+            self._rehash(bits)
+            return
+        lengthen(self, "_slots", 1 << bits, -1)
+        hashing.spread_words(self._slots, self._bits, bits, 2 * displaced + 1)
+        self._bits = bits
 
     def _rehash(self, bits: int) -> None:
         self._bits = bits

@@ -53,6 +53,51 @@ def rehash_words(slots: Any, bits: int, words: Any, count: int) -> None:
 
 
 @kernel
+def most_displaced(slots: Any, bits: int) -> int:
+    """The greatest distance of a word from the slot where its search begins."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    most = 0
+    for at in range(slots.shape[0]):
+        word = slots[at]
+        if word != EMPTY:
+            home = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            most = max(most, (at - home) & mask)
+    return most
+
+
+@kernel
+def spread_words(slots: Any, before: int, bits: int, near: int) -> None:
+    """Spreads the words in the first 2**before slots of a hash set over all 2**bits slots.
+
+    A word moves up, from the last one to the first: its new home is at least twice its old one, so it does
+    not meet a word that waits. That fails for the first `near` slots, where a word may lie far behind its
+    home in proportion, or have come round from the end: they are set aside, and come last. `near` is more
+    than twice the greatest displacement, so no more words come round to them than they have room for.
+    """
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    aside = slots[:near].copy()
+    for at in range(near):
+        slots[at] = EMPTY
+    for place in range((1 << before) - 1, near - 1, -1):
+        word = slots[place]
+        if word != EMPTY:
+            slots[place] = EMPTY
+            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            while slots[at] != EMPTY:
+                at = (at + 1) & mask
+            slots[at] = word
+    for i in range(near):
+        word = aside[i]
+        if word != EMPTY:
+            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            while slots[at] != EMPTY:
+                at = (at + 1) & mask
+            slots[at] = word
+
+
+@kernel
 def number_words(slots: Any, ids: Any, bits: int, words: Any, start: int, count: int) -> None:
     """Notes at each word's slot its position in `words`, for words[start:count]."""
     shift = np.uint64(64 - bits)

@@ -1,0 +1,79 @@
+"""Arrays and hash sets that grow where they lie."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ddlog.engine.inprocess import arrays, table
+from ddlog.engine.inprocess.kernels import hashing
+from ddlog.engine.inprocess.table import RowTable
+
+BITS = 6
+
+
+class Owner:
+    def __init__(self, length: int) -> None:
+        self.array = np.arange(length, dtype=np.int64)
+
+
+def test_a_large_array_stays_the_same_array() -> None:
+    owner = Owner(arrays.LARGE)
+    before = id(owner.array)
+    arrays.grow(owner, "array", arrays.LARGE + 1, fill=-1)
+    assert id(owner.array) == before
+    assert owner.array[arrays.LARGE - 1] == arrays.LARGE - 1
+    assert set(owner.array[arrays.LARGE :].tolist()) == {-1}
+
+
+def test_a_view_keeps_what_it_shows() -> None:
+    owner = Owner(arrays.LARGE)
+    view = owner.array[5:8]
+    arrays.grow(owner, "array", 2 * arrays.LARGE)
+    owner.array[5] = 0
+    assert view.tolist() == [5, 6, 7]
+
+
+def home(word: int, bits: int) -> int:
+    return (word * int(hashing.GOLDEN) % (1 << 64)) >> (64 - bits)
+
+
+NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
+
+
+@given(
+    st.lists(st.integers(0, 1 << 40) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
+    st.integers(1, 3),
+)
+def test_words_that_spread_are_found(words: list[int], more: int) -> None:
+    held, bits = np.array(words, np.int64), BITS + more
+    slots = np.full(1 << BITS, -1, np.int64)
+    hashing.rehash_words(slots, BITS, held, len(held))
+    displaced = hashing.most_displaced(slots, BITS)
+    if 2 * displaced >= len(slots):
+        return
+    spread = np.concatenate([slots, np.full((1 << bits) - len(slots), -1, np.int64)])
+    hashing.spread_words(spread, BITS, bits, 2 * displaced + 1)
+    ids = np.full(len(spread), -1, np.int32)
+    hashing.number_words(spread, ids, bits, held, 0, len(held))
+    assert hashing.find_words(spread, ids, bits, held).tolist() == list(range(len(words)))
+    assert np.count_nonzero(spread >= 0) == len(words)
+
+
+def test_a_table_grows_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arrays, "LARGE", 64)
+    monkeypatch.setattr(table, "LARGE", 64)
+    rows, numbers = RowTable(2), np.random.default_rng(1).integers(0, 3000, (40, 500, 2))
+    seen: dict[tuple[int, int], int] = {}
+    for batch in numbers:
+        rows.insert_new((batch[:, 0].copy(), batch[:, 1].copy()), len(batch))
+        for row in map(tuple, batch.tolist()):
+            seen.setdefault(row, len(seen))
+    assert rows.size == len(seen)
+    assert list(zip(*(column.tolist() for column in rows.columns()), strict=True)) == list(seen)
+    asked = tuple(numbers.reshape(-1, 2)[:, k].copy() for k in range(2))
+    assert rows.find(asked, len(asked[0])).tolist() == [
+        seen[row] for row in map(tuple, numbers.reshape(-1, 2).tolist())
+    ]
