@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddlog.engine.inprocess import arrays, table
@@ -43,6 +43,7 @@ def home(word: int, bits: int) -> int:
 NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
 
 
+@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 1 << 40) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
     st.integers(1, 3),
