@@ -6,6 +6,7 @@ import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from ..check.nesting import deep_recursion
 from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded, OutputIsProgram
 from ..errors.source import Source
@@ -52,6 +53,7 @@ def import_souffle(options: SouffleOptions) -> None:
     files.check_targets()
     progress = ProgressLine(options.no_warn)
     with (
+        deep_recursion(),  # for the values of facts
         progress,
         program.session(
             relations=files.results, max_iterations=options.max_iterations, engine="in-process",

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import gzip
 import io
+import os
 import shlex
 import sqlite3
+import subprocess
 import sys
 from contextlib import closing
 from pathlib import Path
@@ -191,6 +193,49 @@ def test_functors(pairs: Path) -> None:
     files(pairs, {"program.dl": text, "program.py": "def twice(x):\n    return 2 * x\n"})
     assert run(pairs, pairs / "out", "-w") == 0
     assert written(pairs / "out") == {"r.csv": "8\n"}
+
+
+def test_long_lists(pairs: Path) -> None:
+    """Lists are records in records, and as long as they need to be."""
+    text = """
+    .type L = [h: number, t: L]
+    .decl r(l: L)
+    .input r
+    .output r
+    .output r(IO=jsonfile)
+    .decl s(l: L)
+    .input s(IO=jsonfile)
+    .output s
+    """
+    begin, end = "".join(f"[{i}, " for i in range(2000)), "]" * 2000
+    files(
+        pairs,
+        {
+            "program.dl": text,
+            "facts/r.facts": f"{begin}nil{end}\n",
+            "facts/s.json": f"[[{begin}null{end}]]",
+        },
+    )
+    assert run(pairs, pairs / "out") == 0
+    assert written(pairs / "out") == {
+        "r.csv": f"{begin}nil{end}\n",
+        "r.json": f"[[{begin}null{end}]]\n",
+        "s.csv": f"{begin}nil{end}\n",
+    }
+
+
+def test_pipes_and_devices_are_written_to(pairs: Path) -> None:
+    """The file of a result may be a pipe, or /dev/stdout; it is not replaced."""
+    os.mkfifo(pairs / "pipe")
+    files(pairs, {"program.dl": PAIRS.format(input="", output=f'(filename="{pairs / "pipe"}")')})
+    with subprocess.Popen(["cat", "pipe"], stdout=subprocess.PIPE, text=True, cwd=pairs) as cat:
+        assert run(pairs, pairs / "out") == 0
+        assert cat.communicate(timeout=60)[0] == "1\ta\n2\tb\n"
+    assert (pairs / "pipe").is_fifo()
+    files(pairs, {"program.dl": PAIRS.format(input="", output='(filename="/dev/stdout")\n.printsize pair')})
+    command = [sys.executable, "-m", "ddlog", "import-souffle", "program.dl", "--run", "-F", "facts"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=120)
+    assert (done.stdout, done.stderr) == ("1\ta\n2\tb\npair\t2\n", "")
 
 
 MEDIA = """

@@ -125,7 +125,7 @@ def read_json_facts(data: bytes, form: Form, relation: Relation, words: Vocabula
 
 def _fields(
     item: Any, types: list[Type], names: tuple[str, ...], read: Callable[[Any, Type], Any]
-) -> Iterator[Any]:
+) -> list[Any]:
     """The values of an array or an object. Raises ValueError."""
     if isinstance(item, dict):
         missing = next((name for name in names if name not in item), None)
@@ -134,7 +134,7 @@ def _fields(
         item = [item[name] for name in names]
     if not isinstance(item, list) or len(item) != len(types):
         raise ValueError(f"expected an array of {len(types)} values, or an object with {', '.join(names)}")
-    return map(read, item, types)
+    return [read(each, of) for each, of in zip(item, types, strict=True)]
 
 
 def _reader(words: Vocabulary) -> Callable[[Any, Type], Any]:
