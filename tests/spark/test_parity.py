@@ -4,7 +4,7 @@ DDLOG_TEST_EXAMPLES=30 in the environment, 30 of those for each way to run them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
 
 import ddlog
-from ddlog.commands.commands import Commit, Rollback, Start
+from ddlog.commands.commands import Clear, Commit, Rollback, Start
 from ddlog.commands.interpreter import Command, Interpreter
+from ddlog.commands.update import Update
 from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
@@ -125,6 +126,37 @@ def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions,
         return lines
 
     with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        assert printed(there) == printed(here)
+
+
+def in_two(commands: Sequence[Command], first: int, second: int) -> list[Command]:
+    """The updates of the first transactions as one, and those of the following ones as another."""
+    parts: list[list[Command]] = [[]]
+    for command in commands:
+        parts[-1].append(command)
+        if isinstance(command.action, Commit | Rollback):
+            parts.append([])
+    kept = [part for part in parts if part and isinstance(part[-1].action, Commit)]
+    updates = [[each for each in part if isinstance(each.action, Update | Clear)] for part in kept]
+    begin = next(each for each in kept[0] if isinstance(each.action, Start))
+    two = (updates[:first], updates[first : first + second])
+    return [each for some in two for each in (begin, *(u for part in some for u in part), kept[0][-1])]
+
+
+def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
+    """An epoch of so many rules takes Spark half a minute, so there are two, the second a small one."""
+    program = ddlog.compile(PROGRAMS / "vnet" / "vnet.dl")
+    path = str(PROGRAMS / "vnet" / "updates.dat")
+
+    def printed(session: Session) -> list[str]:
+        lines: list[str] = []
+        commands = update_commands(path, program.relations, session.typedefs, lambda _: None, program.indexes)
+        Interpreter(
+            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
+        ).run(in_two(list(commands), first=47, second=2))
+        return lines
+
+    with program.session() as here, program.session(spark=spark) as there:
         assert printed(there) == printed(here)
 
 
