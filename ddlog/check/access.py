@@ -129,6 +129,14 @@ def iterated(type_: Type) -> Type | None:
             return None
 
 
+def tried(context: Context, content: Type | None) -> Type | None:
+    """The type that `e` in `e?` must have in a function that returns a Result."""
+    match context.result and context.know(context.result):
+        case User("ddlog_std::Result", (_, error)):
+            return User("ddlog_std::Result", (content or context.fresh(), error))
+    return None
+
+
 def try_(context: Context, value: Typed, span: Span) -> Typed:
     """`value?` in a function: its content, or a return from the function."""
     if context.in_rule:

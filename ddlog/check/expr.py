@@ -71,7 +71,7 @@ def _infer(context: Context, expr: syntax.Expr, scope: Scope, expected: Type | N
         case syntax.GetItem(arg, index, span):
             return access.field(context, infer(context, arg, scope), str(index), span)
         case syntax.Try(arg, span):
-            return access.try_(context, infer(context, arg, scope), span)
+            return access.try_(context, infer(context, arg, scope, access.tried(context, expected)), span)
         case syntax.Call() | syntax.MethodCall():
             return _call(context, expr, scope, expected)
         case syntax.Interned(text, span):

@@ -153,7 +153,7 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
         commands = update_commands(path, program.relations, session.typedefs, lambda _: None, program.indexes)
         Interpreter(
             session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
-        ).run(in_two(list(commands), first=47, second=2))
+        ).run(in_two(list(commands), first=48, second=1))
         return lines
 
     with program.session() as here, program.session(spark=spark) as there:
