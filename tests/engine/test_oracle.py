@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, reject, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ddlog
@@ -23,27 +21,11 @@ from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import Unsettled
 
-from .random_circuits import INPUTS, Changes, apply, circuits, streams
+from .random_circuits import INPUTS, Changes, any_circuits, apply, circuits, settling, streams
 
 LIMIT = 100
 
 thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
-
-
-any_circuits = st.booleans().flatmap(circuits)
-
-
-def settling(test: Callable[..., None]) -> Callable[..., None]:
-    """A test without the examples in which a recursion does not settle."""
-
-    @functools.wraps(test)
-    def settled(**arguments: Any) -> None:
-        try:
-            test(**arguments)
-        except Unsettled:
-            reject()
-
-    return settled
 
 
 def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:

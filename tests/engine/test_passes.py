@@ -24,7 +24,18 @@ from ddlog.engine.zset import Zset
 from ddlog.errors.source import Source
 from ddlog.lowering.lower import lower
 
-from .random_circuits import INPUTS, Changes, apply, circuits, constant, less, next_value, schema, streams
+from .random_circuits import (
+    INPUTS,
+    Changes,
+    any_circuits,
+    apply,
+    constant,
+    less,
+    next_value,
+    schema,
+    settling,
+    streams,
+)
 
 Pass = Callable[[Circuit], Circuit]
 thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -49,7 +60,8 @@ def with_relations_as_outputs(circuit: Circuit) -> Circuit:
 
 @pytest.mark.parametrize("rewrite", [*dict.fromkeys(PASSES), optimize], ids=lambda f: f.__name__)
 @thorough
-@given(circuits(), streams())
+@given(any_circuits, streams())
+@settling
 def test_a_pass_keeps_the_meaning(rewrite: Pass, circuit: Circuit, epochs: list[Changes]) -> None:
     inputs = contents(epochs)
     expected = evaluate(with_relations_as_outputs(circuit), inputs)
@@ -157,7 +169,8 @@ def test_joins_that_only_copy_go() -> None:
 
 
 @thorough
-@given(circuits(), streams())
+@given(any_circuits, streams())
+@settling
 def test_what_two_rules_share_is_the_same_for_both(circuit: Circuit, epochs: list[Changes]) -> None:
     joins = [node for node in circuit.nodes if isinstance(node, c.Join)]
     twins = [replace(join, output=join.output[::-1], schema=join.schema[::-1]) for join in joins]
