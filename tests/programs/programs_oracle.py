@@ -439,6 +439,61 @@ def call_graph(f: Facts) -> Facts:
     }
 
 
+def holdings(f: Facts) -> Facts:
+    """Control by a growing set, people by search, the strongest chains by thresholds, houses by networkx."""
+    people = {name for (name,) in f["Person"]}
+    shares = f["Share"]
+    companies = {company for _, company, _ in shares}
+    holders = {holder for holder, _, _ in shares}
+    return {
+        "Controls": (control := {(h, c) for h in holders for c in _controlled(h, shares)}),
+        "Free": {(c,) for c in companies if not any(b == c and a != c for a, b in control)},
+        "Owners": {
+            (c, tuple(owners))
+            for c, owners in grouped(
+                (c, h) for h, c in closure((h, c) for h, c, _ in shares) if h in people
+            ).items()
+        },
+        "Strongest": {row for person in people for row in _strongest(person, shares)},
+        "House": _houses(companies, [(a, b) for a, b in control if a not in people]),
+    }
+
+
+def _controlled(holder: str, shares: set[Row]) -> set[str]:
+    """The companies that a holder controls."""
+    found: set[str] = set()
+    while True:
+        votes: dict[str, int] = defaultdict(int)
+        for other, company, percent in shares:
+            if other == holder or other in found:
+                votes[company] += percent
+        if found == (found := {company for company, all_votes in votes.items() if all_votes > 50}):
+            return found
+
+
+def _strongest(person: str, shares: set[Row]) -> Iterable[Row]:
+    """For each company the greatest percentage such that shares of that size and more lead to it."""
+    width: dict[str, int] = {}
+    for least in sorted({percent for _, _, percent in shares}):
+        strong = closure((h, c) for h, c, percent in shares if percent >= least)
+        width.update({company: least for holder, company in strong if holder == person})
+    for company, best in width.items():
+        over = [
+            holder
+            for holder, other, percent in shares
+            if other == company
+            and min(percent, percent if holder == person else width.get(holder, 0)) == best
+        ]
+        yield person, company, Con(0, "Chain", (("percent", best), ("last", min(over))))
+
+
+def _houses(companies: set[str], control: list[tuple[str, str]]) -> set[Row]:
+    graph = nx.Graph(control)
+    graph.add_nodes_from(companies)
+    houses = nx.connected_components(graph)
+    return {(member, min(house & companies)) for house in houses for member in house}
+
+
 ORACLES: dict[str, Callable[[Facts], Facts]] = {
     oracle.__name__: oracle
     for oracle in (
@@ -450,6 +505,7 @@ ORACLES: dict[str, Callable[[Facts], Facts]] = {
         package_deps,
         network,
         call_graph,
+        holdings,
     )
 }
 
@@ -459,6 +515,7 @@ COLLECTIONS = {
     ("call_graph", "ImportCycle", 0),
     ("package_deps", "Cycle", 0),
     ("package_deps", "Breaks", 1),
+    ("holdings", "Owners", 1),
 }
 
 
