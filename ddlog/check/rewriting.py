@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import lru_cache
+from itertools import accumulate
 from typing import TypeAlias
 
 from .. import core
-from ..errors.source import Source, Span
+from ..errors.source import Span
 
 Place: TypeAlias = tuple[int, int]
 """Where a part of a source begins and ends."""
@@ -19,15 +21,13 @@ _METHOD = re.compile(r"\s*\.\s*(?:\w+::)*(\w+)\s*\(")
 
 def place_of(span: Span) -> Place:
     """Where a span begins and ends in the text of its source."""
-    begin = _offset(span.source, span.line, span.column)
-    return begin, _offset(span.source, span.end_line, span.end_column)
+    starts = _line_starts(span.source.text)
+    return starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
 
 
-def _offset(source: Source, line: int, column: int) -> int:
-    position = 0
-    for _ in range(line - 1):
-        position = source.text.index("\n", position) + 1
-    return position + column - 1
+@lru_cache(maxsize=8)
+def _line_starts(text: str) -> list[int]:
+    return list(accumulate((len(line) + 1 for line in text.split("\n")), initial=0))
 
 
 def rewritten(span: Span, edits: Iterable[Edit]) -> str | None:
