@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from .. import core
-from ..core.walk import children, descendants
+from ..core.walk import children, descendants, transform
 from ..types import BigInt, Bit, Signed, Type
 
 
@@ -27,10 +27,11 @@ class Dependencies:
     def determined(self, body: Sequence[core.Clause], known: Iterable[str]) -> set[str]:
         """The variables that have one value at most in the valuations of a body where the known variables
         have certain values."""
-        found = set(known)
+        found, made = set(known), records(body)
+        clauses = [_resolved_clause(each, made) for each in body]
         while True:
             before = len(found)
-            for clause in body:
+            for clause in clauses:
                 found |= self._by_clause(clause, found)
             if len(found) == before:
                 return found
@@ -107,6 +108,38 @@ def _columns_read(expr: core.Expr, record: str, places: Mapping[str, int]) -> fr
         case core.Var(name) if name == record:
             return frozenset(places.values())
     return frozenset().union(*(_columns_read(each, record, places) for each in children(expr)))
+
+
+def records(body: Sequence[core.Clause]) -> dict[str, core.MakeStruct]:
+    """The structs that a body puts together again from their fields, by the variable."""
+    return {
+        each.name: each.value
+        for each in body
+        if isinstance(each, core.Let) and isinstance(each.value, core.MakeStruct)
+    }
+
+
+def resolved(expr: core.Expr, made: Mapping[str, core.MakeStruct]) -> core.Expr:
+    """The expression with fields of such structs as what they were made of."""
+
+    def change(part: core.Expr) -> core.Expr | None:
+        match part:
+            case core.GetField(core.Var(name), field) if name in made:
+                whole = made[name]
+                names = [each for each, _ in whole.constructor.fields]
+                return whole.args[names.index(field)] if field in names else None
+        return None
+
+    return transform(expr, change) if made else expr
+
+
+def _resolved_clause(clause: core.Clause, made: Mapping[str, core.MakeStruct]) -> core.Clause:
+    match clause:
+        case core.Let(name, value, span):
+            return core.Let(name, resolved(value, made), span)
+        case core.Guard(condition, span):
+            return core.Guard(resolved(condition, made), span)
+    return clause
 
 
 def variables(expr: core.Expr) -> set[str]:

@@ -14,7 +14,7 @@ from .. import core, errors, syntax
 from ..core.walk import descendants
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
-from .dependencies import Dependencies, inverted
+from .dependencies import Dependencies, inverted, records, resolved
 from .rewriting import Edit, called_name, place_of, rewritten
 
 _COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
@@ -82,7 +82,8 @@ def _in_group(
     counting = next((name for each in later for name in uses.counting(each, group.name)), None)
     if counting is None:
         return
-    missing = _missing(dependencies, rule.body[:place], {*inverted(group.value), *group.keys})
+    body = rule.body[:place]
+    missing = _missing(dependencies, body, {*inverted(resolved(group.value, records(body))), *group.keys})
     if missing:
         shown = [_written(name) for name in missing]
         instead = _instead(whole, group, shown, uses, later)
