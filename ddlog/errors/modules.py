@@ -18,10 +18,10 @@ class UnknownModule(Diagnostic):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ambiguous(Diagnostic):
-    """A name without prefix that several imported modules declare."""
+    """A name that several of the modules declare which are imported without a prefix, or with its prefix."""
 
     title: ClassVar[str] = "`{name}` is ambiguous: it is declared in {where}"
-    suggestion: ClassVar[str] = "write `{first}::{name}`, or import one of them `as` another name"
+    suggestion: ClassVar[str] = "write `{first}::{last}`, or import one of them `as` another name"
     name: str
     modules: tuple[str, ...]
 
@@ -29,6 +29,11 @@ class Ambiguous(Diagnostic):
     def where(self) -> str:
         """The names of the modules, as a list in words."""
         return " and in ".join(self.modules)
+
+    @property
+    def last(self) -> str:
+        """The name without its prefix."""
+        return self.name.rpartition("::")[2]
 
     @property
     def first(self) -> str:

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from types import ModuleType
 from typing import Any
 
 from .. import core, errors, stdlib, syntax
 from ..errors.diagnostics import Diagnostic, counted
-from ..errors.nearest import nearest
 from ..errors.source import Span
 from ..types import (
     HASH_SETS,
@@ -37,6 +35,7 @@ from ..types import (
 from ..types.unify import ERROR, substitute, type_variables
 from .attributes import json_fields, json_tag, json_variant, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
+from .scopes import SPELLINGS, Names
 from .signatures import Signature
 
 BUILT_IN: dict[str, Type] = {
@@ -48,17 +47,6 @@ BUILT_IN: dict[str, Type] = {
     "double": Float(64),
 }
 DECLARABLE = frozenset({"integer"})  # built in only where no module declares it
-SPELLINGS = {"Vector": "Vec", "toString": "to_string"}
-
-
-@dataclass(frozen=True, slots=True)
-class ModuleScope:
-    """The modules that a module sees: `plain` need no prefix, nearest first; `imported` are those among them
-    that it imports; `prefixed` are the modules of each prefix."""
-
-    plain: list[ModuleSyntax]
-    imported: list[ModuleSyntax]
-    prefixed: dict[str, list[ModuleSyntax]]
 
 
 def digest(data: object) -> str:
@@ -66,12 +54,11 @@ def digest(data: object) -> str:
     return hashlib.blake2b(repr(data).encode(), digest_size=6).hexdigest()
 
 
-class Environment:
+class Environment(Names):
     """The declarations that a program sees, resolved when first asked for."""
 
     def __init__(self, modules: Mapping[str, ModuleSyntax], everywhere: Sequence[str]) -> None:
-        self.modules = dict(modules)
-        self.everywhere = tuple(everywhere)
+        super().__init__(modules, everywhere)
         self.typedefs: dict[str, TypeDef] = {}
         self.relations: dict[str, core.Relation] = {}
         self.diagnostics: list[Diagnostic] = []
@@ -79,7 +66,6 @@ class Environment:
         self.transformed: dict[str, Span] = {}  # the relations that transformers fill, and where
         self.externs: dict[str, ModuleType] = {}
         self.erases = False  # whether some type is only in the types: see check/erase.py
-        self._scopes: dict[str, ModuleScope] = {}
         self._signatures: dict[tuple[str, str], tuple[Signature, ...]] = {}
         self._expanding: list[tuple[str, Any]] = []
         self._fields: dict[User, list[tuple[str, tuple[tuple[str, Type], ...]]]] = {}
@@ -90,60 +76,7 @@ class Environment:
         own = [each for each in self.modules.values() if each.path is not None or not each.name]
         return digest(sorted((each.name, each.source.text) for each in own))
 
-    # -------------------------------------------------------------- look-ups
-
-    def visible(self, name: str, module: str) -> tuple[str, list[ModuleSyntax]]:
-        """The name without its prefix, and the modules to look for it in, nearest first."""
-        prefix, _, last = name.rpartition("::")
-        scope = self._scope(module)
-        return last, scope.prefixed.get(prefix, []) if prefix else scope.plain
-
-    def _scope(self, module: str) -> ModuleScope:
-        if module not in self._scopes:
-            own = self.modules[module]
-            imports = own.imports()
-            known = [(each, self.modules[each.module]) for each in imports if each.module in self.modules]
-            imported = [found for each, found in known if each.alias is None]
-            everywhere = [self.modules[name] for name in self.everywhere]
-            plain = list({id(each): each for each in (own, *imported, *everywhere)}.values())
-            prefixed = {each.name: [each] for each in (*plain, *(found for _, found in known))}
-            for each, found in known:
-                if each.alias is not None and found not in prefixed.setdefault(each.alias, []):
-                    prefixed[each.alias].append(found)
-            self._scopes[module] = ModuleScope(plain, imported, prefixed)
-        return self._scopes[module]
-
-    def find(self, table: str, name: str, module: str) -> tuple[ModuleSyntax, Any] | None:
-        """The declaration of a name in the nearest module that has one; None if several imports have it. A
-        name that nothing declares may be another spelling."""
-        if len(self._rivals(table, name, module)) > 1:
-            return None
-        found = next(self._declarations(table, name, module), None)
-        if found is None and name in SPELLINGS:
-            return self.find(table, SPELLINGS[name], module)
-        return found
-
-    def _declarations(self, table: str, name: str, module: str) -> Iterator[tuple[ModuleSyntax, Any]]:
-        last, modules = self.visible(name, module)
-        return ((each, found) for each in modules for found in each.get(table, last)[:1])
-
-    def _rivals(self, table: str, name: str, module: str) -> list[str]:
-        """The imported modules that have a name which the module itself does not declare."""
-        if "::" in name or len(self._scope(module).imported) < 2 or self.modules[module].get(table, name):
-            return []
-        return [each.name for each in self._scope(module).imported if each.get(table, name)]
-
-    def names(self, table: str, module: str) -> list[str]:
-        """All names of a table that a module sees, with the prefixes that they may have."""
-        scope = self._scope(module)
-        plain = [name for each in scope.plain for name in each.names(table)]
-        return plain + [
-            f"{prefix}::{name}"
-            for prefix, modules in scope.prefixed.items()
-            for each in modules
-            for name in each.names(table)
-            if prefix
-        ]
+    # ----------------------------------------------------------- declarations
 
     def functions(self, name: str, module: str) -> tuple[Signature, ...]:
         """The functions of a name in the module and in all modules that it sees."""
@@ -345,7 +278,7 @@ class Environment:
         if not type_.args or found is None or not isinstance(found[1], syntax.RelationDecl):
             return found
         names = (type_.name, SPELLINGS.get(type_.name, type_.name))
-        every = (each for name in names for each in self._declarations(TYPES, name, module))
+        every = (each for name in names for each in self.declarations(TYPES, name, module))
         return next((each for each in every if not isinstance(each[1], syntax.RelationDecl)), found)
 
     def _count_arguments(self, type_: syntax.NamedType, wanted: int) -> bool:
@@ -390,34 +323,3 @@ class Environment:
             return wrong
         hint = self.suggest(type_.name, [*BUILT_IN, *self.names(TYPES, module)])
         return errors.names.UnknownType(span=type_.span, name=type_.name, help=hint)
-
-    def misnamed(self, table: str, name: str, span: Span, module: str) -> Diagnostic | None:
-        """The error for a name that an earlier error hides, whose prefix is no module, or that several
-        imported modules have; None when there is nothing wrong with it."""
-        cause = self.hiding(name, module) or self.modules[module].cause(name)
-        if cause is not None:
-            return cause
-        rivals = self._rivals(table, name, module)
-        if len(rivals) > 1:
-            return errors.modules.Ambiguous(span=span, name=name, modules=tuple(rivals))
-        prefix = name.rpartition("::")[0]
-        known = self._scope(module).prefixed
-        if not prefix or prefix in known:
-            return None
-        close = nearest(prefix, known) if len(prefix) > 2 else None
-        hint = f"did you mean `{close}`?" if close else ""
-        return errors.modules.UnknownModule(span=span, name=prefix, help=hint)
-
-    def hiding(self, name: str, module: str) -> Diagnostic | None:
-        """The error that hides a declaration of the name which the module would see."""
-        last, modules = self.visible(name, module)
-        return next((each.hidden[last] for each in modules if last in each.hidden), None)
-
-    def suggest(self, name: str, candidates: Iterable[str]) -> str:
-        """A help text with the candidate nearest to the name, with the same prefix; empty when none is
-        near."""
-        prefix, last = name.rpartition("::")[::2]
-        same = {each for each in candidates if each.rpartition("::")[0] == prefix}
-        close = nearest(last, {each.rpartition("::")[2] for each in same}) if len(last) > 2 else None
-        close = f"{prefix}::{close}" if close and prefix else close
-        return f"did you mean `{close}`?" if close else ""
