@@ -8,7 +8,7 @@ from dataclasses import replace
 from .. import core, errors, syntax
 from ..errors.source import Span
 from ..names.modules import FUNCTIONS, RELATIONS
-from ..types import INTERN, REF, Bool, Opaque, Signed, String, Tuple, Type, User, wrapped
+from ..types import INTERN, REF, Bool, Function, Opaque, Signed, String, Tuple, Type, User, wrapped
 from ..types.unify import substitute
 from . import access, casts, closures, literal, operators, statement
 from .calls import call
@@ -253,7 +253,10 @@ def _call(
     if name == "group_by":
         return context.fail(errors.rules.GroupByOutsideRule(span=span))
     signatures = context.environment.functions(name, context.module)
-    if scope.find(name) is not None and (isinstance(expr, syntax.Call) or not signatures):
+    local = scope.find(name)
+    if local is not None and (
+        not signatures or (isinstance(expr, syntax.Call) and _callable(context, local))
+    ):
         function = variable(context, name, name_span, scope)
         return closures.apply(context, function, [infer(context, arg, scope) for arg in args], span)
     environment = context.environment
@@ -276,6 +279,12 @@ def _call(
         hints = [each.type for each in fitting[0].parameters]
     typed = [infer(context, arg, scope, hint) for arg, hint in zip(args, hints, strict=True)]
     return call(context, name, span, signatures, typed, expected, method=isinstance(expr, syntax.MethodCall))
+
+
+def _callable(context: Context, local: Local) -> bool:
+    """Whether a variable may be a function: if not, a call of its name is one of a function of this name."""
+    known = context.know(local.type)
+    return isinstance(known, Function) or context.is_open(known)
 
 
 def condition(context: Context, expr: syntax.Expr, scope: Scope) -> Typed:
