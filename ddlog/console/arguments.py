@@ -157,8 +157,8 @@ def _import_souffle(commands: _Commands) -> None:
                         help="print no notes; with --run, an absent fact file is an "
                              "empty relation")  # fmt: skip
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
-                        help="with --run: the most iterations of a recursion "
-                             "(default: no limit)")  # fmt: skip
+                        help="with --run: the most iterations of a recursion (default: "
+                             "no limit, with aggregates inside 65,536)")  # fmt: skip
     refuse_souffle(parser)
     parser.set_defaults(act=subcommands.import_souffle)
 
@@ -173,7 +173,8 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
                         help="a directory with a fact file for each input relation, or REL=PLACE; "
                              "may be repeated")  # fmt: skip
     parser.add_argument("--max-iterations", metavar="N", type=_positive,
-                        help="the most iterations of a recursion (default: no limit)")  # fmt: skip
+                        help="the most iterations of a recursion (default: no limit, with "
+                             "groups inside 65,536)")  # fmt: skip
     parser.add_argument("--output-internal-relations", action="store_true",
                         help="make every relation that is not an input an output relation")  # fmt: skip
     _engine_options(parser)

@@ -87,7 +87,7 @@ class RunningClusterRecursion:
         return sum(events.total() for events in self._recursion.events.values())
 
     def changing(self) -> Changing:
-        return ()
+        return ()  # finding them would be a job
 
     def finish(self) -> dict[str, Table]:
         return {head: relation.net() for head, relation in self._relations.items()}

@@ -151,7 +151,7 @@ def batch_table(batch: Sequence[dict[str, Any]]) -> str:
     )
     body = []
     for row in batch:
-        souffle = [f"{seconds:.2f}" for seconds in row.get("souffle", ())] or ["", "", ""]
+        souffle = [f"{seconds:.2f}" for seconds in row.get("souffle") or ()] or ["", "", ""]
         within = verdict(row["seconds"], row["limit"])
         if row.get("limit_mib") and row["mib"] > row["limit_mib"]:
             within = "memory"

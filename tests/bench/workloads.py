@@ -94,6 +94,14 @@ def graph(n: int, m: int, seed: int = 1) -> Relations:
     return {"Edge": random_graph(Random(seed), n, m)}
 
 
+def weighted_graph(n: int, m: int, seed: int = 9) -> Relations:
+    """A random directed graph with costs from 1 to 99, and the one node to start from."""
+    random = Random(seed)
+    edges = random_graph(random, n, m)
+    costs = 1 + random.below(99, m)
+    return {"Source": edges[:1, :1], "Edge": rows(edges[:, 0], edges[:, 1], costs)}
+
+
 def tree(depth: int) -> Relations:
     """A complete binary tree, numbered as a heap."""
     children = np.arange(1, 2 ** (depth + 1) - 1)
@@ -151,7 +159,7 @@ class Workload:
     """Inputs, the program that reads them, its output, and the required time and memory.
 
     `souffle` is what the engine of that name takes for the same files (interpreted, -j2; compiled, -j1
-    and -j2), whole process, as measured elsewhere on such a machine."""
+    and -j2), whole process, as measured elsewhere on such a machine; None where it has no such programs."""
 
     name: str
     program: str
@@ -161,7 +169,7 @@ class Workload:
     tiny: Mapping[str, int]
     expected: Mapping[str, str]
     limit: float
-    souffle: tuple[float, float, float]
+    souffle: tuple[float, float, float] | None
     limit_mib: int | None = None
 
     def inputs(self, scale: str) -> Relations:
@@ -260,6 +268,28 @@ WORKLOADS = {
             {"full": "100000:1b0d584c6f51685c", "tiny": "20:f6146e3b87f6a20f"},
             2.5,
             (3.9, 3.7, 3.6),
+        ),
+        Workload(
+            "components",
+            "components",
+            "Component",
+            graph,
+            {"n": 50_000, "m": 100_000},
+            {"n": 60, "m": 70},
+            {"full": "49127:9a76abef777df1f8", "tiny": "57:f4780f92c06ba58d"},
+            6.0,
+            None,
+        ),
+        Workload(
+            "cheapest",
+            "cheapest",
+            "Cheapest",
+            weighted_graph,
+            {"n": 20_000, "m": 100_000},
+            {"n": 60, "m": 150},
+            {"full": "19861:24566cb8f9969cc5", "tiny": "57:fb136eba6121bf0c"},
+            6.0,
+            None,
         ),
     )
 }

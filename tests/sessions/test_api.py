@@ -144,6 +144,59 @@ def test_errors_leave_the_last_commit() -> None:
         assert str(session.commit()) == "D:\nD{.x = 25}: +1\nM:\nM{.x = 4}: +1"
 
 
+LONGEST = """input relation Edge(x: u32, y: u32)
+output relation Long(x: u32, d: bigint)
+Long(x, 0) :- Edge(x, _).
+Long(y, m + 1) :- Long(x, d), Edge(x, y), var m = d.group_by(y).max().
+"""
+PARITY = """input relation Member(name: string, odd: bool)
+output relation Here(name: string)
+relation Count(n: u64)
+Here(name) :- Member(name, true), Count(n), n % 2 == 1.
+Here(name) :- Member(name, false).
+Count(name.group_by(()).count()) :- Here(name).
+"""
+
+
+def test_a_recursion_that_takes_too_many_rounds_names_rows() -> None:
+    with ddlog.compile(LONGEST).session(max_iterations=20) as session:
+        session.insert("Edge", (1, 2), (2, 3))
+        session.commit()
+        before = list(session["Long"])
+        session.insert("Edge", (3, 1))
+        with pytest.raises(ddlog.DDlogError) as raised:
+            session.commit()
+        assert str(raised.value) == (
+            "error: no fixpoint after 20 iterations of Long\n"
+            "  note: still changing: Long{.x = 1, .d = 19} goes\n"
+            "  note: still changing: Long{.x = 1, .d = 20} comes\n"
+            "  note: still changing: Long{.x = 2, .d = 19} goes\n"
+            "  help: the session is at its last commit; if the recursion is finite, set a higher limit"
+        )
+        assert list(session["Long"]) == before and len(session["Edge"]) == 2
+        session.delete("Edge", (1, 2))
+        assert [row.x for row in session.commit()["Long"][0][:1]] == [1]
+
+
+def test_a_recursion_that_repeats_itself_names_rows() -> None:
+    with ddlog.compile(PARITY).session() as session:
+        session.insert("Member", ("a", False), ("b", False), ("c", True))
+        assert session.commit().rows("Here") == [(("a",), 1), (("b",), 1)]
+        session.delete("Member", ("b", False))
+        with pytest.raises(ddlog.DDlogError) as raised:
+            session.commit()
+        assert str(raised.value) == (
+            "error: the recursion of Here, Count never settles: it is in the same state again after every 4 "
+            "rounds\n"
+            '  note: still changing: Here{.name = "c"} comes and goes\n'
+            "  note: still changing: Count{.n = 1} comes and goes\n"
+            "  note: still changing: Count{.n = 2} comes and goes\n"
+            "  help: the session is at its last commit; these rows must not depend on their own absence, "
+            "by `group_by` or by negation"
+        )
+        assert [row.name for row in session["Here"]] == ["a", "b"]
+
+
 def test_only_what_is_wanted_is_kept() -> None:
     program = ddlog.compile(PATHS)
     with program.session(relations="outputs") as session:
