@@ -162,6 +162,12 @@ def test_notes_on_parameters(pairs: Path, capsys: pytest.CaptureFixture[str]) ->
         "note: program.dl:3:8: the parameter `delimeter` has no meaning; did you mean `delimiter`?\n"
         "note: facts/pair.facts:2: there are more columns than pair has, which are left out\n"
     )
+    files(pairs, {"facts/pair.facts": "".join(f"{i}\ta\tmore\n" for i in range(20000))})
+    assert run_pairs(pairs) == 0
+    assert capsys.readouterr().err == (
+        "note: facts/pair.facts:1: there are more columns than pair has, which are left out\n"
+    )
+    assert written(pairs / "out")["pair.csv"] == "".join(f"{i}\ta\n" for i in range(20000))
 
 
 def test_options(pairs: Path, capsys: pytest.CaptureFixture[str]) -> None:

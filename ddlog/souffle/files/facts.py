@@ -99,7 +99,8 @@ def _by_arrow(
         width = len(next(iter(records(first, form.delimiter, True))).cells)
     except (StopIteration, CellFault):
         return None
-    if width <= max(form.places):
+    needed = max(form.places) + 1
+    if width < needed or width > needed == len(form.places):  # columns that are left out are noted
         return None
     layout = Layout(form.delimiter, form.quoted, keep_empty, width, form.places)
     plain = [c if is_plain(c.type) else Column(c.name, String()) for c in relation.columns]
