@@ -39,7 +39,7 @@ function left_early(v: mut Vec<u32>, n: u32): bool {
     for (i in range_vec(0, n, 1)) { if (i == 2) { return true }; v.push(i) };
     false
 }
-function early(n: u32): Vec<u32> { var v = [9]; if (left_early(v, n)) v.push(1000); v }
+function early(n: u32): Vec<u32> { var v = [9]; var left = left_early(v, n); if (left) v.push(1000); v }
 function assigned(n: u32): Vec<u32> {
     var v = [1];
     for (i in range_vec(0, n, 1)) { if (i == 2) { v = [5] }; v.push(i) };
