@@ -61,7 +61,8 @@ class Reading:
         self._state.start()
         with self._state.diagnosing():
             stored = self._state.host.query(program, query)
-        return Result([(each, types[each]) for each in query.variables], stored, program.typedefs)
+        columns = [(each.partition("$")[0], types[each]) for each in query.variables]
+        return Result(columns, stored, program.typedefs)
 
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""

@@ -186,6 +186,8 @@ class _Parser:
                 continue
             if self._is_starter(tokens[i]) and self._first_of_line(tokens, i):
                 return i
+            if tokens[i].kind == "FOR" and self._column(tokens[i]) == 1:
+                return i
             closed = i > 0 and tokens[i - 1].value in (")", "]", "}")
             if closed and tokens[i].kind in ("UPPER", "LOWER") and self._column(tokens[i]) == 1:
                 return i

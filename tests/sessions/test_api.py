@@ -86,6 +86,11 @@ def test_bad_queries_are_errors() -> None:
             session.query("1 / 0")
 
 
+def test_columns_of_a_query_are_named_like_its_variables() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        assert session.query("var x = [1].map(|x| x + 1), var y = x.len()").columns == ("x", "y")
+
+
 def test_a_query_may_negate_patterns() -> None:
     types = "typedef U = A{n: u32} | B\n"
     text = (
