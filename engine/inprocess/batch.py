@@ -38,8 +38,11 @@ class Batch:
     def slice(self, start: int, stop: int) -> Batch:
         """The rows start .. stop."""
         stop = min(stop, self.length)
+        columns = self.columns
         return Batch(
-            tuple(c[start:stop] for c in self.columns),
+            columns.part(start, stop)
+            if isinstance(columns, TableColumns)
+            else tuple(c[start:stop] for c in columns),
             stop - start,
             None if self.weights is None else self.weights[start:stop],
             None if self.times is None else self.times[start:stop],
@@ -64,6 +67,12 @@ class TableColumns(Sequence[Array]):
 
     def __len__(self) -> int:
         return self._table.arity
+
+    def part(self, start: int, stop: int) -> TableColumns:
+        """The columns of rows start .. stop of these, unpacked for themselves."""
+        part = TableColumns(self._table, self._start + start, self._start + stop)
+        part._read = {position: column[start:stop] for position, column in self._read.items()}
+        return part
 
     @overload
     def __getitem__(self, position: int) -> Array: ...

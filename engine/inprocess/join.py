@@ -64,11 +64,13 @@ class Joiner:
         `start` None: no term is replaced and the valuation starts empty. A negated start enters with
         the sign reversed. Gives batches of the output columns, not consolidated.
         """
-        first = self._first(start, batch)
+        length = 1 if start is None or batch is None else batch.length
         size = FALLIBLE_CHUNK if self.node.steps else CHUNK
-        for at in range(0, first.length, size):
+        for at in range(0, length, size):
             interrupt.check()
-            chunk = first.slice(at, at + size) if first.length > size else first
+            # Columns of a large batch are unpacked chunk by chunk.
+            whole = batch is None or length <= size
+            chunk = self._first(start, batch if whole else batch.slice(at, at + size))
             if not self.node.steps:
                 yield from self._grow(self._plan(start, views), 0, chunk, views)
                 continue

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddlog.engine.inprocess import arrays, table
+from ddlog.engine.inprocess.batch import Batch, TableColumns
 from ddlog.engine.inprocess.kernels import hashing
 from ddlog.engine.inprocess.table import RowTable
 
@@ -78,3 +79,13 @@ def test_a_table_grows_in_place(monkeypatch: pytest.MonkeyPatch) -> None:
     assert rows.find(asked, len(asked[0])).tolist() == [
         seen[row] for row in map(tuple, numbers.reshape(-1, 2).tolist())
     ]
+
+
+def test_a_part_of_a_batch_unpacks_its_rows() -> None:
+    rows = RowTable(2)
+    rows.insert_new((np.arange(9), np.arange(9) * 10), 9)
+    batch = Batch(TableColumns(rows, 1, 9), 8)
+    assert batch.columns[1].tolist() == [10, 20, 30, 40, 50, 60, 70, 80]
+    part = batch.slice(2, 20).slice(1, 3)
+    assert part.length == 2
+    assert [column.tolist() for column in part.columns] == [[4, 5], [40, 50]]
