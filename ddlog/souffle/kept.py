@@ -115,7 +115,8 @@ class _Kept:
                 self.output.found.append(wrong)
                 return []
         rule = ast.RuleDecl(subsumption.span, heads, subsumption.body)
-        return clauses(rule, self.relations.columns(), self.output.found)
+        classes = ast.classes((heads, subsumption.body))
+        return clauses(rule, self.relations.columns(), classes, self.output.found)
 
     def _extreme(self, key: Sequence[int], column: int, function: str) -> None:
         name = self.columns[column]

@@ -26,21 +26,27 @@ _MOST = 1000  # alternatives of one rule
 
 
 def clauses(
-    rule: ast.RuleDecl, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]
+    rule: ast.RuleDecl, columns: Mapping[str, Sequence[str]], classes: set[type], found: list[Diagnostic]
 ) -> list[HornClause]:
-    """The clauses of a rule. `columns` are the columns of each relation; errors go to `found`."""
-    run = _Normalizer(columns, found)
+    """The clauses of a rule. `columns` are the columns of each relation, `classes` those of the nodes in the
+    rule; errors go to `found`."""
+    run = _Normalizer(columns, classes, found)
     bodies = run.alternatives(rule.body) if rule.body is not None else [()]
     return [run.clause(rule, body) for body in bodies]
 
 
 class _Normalizer:
-    def __init__(self, columns: Mapping[str, Sequence[str]], found: list[Diagnostic]) -> None:
+    def __init__(
+        self, columns: Mapping[str, Sequence[str]], classes: set[type], found: list[Diagnostic]
+    ) -> None:
         self.columns, self.found = columns, found
+        self.has_counters = ast.Counter in classes
+        # Whether expressions may be in the rule that become literals.
+        self.is_plain = classes.isdisjoint((ast.Aggregate, ast.Counter, ast.FunctorCall))
         self.number = itertools.count(1)
 
     def clause(self, rule: ast.RuleDecl, body: Sequence[ast.Term]) -> HornClause:
-        if _has_counter((rule.heads, tuple(body))):
+        if self.has_counters and _has_counter((rule.heads, tuple(body))):
             body = self._with_named_columns(tuple(body), False)
         heads, literals = self._conjunction(rule.heads, body, frozenset())
         return HornClause(heads, literals, rule.span)
@@ -79,6 +85,9 @@ class _Normalizer:
         self, heads: tuple[ast.Atom, ...], body: Sequence[ast.Term], around: frozenset[str]
     ) -> tuple[tuple[ast.Atom, ...], tuple[Literal, ...]]:
         """The heads and the literals of a conjunction; `around` are the variables of what is around it."""
+        if self.is_plain:
+            plain: list[Any] = list(body)
+            return heads, tuple(Negated(t.span, t.term) if isinstance(t, ast.Not) else t for t in plain)
         outside = around | _plain_names(heads) | _plain_names(tuple(body))
         taken: list[Literal] = []
 

@@ -364,6 +364,19 @@ def children(node: object) -> tuple[str, ...]:
     return known
 
 
+def classes(node: object, found: set[type] | None = None) -> set[type]:
+    """The classes of a node and of all nodes in it."""
+    found = set() if found is None else found
+    if isinstance(node, tuple):
+        for each in node:
+            classes(each, found)
+    else:
+        found.add(type(node))
+        for name in children(node):
+            classes(getattr(node, name), found)
+    return found
+
+
 def replaced(node: Any, changes: dict[str, Any]) -> Any:
     """The node with other values of some fields; the same one if these are the values it has."""
     for name, value in changes.items():

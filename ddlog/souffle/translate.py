@@ -77,6 +77,7 @@ class _Translator:
         self.types = Types(items, word)
         self.relations = Relations(items, self.types, self.found)
         self.space = global_names()
+        self.classes: set[type] = set()  # of the nodes in rules
         self.output = Output(
             self.types,
             self._relation_name,
@@ -132,9 +133,12 @@ class _Translator:
         for rule in self.items:
             if isinstance(rule, ast.RuleDecl):
                 found: list[Diagnostic] = []
-                made = clauses(rule, columns, found)
+                classes = ast.classes((rule.heads, rule.body))
+                made = clauses(rule, columns, classes, found)
                 self.found += found
-                result += [] if found else [each for clause in made for each in with_witnesses(clause)]
+                if not found:
+                    self.classes |= classes
+                    result += [each for clause in made for each in with_witnesses(clause)]
         return result
 
     def _without_open(self, plain: list[HornClause]) -> list[HornClause]:
@@ -149,7 +153,7 @@ class _Translator:
     def _typed(self, clause: HornClause, columns: Mapping[str, Sequence[str]]) -> tuple[HornClause, Kinds]:
         """The clause and its kinds, without casts of variables to the kind that they have."""
         kinds = Kinds(clause, columns, self.types)
-        plain = without_idle_casts(clause, kinds)
+        plain = without_idle_casts(clause, kinds) if ast.Cast in self.classes else clause
         if plain is not clause:
             kinds = Kinds(plain, columns, self.types)
         self.found += kinds.found
@@ -157,6 +161,8 @@ class _Translator:
 
     def _mark_nil(self, clause: HornClause, kinds: Kinds) -> None:
         """Notes the record types of which the clause has a `nil`."""
+        if ast.Nil not in self.classes:
+            return
         for nil in _nils((*clause.heads, *clause.body)):
             kind = kinds.of(nil)
             if kind in self.types.records:

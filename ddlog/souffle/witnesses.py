@@ -16,6 +16,9 @@ from .inline import bound_in, renamed
 
 def with_witnesses(clause: HornClause) -> Iterator[HornClause]:
     """The clauses that a clause becomes when its witnesses are bound beside its aggregates."""
+    if not any(isinstance(literal, Summary) for literal in clause.body):
+        yield clause
+        return
     for body in _bodies(clause.body, frozenset(), itertools.count(1)):
         yield replace(clause, body=body)
 
