@@ -235,9 +235,7 @@ class Writer:
             if call.name == "to_float":
                 self.functions["import fp"] = None
             elif call.name == "ord":
-                self.note(
-                    "the number of a text is arbitrary, and is rarely that of another one, too", call.span
-                )
+                self.note(_ORDINAL, call.span)
             return text.format(self.value(call.args[0])), POSTFIX
         if "int_from" in text:
             self.functions["import fp"] = None

@@ -86,8 +86,7 @@ class _Normalizer:
     ) -> tuple[tuple[ast.Atom, ...], tuple[Literal, ...]]:
         """The heads and the literals of a conjunction; `around` are the variables of what is around it."""
         if self.is_plain:
-            plain: list[Any] = list(body)
-            return heads, tuple(Negated(t.span, t.term) if isinstance(t, ast.Not) else t for t in plain)
+            return heads, tuple(map(_negation, body))
         outside = around | _plain_names(heads) | _plain_names(tuple(body))
         taken: list[Literal] = []
 
@@ -192,6 +191,14 @@ class _Normalizer:
             what, why = "`_` in an aggregate over alternatives", "give the column a name"
             self.found.append(errors.CannotTranslate(what=what, why=why, span=expr.span))
         return ast.Var(expr.span, f"%{hint}#{next(self.number)}")
+
+
+def _negation(term: Any) -> Any:
+    """The term as a literal, if it has no values to take out."""
+    if not isinstance(term, ast.Not):
+        return term
+    inner: Any = term.term
+    return Negated(term.span, inner)
 
 
 def _has_counter(node: Any) -> bool:

@@ -127,6 +127,39 @@ def test_notes() -> None:
     assert heading.splitlines()[3:] == [f"// - {remark}" for remark in done.remarks]
 
 
+def test_notes_on_arbitrary_results() -> None:
+    """Each kind of number or row that Soufflé leaves open is noted, at its first place."""
+    text = """
+    .functor f(x: number): number stateful
+    .decl r(n: number, x: symbol) choice-domain x
+    r($, x) :- s(x).
+    r(autoinc(), x) :- r(_, x), s(x).
+    .decl s(x: symbol)
+    s("a").
+    .decl t(n: number)
+    .output t
+    t(@f(ord(x))) :- r(_, x).
+    .decl u(x: number, y: number)
+    u(x, y) <= u(x, z) :- y < z.
+    u(x, y + 1) :- v(x, y).
+    .decl v(x: number, y: number)
+    v(x, y) :- u(x, y), y < 9.
+    .decl w(x: number)
+    .limitsize w(n=3)
+    """
+    wanted = [
+        "p.dl:2: @f may be called once for several equal calls",
+        "p.dl:3: which rows R keeps is arbitrary: here the least, column by column",
+        "p.dl:4: the numbers of counters are arbitrary: rows are numbered in their order",
+        "p.dl:5: the number of a counter in a recursion is a hash, and rarely that of another row, too",
+        "p.dl:10: the number of a text is arbitrary, and rarely that of another one, too",
+        "p.dl:11: U is in a recursion: each round keeps its rows that no other one subsumes",
+    ]
+    done = translated(text, name="p.dl")
+    assert not set(wanted) - set(done.caveats)
+    assert "p.dl:17: the limit of W is left out: only recursions end early by it" in done.remarks
+
+
 def outputs(text: str, relation: str, word: int = 32) -> list[tuple[object, ...]]:
     """The rows of a relation of a program without inputs."""
     with ddlog.compile(translated(text, word).text).session() as session:
