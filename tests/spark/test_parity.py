@@ -108,6 +108,8 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         ("references", ALL_LARGE),
         ("stream_forms", ALL_LARGE),
         ("streams", ON_DRIVER),
+        ("control", ON_CLUSTER),
+        ("string_code", ON_CLUSTER),
         ("written_values", ALL_LARGE),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
