@@ -109,4 +109,14 @@ def test_files_that_documents_name_exist(document: str) -> None:
     folder = (ROOT / document).parent
     links = [link for link in re.findall(r"\]\(([^)]+)\)", text) if "://" not in link]
     assert [name for name in named if not (ROOT / name).exists()] == []
-    assert [link for link in links if not (folder / link).exists()] == []
+    assert [link for link in links if not leads_somewhere(link, ROOT / document, folder)] == []
+
+
+def leads_somewhere(link: str, document: Path, folder: Path) -> bool:
+    """Whether the file of a link is there, and the heading that it names."""
+    name, _, heading = link.partition("#")
+    target = folder / name if name else document
+    if not heading or not target.is_file():
+        return target.exists() and not heading
+    headings = re.findall(r"(?m)^#+ (.+)$", target.read_text())
+    return heading in [re.sub(r"[^\w\- ]", "", each.lower()).replace(" ", "-") for each in headings]

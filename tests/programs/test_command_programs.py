@@ -3,8 +3,10 @@ them, and that plain Python comes to the same contents of their most intricate r
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -72,10 +74,42 @@ def commits(name: str, session: Session) -> Iterator[None]:
             yield
 
 
+def agree(oracle: vnet_oracle.Oracle, session: Session) -> None:
+    """Compares the outputs after a commit with those of plain Python."""
+    wanted = oracle.after(vnet_oracle.contents(session, vnet_oracle.INPUTS))
+    found = vnet_oracle.contents(session, vnet_oracle.OUTPUTS)
+    assert {name: set(map(vnet_oracle.plain, rows)) for name, rows in found.items()} == wanted
+
+
 def test_plain_python_agrees_on_the_virtual_network() -> None:
+    """After each commit of the command file, and after random changes of the largest network in it."""
     oracle = vnet_oracle.Oracle()
     with ddlog.compile(PROGRAMS / "vnet" / "vnet.dl").session() as session:
-        for _ in commits("vnet", session):
-            wanted = oracle.after(vnet_oracle.contents(session, vnet_oracle.INPUTS))
-            found = vnet_oracle.contents(session, vnet_oracle.OUTPUTS)
-            assert {name: set(map(vnet_oracle.plain, rows)) for name, rows in found.items()} == wanted
+        for number, _ in enumerate(commits("vnet", session)):
+            agree(oracle, session)
+            if number == 46:
+                rows_come_and_go(oracle, session)
+
+
+def rows_come_and_go(oracle: vnet_oracle.Oracle, session: Session) -> None:
+    """Random rows go, and come back later, all of them at the end."""
+    choose = random.Random(4)
+    relations = [
+        f"{module}::{name}" for module, names in vnet_oracle.INPUTS.items() for name in names.split()
+    ]
+    gone: list[tuple[str, Any]] = []
+    for step in range(24):
+        for _ in range(2):
+            relation = choose.choice(relations)
+            rows = list(session[relation])
+            if rows and relation != "southbound::Probe" and step < 20:
+                gone.append((relation, choose.choice(rows)))
+                session.delete_rows(relation, [gone[-1][1]])
+                session.commit()
+                agree(oracle, session)
+        for _ in range(len(gone) if step == 23 else choose.randrange(3)):
+            if gone:
+                relation, row = gone.pop(choose.randrange(len(gone)))
+                session.insert_rows(relation, [row])
+        session.commit()
+        agree(oracle, session)
