@@ -69,8 +69,8 @@ class Joiner:
         for at in range(0, length, size):
             interrupt.check()
             # Columns of a large batch are unpacked chunk by chunk.
-            whole = batch is None or length <= size
-            chunk = self._first(start, batch if whole else batch.slice(at, at + size))
+            part = batch if batch is None or length <= size else batch.slice(at, at + size)
+            chunk = self._first(start, part)
             if not self.node.steps:
                 yield from self._grow(self._plan(start, views), 0, chunk, views)
                 continue

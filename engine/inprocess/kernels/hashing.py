@@ -62,7 +62,7 @@ def most_displaced(slots: Any, bits: int) -> int:
         word = slots[at]
         if word != EMPTY:
             home = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            most = max(most, (at - home) & mask)
+            most = max(most, int((at - home) & mask))
     return most
 
 
@@ -78,23 +78,22 @@ def spread_words(slots: Any, before: int, bits: int, near: int) -> None:
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
     aside = slots[:near].copy()
-    for at in range(near):
-        slots[at] = EMPTY
+    slots[:near] = EMPTY
     for place in range((1 << before) - 1, near - 1, -1):
         word = slots[place]
         if word != EMPTY:
             slots[place] = EMPTY
-            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            while slots[at] != EMPTY:
-                at = (at + 1) & mask
-            slots[at] = word
+            to = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            while slots[to] != EMPTY:
+                to = (to + 1) & mask
+            slots[to] = word
     for i in range(near):
         word = aside[i]
         if word != EMPTY:
-            at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-            while slots[at] != EMPTY:
-                at = (at + 1) & mask
-            slots[at] = word
+            to = np.int64((np.uint64(word) * GOLDEN) >> shift)
+            while slots[to] != EMPTY:
+                to = (to + 1) & mask
+            slots[to] = word
 
 
 @kernel
