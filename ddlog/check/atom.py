@@ -19,7 +19,7 @@ from .context import Context, Local
 from .destructure import Destructure, destructure, is_pattern, stored
 from .element import Element, constructed, define_whole, element
 from .expr import check
-from .pattern import by_field
+from .pattern import by_field, by_position
 from .streams import read_in_body
 
 
@@ -89,8 +89,9 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
     body.add(lambda: core.Atom(name, made, term.negated, term.span))
     if not term.negated:
         after.emit()
-    mixed = len({each.name is None for each in term.args or ()}) == 2
-    if mixed or len(context.diagnostics) > problems:
+    args = term.args or ()
+    misplaced = any(each.name is None for each in args[len(by_position(args)) :])
+    if misplaced or len(context.diagnostics) > problems:
         _bind_rest(body, term)
 
 

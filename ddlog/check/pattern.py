@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from itertools import takewhile
 from typing import TypeAlias
 
 from .. import core, errors, syntax
@@ -175,12 +176,19 @@ def arguments(context: Context, expr: syntax.Struct, constructor: Constructor) -
     )
 
 
+def by_position(args: Sequence[syntax.Argument]) -> Sequence[syntax.Argument]:
+    """The arguments before the first one by name."""
+    return list(takewhile(lambda each: each.name is None, args))
+
+
 def by_field(
     context: Context, args: Sequence[syntax.Argument], fields: Sequence[str], owner: str, span: Span
 ) -> dict[str, syntax.Expr]:
-    """Arguments by position or by name, as a mapping from fields; errors where they do not fit."""
+    """Arguments by position or by name, as a mapping from fields; errors where they do not fit. Those by
+    position come first."""
     named = [each for each in args if each.name is not None]
-    if not named:
+    first = by_position(args)
+    if not named or len(first) > len(fields):
         if args and len(args) != len(fields):
             context.report(
                 errors.types.WrongFieldCount(
@@ -188,8 +196,8 @@ def by_field(
                 )
             )
         return {name: each.value for name, each in zip(fields, args, strict=False)}
-    given: dict[str, syntax.Expr] = {}
-    for each in named:  # the parser has refused arguments without names among them
+    given = {name: each.value for name, each in zip(fields, first, strict=False)}
+    for each in named:
         assert each.name is not None
         if each.name not in fields:
             hint = context.environment.suggest(each.name, fields)

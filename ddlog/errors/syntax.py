@@ -138,6 +138,14 @@ class BadFloatWidth(Diagnostic):
 
 
 @dataclass(frozen=True, slots=True)
+class PositionAfterName(Diagnostic):
+    """An argument of a relation by position after one by name."""
+
+    title: ClassVar[str] = "an argument by position cannot follow one by name"
+    suggestion: ClassVar[str] = "write the arguments by position first, or `.name = value`"
+
+
+@dataclass(frozen=True, slots=True)
 class MixedArguments(Diagnostic):
     """Arguments by position beside arguments by name."""
 

@@ -37,6 +37,15 @@ class Builder:
             self.found.append(errors.MixedArguments(span=other.span))
         return given
 
+    def _named_last(self, args: Sequence[ast.Argument | None] | None) -> tuple[ast.Argument, ...]:
+        """The arguments of a relation without `._`: by position, by name, or some by position first."""
+        given = tuple(arg for arg in args or () if arg is not None)
+        named = next((place for place, arg in enumerate(given) if arg.name is not None), len(given))
+        after = next((arg for arg in given[named:] if arg.name is None), None)
+        if after is not None:
+            self.found.append(errors.PositionAfterName(span=after.span))
+        return given
+
     def _declared(self, name: Token) -> str:
         if "::" in name.value:
             self.found.append(errors.QualifiedDeclaration(name.value, span=self._at(name)))

@@ -45,7 +45,7 @@ class Rules(Builder):
         self, start: int, end: int, name: Token, prime: Any, delay: Token | None, args: Any
     ) -> ast.Atom:
         return ast.Atom(
-            name.value, self._uniform(args), None, self.span(start, end), self._at(name),
+            name.value, self._named_last(args), None, self.span(start, end), self._at(name),
             differentiated=prime is not None, delay=int(delay.value) if delay else None,
         )  # fmt: skip
 
