@@ -11,9 +11,10 @@ from typing import Any
 from .. import errors, stdlib, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.nearest import nearest
-from ..names.attributes import is_nested, json_field, serde_settings
+from ..names.attributes import is_nested, json_fields, json_shapes, serde_settings
 from ..names.environment import Environment
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, TRANSFORMERS, TYPES, ModuleSyntax
+from ..names.renaming import RULES
 from ..types import Constructor, JsonField, KeyOf, Opaque, String, Type, TypeDef, TypeVar, User, unwrapped
 from .function import Instances
 
@@ -36,6 +37,9 @@ _RULE = {"distinct": _TRUE}
 _FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
 _ARGUMENT = {"by_val": _TRUE}
 _CONVERSIONS = ("with", "serialize_with", "deserialize_with")  # whose values name functions of Rust
+_OF_TYPES = {("tag", True), ("untagged", False), ("rename_all", True)}
+_OF_CONSTRUCTORS = {("rename", True), ("rename_all", True)}
+_OF_FIELDS = {("rename", True), ("default", False), ("flatten", False)}
 _REPEATABLE = {"rust", "iterate_by_ref", "iterate_by_val"}
 
 
@@ -44,14 +48,17 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
     for declaration in module.all(TYPES):
         if not isinstance(declaration, syntax.RelationDecl):
             yield from _attributes(declaration, "a type", _TYPE)
-            yield from _serde(declaration.attributes, {("tag", True), ("untagged", False)})
+            yield from _serde(declaration.attributes, _OF_TYPES)
         for each in getattr(declaration, "constructors", ()):
             yield from _attributes(each, "a constructor", _CONSTRUCTOR)
-            yield from _serde(each.attributes, {("rename", True)})
-            yield from _fields(each.name, each.fields)
+            yield from _serde(each.attributes, _OF_CONSTRUCTORS)
+        if isinstance(declaration, syntax.TypeDecl):
+            for name, fields, forms, _ in json_shapes(declaration):
+                yield from _fields(name, fields, forms)
     for declaration in module.all(RELATIONS):
         yield from _attributes(declaration, "a relation", _RELATION)
-        yield from _fields(declaration.name, declaration.fields or ())
+        columns = declaration.fields or ()
+        yield from _fields(declaration.name, columns, json_fields(columns))
         for attribute in declaration.attributes:
             if attribute == syntax.Attribute(
                 "original", syntax.StringLit("", attribute.span), attribute.span
@@ -76,14 +83,14 @@ _OTHERS: Mapping[type[Any], str] = {
 }
 
 
-def _fields(owner: str, fields: Sequence[syntax.Field]) -> Iterator[Diagnostic]:
+def _fields(owner: str, fields: Sequence[syntax.Field], forms: Sequence[JsonField]) -> Iterator[Diagnostic]:
     names: set[str] = set()
     for field in fields:
         yield from _attributes(field, "a field", _FIELD)
-        for attribute in field.attributes:
-            yield from _serde([attribute], {("rename", True), ("default", False), ("flatten", False)})
-        form = json_field(field)
-        if form.name in names and field.attributes and not form.flatten:
+        yield from _serde(field.attributes, _OF_FIELDS)
+    for field, form in zip(fields, forms, strict=bool(forms)):
+        renamed = form.name != field.name or field.attributes
+        if form.name in names and renamed and not form.flatten:
             yield errors.attributes.SameJsonName(span=field.span, owner=owner, name=form.name)
         names |= set() if form.flatten else {form.name}
 
@@ -129,6 +136,8 @@ def _serde(
             if setting in _CONVERSIONS:
                 if setting != "with" or value is None or not is_nested(value):
                     yield errors.attributes.SerdeFunction(span=attribute.span, setting=f'{setting}="{value}"')
+            elif setting == "rename_all" and value is not None and value not in RULES:
+                yield errors.attributes.NoRenamingRule(span=attribute.span, rule=value)
             elif (setting, value is not None) not in honoured:
                 shown = setting if value is None else f'{setting}="{value}"'
                 yield errors.attributes.SerdeSetting(span=attribute.span, setting=shown)

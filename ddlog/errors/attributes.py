@@ -25,10 +25,22 @@ class SerdeSetting(Diagnostic):
     severity: ClassVar[str] = "warning"
     title: ClassVar[str] = "`serde({setting})` has no effect here"
     suggestion: ClassVar[str] = (
-        'use `rename="name"`, `default` or `flatten` on a field, `rename` on a constructor, '
-        '`tag="key"` or `untagged` on a type'
+        'use `rename="name"`, `default` or `flatten` on a field, `rename` or `rename_all` on a constructor, '
+        '`rename_all`, `tag="key"` or `untagged` on a type'
     )
     setting: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NoRenamingRule(Diagnostic):
+    """`serde(rename_all="...")` with a rule that serde does not have."""
+
+    title: ClassVar[str] = "serde has no rule `{rule}` for names"
+    suggestion: ClassVar[str] = (
+        "its rules are lowercase, UPPERCASE, PascalCase, camelCase, snake_case, SCREAMING_SNAKE_CASE, "
+        "kebab-case and SCREAMING-KEBAB-CASE"
+    )
+    rule: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from .. import syntax
 from ..types import JsonField, KeyOf
+from .renaming import renamed_constructor, renamed_field
 
 _SERDE = re.compile(r"\s*serde\s*\((.*)\)\s*", re.DOTALL)
 _PART = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"|\([^()]*\)|[^,"()])+)(?:,|$)')
@@ -31,9 +32,10 @@ def has_side_effects(declaration: syntax.FunctionDecl) -> bool:
     )
 
 
-def json_field(field: syntax.Field) -> JsonField:
-    """The form of a field in JSON: `rust="serde(...)"` and `deserialize_from_array=f()`."""
-    name, optional, key = field.name, False, None
+def json_field(field: syntax.Field, rule: str = "") -> JsonField:
+    """The form of a field in JSON: `rust="serde(...)"` and `deserialize_from_array=f()`. Without a name of
+    its own it has one by a rule of `rename_all`."""
+    name, optional, key = renamed_field(field.name, rule), False, None
     flatten = nested = False
     for attribute in field.attributes:
         for setting, value in serde_settings(attribute):
@@ -57,16 +59,45 @@ def is_nested(module: str) -> bool:
     return module.rpartition("::")[2] in ("nested", "json_string")
 
 
-def json_fields(fields: Sequence[syntax.Field]) -> tuple[JsonField, ...]:
-    """The forms of the fields of a constructor; none if no attribute says anything."""
-    if not any(each.attributes for each in fields):
+def json_fields(fields: Sequence[syntax.Field], rule: str = "") -> tuple[JsonField, ...]:
+    """The forms of the fields of a constructor, named by a rule; none if nothing says anything."""
+    if not rule and not any(each.attributes for each in fields):
         return ()
-    return tuple(map(json_field, fields))
+    return tuple(json_field(each, rule) for each in fields)
 
 
-def json_variant(attributes: Sequence[syntax.Attribute]) -> str:
-    """The name of a constructor in JSON, `rust="serde(rename=\\"name\\")"`; empty if nothing gives it one."""
-    given = (value for each in attributes for setting, value in serde_settings(each) if setting == "rename")
+def json_variant(constructor: syntax.ConstructorDecl, rule: str = "") -> str:
+    """The name of a constructor in JSON, by `rust="serde(rename=\\"name\\")"` or a rule; empty if nothing
+    gives it one."""
+    given = _value(constructor.attributes, "rename")
+    return given or (renamed_constructor(constructor.name, rule) if rule else "")
+
+
+def json_shapes(
+    declaration: syntax.TypeDecl,
+) -> list[tuple[str, Sequence[syntax.Field], tuple[JsonField, ...], str]]:
+    """The constructors of a type: name, fields, the forms of these in JSON, and its own name in JSON. A rule
+    of a struct is about its fields, that of a union about its constructors."""
+    rule = json_rule(declaration.attributes)
+    of_fields, of_constructors = (rule, "") if len(declaration.constructors) == 1 else ("", rule)
+    return [
+        (
+            each.name,
+            each.fields,
+            json_fields(each.fields, json_rule(each.attributes) or of_fields),
+            json_variant(each, of_constructors),
+        )
+        for each in declaration.constructors
+    ]
+
+
+def json_rule(attributes: Sequence[syntax.Attribute]) -> str:
+    """The rule of `serde(rename_all="rule")`; empty if there is none."""
+    return _value(attributes, "rename_all")
+
+
+def _value(attributes: Sequence[syntax.Attribute], wanted: str) -> str:
+    given = (value for each in attributes for setting, value in serde_settings(each) if setting == wanted)
     return next((value for value in given if value), "")
 
 

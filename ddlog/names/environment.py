@@ -33,7 +33,7 @@ from ..types import (
     unwrapped,
 )
 from ..types.unify import ERROR, substitute, type_variables
-from .attributes import json_fields, json_tag, json_variant, original
+from .attributes import json_fields, json_shapes, json_tag, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .scopes import SPELLINGS, Names
 from .signatures import Signature
@@ -191,13 +191,12 @@ class Environment(Names):
             return self.typedefs[name]
         if isinstance(declaration, syntax.RelationDecl):
             parameters: tuple[str, ...] = ()
-            shapes = [(declaration.name, declaration.fields or (), "")]
+            fields = declaration.fields or ()
+            shapes = [(declaration.name, fields, json_fields(fields), "")]
             tag = None
         else:
             parameters = declaration.parameters
-            shapes = [
-                (each.name, each.fields, json_variant(each.attributes)) for each in declaration.constructors
-            ]
+            shapes = json_shapes(declaration)
             tag = json_tag(declaration.attributes)
         self.typedefs[name] = TypeDef(name, parameters, ())  # so that fields may name the type itself
         known = frozenset(parameters)
@@ -209,10 +208,10 @@ class Environment(Names):
                     owner.qualified(each),
                     i,
                     tuple((each.name, self.convert(each.type, owner.name, known)) for each in fields),
-                    json_fields(fields),
+                    forms,
                     variant,
                 )
-                for i, (each, fields, variant) in enumerate(shapes)
+                for i, (each, fields, forms, variant) in enumerate(shapes)
             ),
             tag,
             stdlib.text_form(name) if owner.path is None and owner.name else None,

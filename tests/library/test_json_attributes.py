@@ -13,6 +13,7 @@ from ddlog.codegen.scalar import compile_function_table, row_expr
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.source import Source
 from ddlog.io.jsonfiles import json_line
+from ddlog.names.renaming import renamed_constructor, renamed_field
 from ddlog.sessions.program import Program, compile
 from ddlog.stdlib.jsonvalues import from_value
 from ddlog.types import User
@@ -272,3 +273,47 @@ def test_facts_of_any_json(flattened: Program, text: str, expected: str) -> None
     assert json.dumps(data) == (expected or text)
     (held,) = read(json.dumps({"w": '[{"x": 1, "y": 2}]'}), "Wrapped")
     assert held == read('{"w": {"x": [[1, 2]]}}', "Wrapped")[0]
+
+
+RENAMED = """
+import json
+#[rust="serde(rename_all=\\"camelCase\\")"]
+typedef Style = Style{line_width: u8, #[rust="serde(rename=\\"X\\")"] other_one: bool, plain: u8}
+#[rust="serde(rename_all=\\"kebab-case\\")"]
+typedef Mark =
+    BigDot{size_in_mm: u8} | #[rust="serde(rename_all=\\"SCREAMING_SNAKE_CASE\\")"] Line{to_x: u8} | NoMark
+input relation Both(style: Style, marks: Vec<Mark>)
+output relation Copy(json: string)
+Copy(to_json_string((s, m)).unwrap_or("none")) :- Both(s, m).
+"""
+
+
+def test_rules_rename_fields_and_constructors(tmp_path: Path) -> None:
+    row = """{
+        "style": {"lineWidth": 1, "X": true, "plain": 2},
+        "marks": [{"big-dot": {"size_in_mm": 1}}, {"line": {"TO_X": 2}}, "no-mark"]
+    }"""
+    (tmp_path / "Both.jsonl").write_text(" ".join(row.split()))
+    with compile(RENAMED).session() as session:
+        session.load(tmp_path)
+        ((found,),) = session["Copy"].tuples()
+    style = '{"lineWidth":1,"X":true,"plain":2}'
+    assert found == f'[{style},[{{"big-dot":{{"size_in_mm":1}}}},{{"line":{{"TO_X":2}}}},"no-mark"]]'
+
+
+@pytest.mark.parametrize(
+    ("rule", "field", "constructor"),
+    [
+        ("lowercase", "line_width", "bigdot"),
+        ("UPPERCASE", "LINE_WIDTH", "BIGDOT"),
+        ("PascalCase", "LineWidth", "BigDot"),
+        ("camelCase", "lineWidth", "bigDot"),
+        ("snake_case", "line_width", "big_dot"),
+        ("SCREAMING_SNAKE_CASE", "LINE_WIDTH", "BIG_DOT"),
+        ("kebab-case", "line-width", "big-dot"),
+        ("SCREAMING-KEBAB-CASE", "LINE-WIDTH", "BIG-DOT"),
+    ],
+)
+def test_the_rules(rule: str, field: str, constructor: str) -> None:
+    assert renamed_field("line_width", rule) == field
+    assert renamed_constructor("BigDot", rule) == constructor
