@@ -265,6 +265,9 @@ def apply(contents: dict[str, dict[tuple[int, ...], int]], changes: Changes) -> 
                 relation.pop(row, None)
 
 
+LIMIT = 40
+"""The rounds that a recursion of a random circuit may take: one that settles takes few."""
+
 any_circuits = st.booleans().flatmap(circuits)
 
 

@@ -12,7 +12,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.zset import Zset
 
-from .random_circuits import INPUTS, Changes, any_circuits, apply, schema, settling, streams
+from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, schema, settling, streams
 from .rewriting import incrementalize_steps
 
 thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -39,9 +39,9 @@ def differences(stream: list[dict[str, Zset]]) -> list[dict[str, Zset]]:
 @settling
 def test_every_step_of_the_rewriting_has_the_same_changes(circuit: Circuit, epochs: list[Changes]) -> None:
     inputs = snapshots(epochs)
-    expected = differences([evaluate(circuit, contents) for contents in inputs])
+    expected = differences([evaluate(circuit, contents, LIMIT) for contents in inputs])
     for name, step in incrementalize_steps(circuit):
-        evaluation = Evaluation(step, incremental=name == "incremental")
+        evaluation = Evaluation(step, incremental=name == "incremental", limit=LIMIT)
         if name == "relational":
             assert differences([evaluation.step(contents) for contents in inputs]) == expected
         else:

@@ -21,9 +21,7 @@ from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import Unsettled
 
-from .random_circuits import INPUTS, Changes, any_circuits, apply, circuits, settling, streams
-
-LIMIT = 100
+from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, circuits, settling, streams
 
 thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
@@ -117,8 +115,8 @@ def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes
     batches = {
         name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()
     }
-    runtime.commit(batches, static=True)
-    for name, rows in evaluate(circuit, contents).items():
+    runtime.commit(batches, static=True, max_iterations=LIMIT)
+    for name, rows in evaluate(circuit, contents, LIMIT).items():
         assert set(runtime.rows(name)) == set(rows), name
 
 
@@ -140,13 +138,13 @@ def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes],
     for changes in epochs:
         batches = {n: [(runtime.batch(n, [row]), s) for row, s in signed] for n, signed in changes.items()}
         try:
-            runtime.commit(batches, progress=progress)
+            runtime.commit(batches, progress=progress, max_iterations=LIMIT)
         except Stop:
             for name in before:
                 assert set(runtime.rows(name)) == set(before[name])
             commit(runtime, changes)
         apply(contents, changes)
-        before = evaluate(circuit, contents)
+        before = evaluate(circuit, contents, LIMIT)
         for name, rows in before.items():
             assert set(runtime.rows(name)) == set(rows), name
 
