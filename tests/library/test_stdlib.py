@@ -214,6 +214,9 @@ GROUPED = {  # over the groups of (name, amount) by an odd or even amount: 1, 3 
     "avg_second(g)": "1.6666666666666667",
     "min_second(g)": "1",
     "max_second(g)": "3",
+    "fold_second(g, |sum: s32, x| sum * 10 + x, 0)": "131",
+    "sum_of_second(g, |x| x * 2)": "10",
+    "count_second(g, |x| x < 2)": "2",
     '"${g}"': '"[(a, 1), (a, 3), (b, 1)]"',
 }
 SIMPLY_GROUPED = {"sum(g)": "4", "avg(g)": "2"}  # over the amounts alone
