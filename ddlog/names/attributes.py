@@ -75,7 +75,7 @@ def json_variant(constructor: syntax.ConstructorDecl, rule: str = "") -> str:
 
 def json_shapes(
     declaration: syntax.TypeDecl,
-) -> list[tuple[str, Sequence[syntax.Field], tuple[JsonField, ...], str]]:
+) -> list[tuple[str, tuple[syntax.Field, ...], tuple[JsonField, ...], str]]:
     """The constructors of a type: name, fields, the forms of these in JSON, and its own name in JSON. A rule
     of a struct is about its fields, that of a union about its constructors."""
     rule = json_rule(declaration.attributes)
