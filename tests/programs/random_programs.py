@@ -161,11 +161,11 @@ PIECES = [
     Offer(b, cost + b as bit<64> + ~n, Dot{a}) :- X(a, (cost, _)), ~w(a, b).
     output relation X(a: bit<2>, best: (bit<64>, Mark))
     X(a, best) :- Offer(a, cost, m), var best = (cost, m).group_by(a).min().""",
-    """relation Part(a: bit<2>, via: bit<2>, b: bit<2>, n: bit<64>)
-    Part(a, a, b, b as bit<64> + 1) :- ~w(a, b).
-    Part(a, c, b, b as bit<64> + 1) :- X(a, c), ~w(c, b), not ~v(a, ~s).
+    """relation Share(a: bit<2>, via: bit<2>, b: bit<2>, n: bit<64>)
+    Share(a, a, b, b as bit<64> + 1) :- ~w(a, b).
+    Share(a, c, b, b as bit<64> + 1) :- X(a, c), ~w(c, b), not ~v(a, ~s).
     output relation X(a: bit<2>, b: bit<2>)
-    X(a, b) :- Part(a, c, b, n), var all = (c, n).group_by((a, b)).sum_second(), all > ~n + 1.""",
+    X(a, b) :- Share(a, c, b, n), var all = (c, n).group_by((a, b)).sum_second(), all > ~n + 1.""",
     """output relation X(a: bit<2>, n: bit<2>)
     X(a, ~n) :- ~v(a, _).
     X(b, most) :- ~w(a, b), X(a, n), var most = n.group_by(b).max().
