@@ -96,7 +96,7 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
 
 
 def _element(body: BodyBuilder, relation: core.Relation, term: syntax.Atom) -> Element | None:
-    """What the atom says of the element and its columns; None after an error."""
+    """The patterns in an atom for the element and for its columns; None after an error."""
     pattern = term.element or constructed(body.context, relation, term)
     if pattern is not None:
         return element(body, relation, pattern, term.negated)
@@ -165,7 +165,7 @@ def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type
 
 
 def _takes_apart(body: BodyBuilder, expr: syntax.Expr) -> bool:
-    """Whether the expression is a pattern that says something of parts of a column."""
+    """Whether the expression is a pattern that binds or compares parts of a column."""
     while isinstance(expr, syntax.Typed):
         expr = expr.arg
     return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary) and is_pattern(body, expr)

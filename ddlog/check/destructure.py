@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from .. import core, errors, syntax
+from ..core.matching import matches
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User
 from ..types.unify import substitute
@@ -48,12 +49,7 @@ def _guard(body: BodyBuilder, value: Typed, shape: Build) -> Callable[[], list[c
         pattern = shape()
         if irrefutable(pattern, body.context.constructors):
             return []
-        span = value.span
-        arms = (
-            (pattern, core.Const(True, Bool(), span)),
-            (core.AnyPattern(pattern.type), core.Const(False, Bool(), span)),
-        )
-        return [core.Guard(core.Match(value.build(), arms, Bool(), span), span)]
+        return [core.Guard(matches(value.build(), pattern, value.span), value.span)]
 
     return build
 

@@ -28,8 +28,8 @@ class Element:
 
 
 def element(body: BodyBuilder, relation: core.Relation, pattern: syntax.Expr, negated: bool) -> Element:
-    """What the pattern of an element says. A variable that is bound already, or any other expression, is
-    compared with the element column by column."""
+    """The patterns for the element and for its columns in the pattern of an element. A variable that is bound
+    already, or any other expression, is compared with the element column by column."""
     if relation.constructor is None:
         return Element({relation.columns[0].name: pattern})
     context, found, type_ = body.context, Element(), relation.record

@@ -128,7 +128,7 @@ def _bound(body: Sequence[core.Clause]) -> list[str]:
 
 
 class _Uses:
-    """What functions do with groups."""
+    """The functions of a program to which equal values in a group matter."""
 
     def __init__(self, functions: Mapping[str, core.Function]) -> None:
         self._functions = functions

@@ -12,7 +12,7 @@ from .. import core
 from ..errors.source import Span
 
 Place: TypeAlias = tuple[int, int]
-"""Where a part of a source begins and ends."""
+"""The offsets at which a part of a source begins and ends."""
 
 Edit: TypeAlias = tuple[Place, str]
 _SCOPED_NAME = re.compile(r"(?:\w+::)*(\w+)\s*\(")
@@ -20,7 +20,7 @@ _METHOD = re.compile(r"\s*\.\s*(?:\w+::)*(\w+)\s*\(")
 
 
 def place_of(span: Span) -> Place:
-    """Where a span begins and ends in the text of its source."""
+    """The offsets at which a span begins and ends in the text of its source."""
     starts = _line_starts(span.source.text)
     return starts[span.line - 1] + span.column - 1, starts[span.end_line - 1] + span.end_column - 1
 

@@ -17,12 +17,11 @@ from ..errors.diagnostics import DDlogError
 from ..types import BigInt, Bit, Float, Signed, String
 from .columns import Columns, TypeDefs, cell_reader, cell_writer, integer_bounds
 from .delimited import Record, comma_records, header_order, tab_records
-from .faults import CellFault, FaultyFile
+from .faults import MOST_FAULTS, CellFault, gathered_faults
 from .formats import Row, TextFormat
 from .utf8 import decode
 
 LARGE = 1 << 16  # bytes from which a file is worth the import of a fast reader
-_MOST_FAULTS = 10
 
 
 def read_text(data: bytes, separator: str, relation: Relation, typedefs: TypeDefs) -> Columns:
@@ -74,8 +73,7 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
     keep_empty = width == 1 and isinstance(relation.columns[0].type, String)
     readers = [cell_reader(column.type, typedefs) for column in relation.columns]
     columns: list[list[object]] = [[] for _ in readers]
-    faults: list[CellFault] = []
-    try:
+    with gathered_faults() as faults:
         records: Iterator[Record]
         if not width:
             return Columns((), _count_empty(text, separator, relation))
@@ -94,12 +92,8 @@ def _read_lines(text: str, separator: str, relation: Relation, typedefs: TypeDef
                         cell = record.cells[place]
                         at = record.column(place)
                         faults.append(CellFault(str(error), record.line, at, record.text, max(1, len(cell))))
-            if len(faults) >= _MOST_FAULTS:
+            if len(faults) >= MOST_FAULTS:
                 break
-    except CellFault as fault:
-        faults.append(fault)
-    if faults:
-        raise FaultyFile(faults)
     return Columns(tuple(columns), len(columns[0]))
 
 

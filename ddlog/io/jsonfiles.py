@@ -17,11 +17,10 @@ from ..values.numbers import decimal
 from ..values.shapes import forms_of
 from ..values.tojson import field_to_json, json_text, members
 from .columns import Columns, TypeDefs, transpose
-from .faults import CellFault, FaultyFile
+from .faults import MOST_FAULTS, CellFault, gathered_faults
 from .formats import Row, TextFormat
 from .utf8 import decode
 
-_MOST_FAULTS = 10
 _BLANK = re.compile(r"\s*")
 
 
@@ -29,21 +28,22 @@ def read_json(data: bytes, relation: Relation, typedefs: TypeDefs, *, lines: boo
     """The rows of a JSON text. An array at its beginning is a row if `lines`, and else holds all rows.
     Raises FaultyFile."""
     text = decode(data.removeprefix(b"\xef\xbb\xbf"))
+    rows = item_rows(text, lines, lambda item: row_from_json(item, relation, typedefs))
+    return transpose(rows, len(relation.columns))
+
+
+def item_rows(text: str, lines: bool, read: Callable[[Any], tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    """The rows that `read` makes of the values of a JSON text. Raises FaultyFile."""
     rows: list[tuple[Any, ...]] = []
-    faults: list[CellFault] = []
-    try:
+    with gathered_faults() as faults:
         for position, item in items_of(text, lines):
             try:
-                rows.append(row_from_json(item, relation, typedefs))
+                rows.append(read(item))
             except (ValueError, RecursionError) as error:
                 faults.append(fault_at(text, position, str(error)))
-                if len(faults) >= _MOST_FAULTS:
+                if len(faults) >= MOST_FAULTS:
                     break
-    except CellFault as fault:
-        faults.append(fault)
-    if faults:
-        raise FaultyFile(faults)
-    return transpose(rows, len(relation.columns))
+    return rows
 
 
 def row_from_json(item: Any, relation: Relation, typedefs: TypeDefs) -> tuple[Any, ...]:

@@ -6,7 +6,7 @@ Group node. A group that is used only by such calls is never built.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -159,9 +159,12 @@ def _members(rows: list[tuple[Any, ...]], split: bool) -> Iterable[Any]:
 
 def _key(clause: GroupBy, types: dict[str, Type], span: Span) -> Expr:
     """The key of a group_by as its group has it."""
-    if clause.key is not None:
-        return clause.key
-    variables = tuple(Var(key, types[key], span) for key in clause.keys)
+    return key_of(clause.keys, types, span) if clause.key is None else clause.key
+
+
+def key_of(names: Sequence[str], types: Mapping[str, Type], span: Span) -> Expr:
+    """The key of a group whose keys are some variables: the variable, or the tuple of the variables."""
+    variables = tuple(Var(key, types[key], span) for key in names)
     if len(variables) == 1:
         return variables[0]
     return MakeTuple(variables, Tuple(tuple(v.type for v in variables)), span)

@@ -20,10 +20,13 @@ from itertools import chain
 
 from .. import core
 from ..core import CheckedProgram, CheckedQuery, Clause, Expr, Head, Relation, Rule, Var
+from ..core.matching import matched, matches
 from ..core.walk import mentions, transform
 from ..errors.source import Span
 from ..types import Bool, Tuple, Type, User
 from ..values.layouts import Layouts, Part
+from .aggregates import key_of
+from .rulebody import conjuncts
 
 
 def in_columns(program: CheckedProgram) -> CheckedProgram:
@@ -120,7 +123,7 @@ class _SplitRule:
             yield from self.leaves(self.reached(expr) if self.source.body else expr)
 
     def clause(self, clause: Clause) -> None:
-        """Adds what a clause becomes."""
+        """Adds the clauses over fields that stand for a clause."""
         match clause:
             case core.Atom(_, columns):
                 split = [self.columns(clause, i, name) for i, name in enumerate(columns)]
@@ -128,7 +131,7 @@ class _SplitRule:
             case core.Let(name, value, span):
                 self.define(name, self.expr(value), span)
             case core.Guard(condition):
-                for each in _conjuncts(condition):
+                for each in conjuncts(condition):
                     self.condition(each, clause.span)
             case core.Unnest(_, value):
                 self.unnest(replace(clause, value=self.expr(value)))
@@ -145,12 +148,9 @@ class _SplitRule:
             if self.layouts.parts(of) is not None:
                 self.whole.add(name)
             return
-        self.made += 1
-        element = f"$record{self.made}"
-        self.types[element] = of
-        self.whole.add(element)
-        self.body.append(replace(clause, name=element))
-        self.define(name, Var(element, of, clause.span), clause.span)
+        element = self.new(of, clause.span)
+        self.body.append(replace(clause, name=element.name))
+        self.define(name, element, clause.span)
 
     def define(self, name: str, value: Expr, span: Span) -> None:
         """Adds the definition of a variable; of one that has a value already, a test."""
@@ -176,11 +176,12 @@ class _SplitRule:
                     if isinstance(one, Var) and self.is_definition(one, other):
                         self.define(one.name, self.expanded(other), span)
                         return
-            case core.Match(arg, ((pattern, core.Const(True)), (core.AnyPattern(), core.Const(False)))):
-                for test in self.tests(pattern, self.access(arg), span):
+            case core.Match() if found := matched(condition):
+                value, pattern = found
+                for test in self.tests(pattern, self.access(value), span):
                     self.body.append(core.Guard(test, span))
                 return
-        for each in _conjuncts(self.expr(condition)):
+        for each in conjuncts(self.expr(condition)):
             self.body.append(core.Guard(each, span))
 
     def is_definition(self, variable: Var, value: Expr) -> bool:
@@ -200,11 +201,7 @@ class _SplitRule:
             case core.ConstPattern(constant, of):
                 yield core.Op("==", (self.expanded(value), core.Const(constant, of, span)), Bool(), span)
             case _:
-                arms = (
-                    (pattern, core.Const(True, Bool(), span)),
-                    (core.AnyPattern(pattern.type), core.Const(False, Bool(), span)),
-                )
-                yield core.Match(self.expanded(value), arms, Bool(), span)
+                yield matches(self.expanded(value), pattern, span)
 
     def group(self, clause: core.GroupBy) -> None:
         """Adds a group_by. Its keys are fields; the key as rules see it is made of them."""
@@ -216,11 +213,9 @@ class _SplitRule:
             keys += self.fields(name, self.types[name])
         self.whole.clear()
         self.split &= {each for name in clause.keys for each in self.inside(name)}
-        variables = tuple(Var(name, self.types[name], clause.span) for name in clause.keys)
-        key: Expr = core.MakeTuple(variables, Tuple(tuple(v.type for v in variables)), clause.span)
-        if len(variables) == 1:
-            key = variables[0]
-        self.body.append(replace(clause, value=value, keys=tuple(keys), key=self.expr(key)))
+        whole = self.expr(key_of(clause.keys, self.types, clause.span))
+        split = tuple(keys) != clause.keys
+        self.body.append(replace(clause, value=value, keys=tuple(keys), key=whole if split else None))
 
     # ------------------------------------------------------------- variables
 
@@ -264,12 +259,17 @@ class _SplitRule:
 
     def temporary(self, value: Expr) -> Var:
         """A new variable for a record that an expression computes."""
+        variable = self.new(value.type, value.span)
+        self.body.append(core.Let(variable.name, value, value.span))
+        return variable
+
+    def new(self, type: Type, span: Span) -> Var:
+        """A new variable that is a record, one value."""
         self.made += 1
-        name = f"$record{self.made}"
-        self.types[name] = value.type
-        self.body.append(core.Let(name, value, value.span))
-        self.whole.add(name)
-        return Var(name, value.type, value.span)
+        variable = Var(f"$record{self.made}", type, span)
+        self.types[variable.name] = type
+        self.whole.add(variable.name)
+        return variable
 
     # ----------------------------------------------------------- expressions
 
@@ -376,10 +376,3 @@ class _SplitRule:
         for x, y in reversed(firsts):
             found = op("or", op(strict, x, y), op("and", op("==", x, y), found))
         return found
-
-
-def _conjuncts(condition: Expr) -> list[Expr]:
-    match condition:
-        case core.Op("and", (left, right)):
-            return [*_conjuncts(left), *_conjuncts(right)]
-    return [condition]

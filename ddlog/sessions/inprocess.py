@@ -19,7 +19,7 @@ from .host import FactSource, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
 from .program import Program
-from .records import RecordColumns, RecordRows, with_records
+from .records import RecordColumns, with_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -83,7 +83,7 @@ class InProcessHost:
         stored = self.runtime.query(lower_query(*query_in_columns(program, query)))
         types = query.rule.variables
         of = RecordColumns(((each, types[each]) for each in query.variables), Layouts(program.typedefs))
-        return RecordRows(of, stored) if of.any else stored
+        return of.shown(stored)
 
     def frame(self, relation: str) -> DataFrame:
         raise refused(self.kind, Ability.FRAMES_OUT)

@@ -33,7 +33,7 @@ class RecordColumns:
         self.any = any(layout is not None for layout in self.layouts)
 
     def apart(self, columns: Iterable[Any]) -> list[Any]:
-        """Columns of values as columns of fields."""
+        """Columns of values, in the forms of `batch_from_columns`, as columns of fields."""
         pairs = zip(self.layouts, columns, strict=True)
         return [part for layout, values in pairs for part in _apart(layout, values)]
 
@@ -41,7 +41,9 @@ class RecordColumns:
         """Rows of values as rows of fields."""
         if not self.any or not rows:
             return rows
-        return list(zip(*self.apart(zip(*rows, strict=True)), strict=True))
+        pairs = zip(self.layouts, zip(*rows, strict=True), strict=True)
+        fields = [part for layout, values in pairs for part in taken_apart(layout, values)]
+        return list(zip(*fields, strict=True))
 
     def together(self, columns: Iterable[list[Any]]) -> list[list[Any]]:
         """Columns of fields as columns of values."""
@@ -53,11 +55,15 @@ class RecordColumns:
             return list(rows)
         return list(zip(*self.together(map(list, zip(*rows, strict=True))), strict=True))
 
+    def shown(self, stored: RowSet) -> RowSet:
+        """Rows of fields as rows of values, taken together when they are read."""
+        return RecordRows(self, stored) if self.any else stored
+
 
 def _apart(layout: Layout | None, values: Any) -> Iterator[Any]:
     if layout is None:
         yield values
-    elif isinstance(values, tuple) and len(values) == 2 and not isinstance(values[1], tuple):
+    elif isinstance(values, tuple):
         dictionary, codes = values
         yield from ((part, codes) for part in taken_apart(layout, dictionary))
     else:
@@ -151,9 +157,7 @@ class RecordRuntime:
         return of.rows_together(self.inner.find(relation, fields))
 
     def rows(self, relation: str) -> RowSet:
-        of = self._columns[relation]
-        stored = self.inner.rows(relation)
-        return RecordRows(of, stored) if of.any else stored
+        return self._columns[relation].shown(self.inner.rows(relation))
 
     def size(self, relation: str) -> int:
         return self.inner.size(relation)

@@ -17,13 +17,13 @@ from ...errors.diagnostics import DDlogError
 from ...errors.facts import BadFact, CannotWrite
 from ...errors.souffle import NotInDatabase
 from ...io.columns import Columns, transpose
+from ...io.faults import MOST_FAULTS
 from ...io.formats import Row
 from ...types import Bit, Float, Signed
 from .facttexts import cell_reader
 from .resulttexts import value_writer
 from .transfers import Form, Vocabulary
 
-_MOST_FAULTS = 10
 _UNIT = '"()" integer'
 
 
@@ -91,7 +91,7 @@ def read_database(form: Form, relation: Relation, words: Vocabulary) -> Columns:
                     rows.append(tuple(read(_cell(v)) for read, v in zip(readers, row, strict=False)))
                 except ValueError as error:
                     faults.append(BadFact(str(form.path), f"table {form.name}: {error}", number))
-                    if len(faults) >= _MOST_FAULTS:
+                    if len(faults) >= MOST_FAULTS:
                         break
     except sqlite3.Error as error:
         raise DDlogError([NotInDatabase(path=str(form.path), problem=str(error))]) from None

@@ -18,13 +18,12 @@ from ...core import Column, Relation
 from ...io.columns import ColumnData, Columns, integer_bounds
 from ...io.delimited import Record, plain_records, quoted_records
 from ...io.delimitedfiles import LARGE
-from ...io.faults import CellFault, FaultyFile
+from ...io.faults import MOST_FAULTS, CellFault, gathered_faults
 from ...io.utf8 import decode
 from ...types import Bit, Signed, String, User
 from .facttexts import cell_reader, is_plain
 from .transfers import Form, Vocabulary
 
-_MOST_FAULTS = 10
 _EMPTY_LINE = re.compile(rb"(?:\A|\n)\r?\n")
 
 
@@ -149,9 +148,8 @@ def _read_lines(
     width = len(relation.columns)
     readers = [cell_reader(column.type, words) for column in relation.columns]
     columns: list[list[Any]] = [[] for _ in readers]
-    faults: list[CellFault] = []
     needed, wider, count = max(form.places, default=-1) + 1, 0, 0
-    try:
+    with gathered_faults() as faults:
         for record in islice(_records(text, form, relation), int(form.headers), None):
             count += 1
             wider = wider or (record.line if width and len(record.cells) > needed == width else 0)
@@ -163,12 +161,8 @@ def _read_lines(
                         column.append(read(record.cells[place]))
                     except ValueError as error:
                         faults.append(_wrong_cell(record, place, str(error)))
-            if len(faults) >= _MOST_FAULTS:
+            if len(faults) >= MOST_FAULTS:
                 break
-    except CellFault as fault:
-        faults.append(fault)
-    if faults:
-        raise FaultyFile(faults)
     if wider:
         note(f"{form.path}:{wider}: there are more columns than {form.name} has, which are left out")
     return Columns(tuple(columns), count)

@@ -13,9 +13,8 @@ from typing import Any
 
 from ...core import Relation
 from ...io.columns import Columns, transpose
-from ...io.faults import CellFault, FaultyFile
 from ...io.formats import Row
-from ...io.jsonfiles import fault_at, items_of
+from ...io.jsonfiles import item_rows
 from ...io.utf8 import decode
 from ...types import Bit, Float, Signed, String, Type, User
 from ...values.fromplain import check
@@ -25,7 +24,6 @@ from .resulttexts import Piece, float_text, nested_text, separated
 from .transfers import Form, Vocabulary
 
 _CHUNK = 1 << 14
-_MOST_FAULTS = 10
 
 
 def has_json(type: Type, words: Vocabulary) -> bool:
@@ -103,24 +101,14 @@ def read_json_facts(data: bytes, form: Form, relation: Relation, words: Vocabula
     text = decode(data)
     types = [column.type for column in relation.columns]
     read = _reader(words)
-    rows: list[tuple[Any, ...]] = []
-    faults: list[CellFault] = []
-    try:
-        for position, item in items_of(text, lines=False):
-            try:
-                rows.append(tuple(_fields(item, types, form.columns, read)))
-            except (ValueError, RecursionError) as error:
-                message = (
-                    "the value is nested too deeply" if isinstance(error, RecursionError) else str(error)
-                )
-                faults.append(fault_at(text, position, message))
-                if len(faults) >= _MOST_FAULTS:
-                    break
-    except CellFault as fault:
-        faults.append(fault)
-    if faults:
-        raise FaultyFile(faults)
-    return transpose(rows, len(types))
+
+    def row(item: Any) -> tuple[Any, ...]:
+        try:
+            return tuple(_fields(item, types, form.columns, read))
+        except RecursionError:
+            raise ValueError("the value is nested too deeply") from None
+
+    return transpose(item_rows(text, False, row), len(types))
 
 
 def _fields(
