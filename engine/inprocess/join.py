@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -12,38 +11,13 @@ from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
 from .batch import Batch
-from .steps import Evaluator, Variables
+from .steps import Evaluator
+from .valuation import Valuation, append
 from .views import View
 
 CHUNK = 1 << 18  # rows that one pass of a plan starts from
 FALLIBLE_CHUNK = 1 << 16  # the same for a plan with steps, whose results wait until none has faulted
-MOST = 1 << 22  # rows that one look-up may give before its left side is halved
-
-
-@dataclass(slots=True)
-class _Valuation:
-    """Rows of variables under construction."""
-
-    variables: Variables
-    length: int
-    weights: Array | None
-    times: Array | None
-
-    def take(self, rows: Array, keep: frozenset[str]) -> _Valuation:
-        return _Valuation(
-            {v: (c, a[rows]) for v, (c, a) in self.variables.items() if v in keep},
-            len(rows),
-            None if self.weights is None else self.weights[rows],
-            None if self.times is None else self.times[rows],
-        )
-
-    def slice(self, start: int, stop: int) -> _Valuation:
-        return _Valuation(
-            {v: (c, a[start:stop]) for v, (c, a) in self.variables.items()},
-            min(stop, self.length) - start,
-            None if self.weights is None else self.weights[start:stop],
-            None if self.times is None else self.times[start:stop],
-        )
+MOST = 1 << 21  # rows that one look-up may give before its left side is halved
 
 
 class Joiner:
@@ -90,12 +64,12 @@ class Joiner:
         """The first look-up of the plan that starts from nothing."""
         return next((s for s in self._plan(None, views) if isinstance(s, LookUp)), None)
 
-    def _first(self, start: int | None, batch: Batch | None) -> _Valuation:
+    def _first(self, start: int | None, batch: Batch | None) -> Valuation:
         if start is None or batch is None:
-            return _Valuation({}, 1, None, None)
+            return Valuation({}, 1, None, None)
         term = self.node.terms[start]
         weights = -batch.weight_array() if term.negated else batch.weights
-        valuation = _Valuation({}, batch.length, weights, batch.times)
+        valuation = Valuation({}, batch.length, weights, batch.times)
         agree: Array | None = None
         for k, name in enumerate(term.columns):
             if name is None:
@@ -126,7 +100,7 @@ class Joiner:
         return made
 
     def _grow(
-        self, steps: tuple[PlanStep, ...], at: int, rows: _Valuation, views: Sequence[View | None]
+        self, steps: tuple[PlanStep, ...], at: int, rows: Valuation, views: Sequence[View | None]
     ) -> Iterator[Batch]:
         for number in range(at, len(steps)):
             if rows.length == 0:
@@ -162,7 +136,7 @@ class Joiner:
             columns = tuple(rows.variables[v][1] for v in self.node.output)
             yield Batch(columns, rows.length, rows.weights, rows.times)
 
-    def _joined(self, step: LookUp, rows: _Valuation, parts: list) -> _Valuation:  # type: ignore[type-arg]
+    def _joined(self, step: LookUp, rows: Valuation, parts: list) -> Valuation:  # type: ignore[type-arg]
         schema = self.schemas[step.term]
         found = []
         for part in parts:
@@ -182,9 +156,9 @@ class Joiner:
             if times is not None:
                 out.times = times if out.times is None else np.maximum(out.times, times)
             found.append(out)
-        return found[0] if len(found) == 1 else _append([f for f in found if f.length] or found[:1])
+        return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
 
-    def _step(self, planned: RunStep, rows: _Valuation) -> _Valuation:
+    def _step(self, planned: RunStep, rows: Valuation) -> Valuation:
         step, rule = planned.step, self.node.text
         evaluate = self.evaluator
         if isinstance(step, Guard):
@@ -201,10 +175,10 @@ class Joiner:
             kept = {v: c for v, c in rows.variables.items() if v in planned.keep}
             if step.name in planned.keep:
                 kept[step.name] = (step.value.column, column)
-            return _Valuation(kept, rows.length, rows.weights, rows.times)
+            return Valuation(kept, rows.length, rows.weights, rows.times)
         return self._unnest(step, planned, rows)
 
-    def _unnest(self, step: Unnest, planned: RunStep, rows: _Valuation) -> _Valuation:
+    def _unnest(self, step: Unnest, planned: RunStep, rows: Valuation) -> Valuation:
         left, elements = self.evaluator.elements(step.value, rows.variables, rows.length, self.node.text)
         if planned.check:
             same = np.flatnonzero(rows.variables[step.name][1][left] == elements)
@@ -213,20 +187,3 @@ class Joiner:
         if step.name in planned.keep:
             out.variables[step.name] = (step.value.column, elements)
         return out
-
-
-def _append(found: list[_Valuation]) -> _Valuation:
-    if len(found) == 1:
-        return found[0]
-    length = sum(f.length for f in found)
-    weights = times = None
-    if any(f.weights is not None for f in found):
-        weights = np.concatenate(
-            [np.ones(f.length, np.int64) if f.weights is None else f.weights for f in found]
-        )
-    if any(f.times is not None for f in found):
-        times = np.concatenate([np.full(f.length, -1) if f.times is None else f.times for f in found])
-    variables = {
-        v: (c, np.concatenate([f.variables[v][1] for f in found])) for v, (c, _) in found[0].variables.items()
-    }
-    return _Valuation(variables, length, weights, times)

@@ -14,6 +14,7 @@ from ..incremental import incrementalize
 from ..integrals import shown
 from ..runtime import Delta, Progress
 from ..schema import Schema
+from .allocator import kept_memory
 from .batch import Batch
 from .interner import Values, encode_rows
 from .polarity import shrinking_inputs
@@ -98,7 +99,8 @@ class InProcess:
 
     def query(self, circuit: Circuit) -> ArrayRows:
         given = {n.relation: self._store(n.relation) for n in circuit.nodes if isinstance(n, Input)}
-        return answer(State(incrementalize(circuit), self.values, given), self._state.evaluator.epoch)
+        with kept_memory():
+            return answer(State(incrementalize(circuit), self.values, given), self._state.evaluator.epoch)
 
     # ------------------------------------------------------------- epochs
 
@@ -110,7 +112,7 @@ class InProcess:
         max_iterations: int | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
-        with interrupt.deferred():
+        with interrupt.deferred(), kept_memory():
             return self._epochs.run(changes, static, max_iterations, progress)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ddlog.engine.inprocess import arrays, table
+from ddlog.engine.inprocess import allocator, arrays, table
 from ddlog.engine.inprocess.batch import Batch, TableColumns
 from ddlog.engine.inprocess.kernels import hashing
 from ddlog.engine.inprocess.table import RowTable
@@ -89,3 +89,26 @@ def test_a_part_of_a_batch_unpacks_its_rows() -> None:
     part = batch.slice(2, 20).slice(1, 3)
     assert part.length == 2
     assert [column.tolist() for column in part.columns] == [[4, 5], [40, 50]]
+
+
+class _Library:
+    def __init__(self) -> None:
+        self.trimmed = 0
+
+    def malloc_trim(self, pad: int) -> None:
+        self.trimmed += 1
+
+
+def test_freed_memory_goes_back_after_a_long_epoch_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    library = _Library()
+    monkeypatch.setattr(allocator, "_library", lambda: library)
+    with allocator.kept_memory():
+        pass
+    assert library.trimmed == 0
+    monkeypatch.setattr(allocator, "_LONG", 0.0)
+    with pytest.raises(ZeroDivisionError), allocator.kept_memory():
+        raise ZeroDivisionError
+    assert library.trimmed == 1
+    monkeypatch.setattr(allocator, "_library", lambda: None)  # another C library
+    with allocator.kept_memory():
+        pass

@@ -1,0 +1,43 @@
+"""The memory of temporaries: kept by the process while an epoch runs, given back after a long one.
+
+A join makes and frees columns of some MiB without end. glibc gives freed memory back to the system as soon
+as much of it lies at the end of the heap, and the system has to find and clear it again for the next column.
+So the heap keeps what is freed until an epoch has ended. Where the C library is another one, nothing is done.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+from collections.abc import Iterator
+from contextlib import contextmanager
+from time import perf_counter
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt
+_FROM_HEAP = 16 << 20  # bytes of an array up to which it comes from the heap
+_LONG = 0.5  # seconds of an epoch after which the heap may hold much
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    """The C library, told to keep what is freed; None if it is not glibc."""
+    try:
+        library = ctypes.CDLL(None)
+        library.gnu_get_libc_version  # noqa: B018 (only glibc has it)
+        library.mallopt(_TRIM_THRESHOLD, -1)
+        library.mallopt(_MMAP_THRESHOLD, _FROM_HEAP)
+    except (OSError, AttributeError, TypeError):
+        return None
+    return library
+
+
+@contextmanager
+def kept_memory() -> Iterator[None]:
+    """Freed memory stays with the process, and goes back to the system at the end if this took long."""
+    library = _library()
+    start = perf_counter()
+    try:
+        yield
+    finally:
+        if library is not None and perf_counter() - start > _LONG:
+            library.malloc_trim(0)
