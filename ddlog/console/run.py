@@ -7,8 +7,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from ..commands.interpreter import Interpreter
-from ..commands.updatefiles import check_updates, update_commands
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.spark import OnlySparkWrites
@@ -18,7 +16,6 @@ from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .deltas import shows
-from .follow import check_follow, follow
 from .launch import launch
 from .notes import Note, noting
 from .options import RunOptions, check_options, is_elsewhere
@@ -34,9 +31,13 @@ def run(program: Program, options: RunOptions) -> None:
         options = replace(options, updates="-")
     check_options(options)
     if options.updates is not None:
+        from ..commands.updatefiles import check_updates
+
         check_updates(options.updates)
     chosen = _chosen(program, options.relations)
     if options.follow is not None:
+        from .follow import check_follow, follow
+
         check_follow(options.follow, program.names("input"))
     if options.output is not None and not is_elsewhere(options.output):
         make_directory(Path(options.output))
@@ -93,6 +94,9 @@ def _apply_updates(
     note: Note,
     progress: ProgressLine,
 ) -> None:
+    from ..commands.interpreter import Interpreter
+    from ..commands.updatefiles import update_commands
+
     program = session.program
     with ExitStack() as open_files:
         sinks = _sinks(session, chosen, options, open_files) if options.delta != "none" else []

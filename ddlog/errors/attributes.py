@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownAttribute(Diagnostic):
     """An attribute that has no meaning for the thing that carries it."""
 
@@ -18,7 +18,7 @@ class UnknownAttribute(Diagnostic):
     owner: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SerdeSetting(Diagnostic):
     """A setting of serde that has no effect here."""
 
@@ -31,7 +31,7 @@ class SerdeSetting(Diagnostic):
     setting: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoRenamingRule(Diagnostic):
     """`serde(rename_all="...")` with a rule that serde does not have."""
 
@@ -43,7 +43,7 @@ class NoRenamingRule(Diagnostic):
     rule: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SerdeFunction(Diagnostic):
     """A function of Rust that would convert a field."""
 
@@ -55,7 +55,7 @@ class SerdeFunction(Diagnostic):
     setting: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class FlattenedType(Diagnostic):
     """`serde(flatten)` on a field whose JSON has no fields."""
 
@@ -66,7 +66,7 @@ class FlattenedType(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class AttributeValue(Diagnostic):
     """An attribute with a value of the wrong kind."""
 
@@ -75,14 +75,14 @@ class AttributeValue(Diagnostic):
     wanted: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class EmptyOriginal(Diagnostic):
     """The attribute `original=""`, without a name."""
 
     title: ClassVar[str] = '"original" attribute with 0 characters: a relation has a name'
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ZeroInAttribute(Diagnostic):
     """A text of an attribute with a character that no name and no setting can have."""
 
@@ -91,7 +91,7 @@ class ZeroInAttribute(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RepeatedAttribute(Diagnostic):
     """An attribute that is given twice."""
 
@@ -99,7 +99,7 @@ class RepeatedAttribute(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ArrayOfNoMap(Diagnostic):
     """`deserialize_from_array` on a field that is not a map."""
 
@@ -108,7 +108,7 @@ class ArrayOfNoMap(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class KeyFunction(Diagnostic):
     """A key function that does not compute the keys of the map."""
 
@@ -118,7 +118,7 @@ class KeyFunction(Diagnostic):
     key: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SameJsonName(Diagnostic):
     """Two fields with the same name in JSON."""
 

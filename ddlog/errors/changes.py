@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic, counted
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAnInput(Diagnostic):
     """A change of a relation that rules compute."""
 
@@ -23,7 +23,7 @@ class NotAnInput(Diagnostic):
         return f"the input relations are {', '.join(self.inputs) or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NothingToClear(Diagnostic):
     """`clear` of a stream."""
 
@@ -34,7 +34,7 @@ class NothingToClear(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadValue(Diagnostic):
     """A value that does not have the type of its column."""
 
@@ -44,7 +44,7 @@ class BadValue(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadTable(Diagnostic):
     """A table with other columns than the relation, or with a value of the wrong type."""
 
@@ -59,7 +59,7 @@ class BadTable(Diagnostic):
         return f", row {self.row}" if self.row else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadKey(Diagnostic):
     """A value that does not have the type of the primary key."""
 
@@ -68,7 +68,7 @@ class BadKey(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class WrongWidth(Diagnostic):
     """A row with too few or too many values."""
 
@@ -83,7 +83,7 @@ class WrongWidth(Diagnostic):
         return f"{counted(len(self.columns), 'value')} ({', '.join(self.columns)})"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class WrongColumns(Diagnostic):
     """A row by column name with an unknown name, or without a column."""
 
@@ -106,7 +106,7 @@ class WrongColumns(Diagnostic):
         return f"the columns are {', '.join(self.columns) or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoRow(Diagnostic):
     """A value that is not a row at all."""
 
@@ -122,7 +122,7 @@ class NoRow(Diagnostic):
         return f"{form}; pass several rows as `*rows`, or as a table to `insert_table`"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoPrimaryKey(Diagnostic):
     """A change by key of a relation without a primary key."""
 
@@ -130,7 +130,7 @@ class NoPrimaryKey(Diagnostic):
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class KeyExists(Diagnostic):
     """An insertion of a key that the relation already has."""
 
@@ -139,7 +139,7 @@ class KeyExists(Diagnostic):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class KeyMissing(Diagnostic):
     """A change of a key that the relation does not have."""
 
@@ -148,7 +148,7 @@ class KeyMissing(Diagnostic):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class DifferentValue(Diagnostic):
     """A deletion of a row, where the relation has another row with the same key."""
 
@@ -157,7 +157,7 @@ class DifferentValue(Diagnostic):
     key: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotModify(Diagnostic):
     """A mutation that does not fit the present value."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OtherCheckpoint(Diagnostic):
     """A second checkpoint directory for one session."""
 
@@ -23,7 +23,7 @@ class OtherCheckpoint(Diagnostic):
         return f"keep their checkpoint in {self.kept}" if self.kept else "began without a checkpoint"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointNotLocal(Diagnostic):
     """A checkpoint at a place that is not a directory of this machine."""
 
@@ -36,7 +36,7 @@ class CheckpointNotLocal(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointInUse(Diagnostic):
     """A checkpoint directory that another session holds."""
 
@@ -45,7 +45,7 @@ class CheckpointInUse(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotACheckpoint(Diagnostic):
     """A directory with other files in it."""
 
@@ -54,7 +54,7 @@ class NotACheckpoint(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointDamaged(Diagnostic):
     """A checkpoint with an incomplete log."""
 
@@ -64,7 +64,7 @@ class CheckpointDamaged(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointOfOtherInputs(Diagnostic):
     """A checkpoint of a program with other input relations."""
 
@@ -76,7 +76,7 @@ class CheckpointOfOtherInputs(Diagnostic):
     difference: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointOfOtherFacts(Diagnostic):
     """A checkpoint that was begun on other facts."""
 
@@ -87,7 +87,7 @@ class CheckpointOfOtherFacts(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointOfTime(Diagnostic):
     """A checkpoint for a program whose state depends on the transactions in which its inputs came."""
 
@@ -98,7 +98,7 @@ class CheckpointOfTime(Diagnostic):
     names: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CheckpointMismatch(Diagnostic):
     """A log and a checkpoint of Spark that do not belong together."""
 
@@ -111,7 +111,7 @@ class CheckpointMismatch(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotUseCheckpoint(Diagnostic):
     """A checkpoint directory that cannot be read or written."""
 

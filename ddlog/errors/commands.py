@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadCommand(Diagnostic):
     """A command or a line with the wrong form."""
 
@@ -16,7 +16,7 @@ class BadCommand(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class UnknownCommand(Diagnostic):
     """A word that begins no command."""
 
@@ -31,7 +31,7 @@ class UnknownCommand(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else "the commands are " + ", ".join(self.known)
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoTimely(Diagnostic):
     """`profile timely`."""
 
@@ -39,7 +39,7 @@ class NoTimely(Diagnostic):
     suggestion: ClassVar[str] = "`profile cpu on;` measures the time of commits"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoTransaction(Diagnostic):
     """A command outside a transaction that needs one."""
 
@@ -48,7 +48,7 @@ class NoTransaction(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class TransactionOpen(Diagnostic):
     """A transaction inside a transaction."""
 

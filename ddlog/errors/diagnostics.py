@@ -1,9 +1,9 @@
 """Errors and warnings: their form, and the one renderer that prints them.
 
-A kind of error is a frozen dataclass under `Diagnostic`. Its class variables say the words, its
-fields hold the facts; the words may name fields in braces:
+A kind of error is a frozen dataclass under `Diagnostic`, declared by `declared.py`. Its class variables say
+the words, its fields hold the facts; the words may name fields in braces:
 
-    @dataclass(frozen=True, slots=True, kw_only=True)
+    @declared(kw_only=True)
     class UnknownRelation(Diagnostic):
         title: ClassVar[str] = "unknown relation `{name}`"
         label: ClassVar[str] = "not declared"
@@ -19,6 +19,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import Declared
 from .source import Span
 
 
@@ -31,7 +32,7 @@ class Note:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic:
+class Diagnostic(Declared):
     """An error or a warning. `message`, `marked` and `hint` are its texts with the fields filled in."""
 
     severity: ClassVar[str] = "error"

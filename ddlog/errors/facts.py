@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadFact(Diagnostic):
     """A fault in a fact file; `row` counts rows if the file has no lines."""
 
@@ -25,7 +25,7 @@ class BadFact(Diagnostic):
         return f"{self.path}: row {self.row}: " if self.row else f"{self.path}: "
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoSuchDirectory(Diagnostic):
     """An input directory that does not exist."""
 
@@ -33,7 +33,7 @@ class NoSuchDirectory(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotADirectory(Diagnostic):
     """A file where a directory should be."""
 
@@ -41,7 +41,7 @@ class NotADirectory(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class DirectoryForFile(Diagnostic):
     """A directory where a file should be."""
 
@@ -50,7 +50,7 @@ class DirectoryForFile(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAPartFile(Diagnostic):
     """A file in a folder of part files that holds no facts."""
 
@@ -60,7 +60,7 @@ class NotAPartFile(Diagnostic):
     formats: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotRead(Diagnostic):
     """A file that the operating system does not let us read."""
 
@@ -69,7 +69,7 @@ class CannotRead(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotWrite(Diagnostic):
     """A file that the operating system does not let us write."""
 
@@ -78,7 +78,7 @@ class CannotWrite(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAnInputRelation(Diagnostic):
     """A fact file for an internal or output relation."""
 
@@ -88,7 +88,7 @@ class NotAnInputRelation(Diagnostic):
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class MisnamedFile(Diagnostic):
     """A fact file without a relation in the program."""
 
@@ -103,7 +103,7 @@ class MisnamedFile(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class SeveralFiles(Diagnostic):
     """Two files for one relation."""
 
@@ -118,7 +118,7 @@ class SeveralFiles(Diagnostic):
         return ", ".join(self.paths)
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotTabSeparable(Diagnostic):
     """A string with a tab or a line end, for a format without quotes."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NeedsClassicSpark(Diagnostic):
     """A stream on Spark Connect, where another process runs the function that takes a batch."""
 
@@ -20,7 +20,7 @@ class NeedsClassicSpark(Diagnostic):
     )
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAStreamingFrame(Diagnostic):
     """A value that is not a streaming DataFrame."""
 
@@ -29,7 +29,7 @@ class NotAStreamingFrame(Diagnostic):
     shown: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoColumns(Diagnostic):
     """A stream into a relation without columns."""
 
@@ -37,7 +37,7 @@ class NoColumns(Diagnostic):
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NameInUse(Diagnostic):
     """A second stream with the name of a running one."""
 
@@ -46,7 +46,7 @@ class NameInUse(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadName(Diagnostic):
     """A name of a stream that cannot be the name of a folder."""
 
@@ -55,7 +55,7 @@ class BadName(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadInterval(Diagnostic):
     """An interval that Spark does not accept."""
 
@@ -64,7 +64,7 @@ class BadInterval(Diagnostic):
     interval: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OpenTransaction(Diagnostic):
     """Changes by the user in an open transaction when a batch comes."""
 
@@ -73,7 +73,7 @@ class OpenTransaction(Diagnostic):
     stream: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class UnrecordedBatch(Diagnostic):
     """A batch after another one that was applied but not recorded."""
 
@@ -83,7 +83,7 @@ class UnrecordedBatch(Diagnostic):
     unrecorded: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class StreamFailed(Diagnostic):
     """A stream that Spark ended."""
 
@@ -92,7 +92,7 @@ class StreamFailed(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OutputOfAnotherRun(Diagnostic):
     """An output directory with changes that this run neither wrote nor continues."""
 
@@ -103,7 +103,7 @@ class OutputOfAnotherRun(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotOfThisFolder(Diagnostic):
     """A change of a relation that is not an input relation, in a followed file."""
 
@@ -112,7 +112,7 @@ class NotOfThisFolder(Diagnostic):
     relation: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OnlyInsertsAndDeletes(Diagnostic):
     """A command in a followed file other than an insertion or deletion of a row."""
 

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class QuestionOutsideFunction(Diagnostic):
     """`?` outside of a function."""
 
     title: ClassVar[str] = "?-expressions are only allowed in the body of a function or closure"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadQuestion(Diagnostic):
     """`?` with an operand, or in a function with a result, of a wrong type."""
 
@@ -28,7 +28,7 @@ class BadQuestion(Diagnostic):
     result: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class WrongArgumentCount(Diagnostic):
     """A call with too few or too many arguments."""
 
@@ -37,7 +37,7 @@ class WrongArgumentCount(Diagnostic):
     given: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoSuchOverload(Diagnostic):
     """A call with arguments that no function of the name takes."""
 
@@ -47,7 +47,7 @@ class NoSuchOverload(Diagnostic):
     wanted: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class AmbiguousCall(Diagnostic):
     """A call with arguments that several functions of the name take."""
 
@@ -57,7 +57,7 @@ class AmbiguousCall(Diagnostic):
     arguments: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoSuchFunctionValue(Diagnostic):
     """The name of a function as a value of a type that no function of the name has."""
 
@@ -66,7 +66,7 @@ class NoSuchFunctionValue(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class AmbiguousName(Diagnostic):
     """The name of several functions as a value whose type does not choose one."""
 
@@ -75,7 +75,7 @@ class AmbiguousName(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAFunction(Diagnostic):
     """A call of a value that is not a function."""
 
@@ -83,14 +83,14 @@ class NotAFunction(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ReturnOutsideFunction(Diagnostic):
     """`return` in a rule."""
 
     title: ClassVar[str] = "`return` outside of a function"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class InfiniteInstances(Diagnostic):
     """A generic function that calls itself for ever larger types."""
 
@@ -99,7 +99,7 @@ class InfiniteInstances(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SameSignature(Diagnostic):
     """Two functions with the same name, and the same types of parameters and of the result."""
 

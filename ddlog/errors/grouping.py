@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 from .source import Span
 
 _DOES = {"sum": "adds", "sum_of": "adds", "avg": "averages", "count": "counts", "fold": "takes"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class EqualValues(Diagnostic):
     """A group whose equal values come from different rows, and a function to which that matters."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownModule(Diagnostic):
     """A name whose prefix is not an imported module."""
 
@@ -16,7 +16,7 @@ class UnknownModule(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Ambiguous(Diagnostic):
     """A name that several of the modules declare which are imported without a prefix, or with its prefix."""
 
@@ -41,7 +41,7 @@ class Ambiguous(Diagnostic):
         return self.modules[0]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoSuchModule(Diagnostic):
     """An import of a module that has no file."""
 
@@ -52,7 +52,7 @@ class NoSuchModule(Diagnostic):
     places: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SeveralModules(Diagnostic):
     """An import of a module that has several files."""
 
@@ -64,7 +64,7 @@ class SeveralModules(Diagnostic):
     files: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnreadableModule(Diagnostic):
     """A module whose file cannot be read."""
 
@@ -73,7 +73,7 @@ class UnreadableModule(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoExternFile(Diagnostic):
     """An extern function without a Python file, or with one that does not load."""
 
@@ -84,7 +84,7 @@ class NoExternFile(Diagnostic):
     file: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoExtern(Diagnostic):
     """An extern function that its Python file does not define."""
 
@@ -94,7 +94,7 @@ class NoExtern(Diagnostic):
     file: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ExternArity(Diagnostic):
     """A Python function that cannot be called with the arguments of its declaration."""
 
@@ -104,7 +104,7 @@ class ExternArity(Diagnostic):
     arity: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ExternOverloaded(Diagnostic):
     """An extern function with the name of another function."""
 

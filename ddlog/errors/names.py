@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownVariable(Diagnostic):
     """A variable that is not declared in its scope."""
 
@@ -17,7 +17,7 @@ class UnknownVariable(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownFunction(Diagnostic):
     """A call of a function that is not declared."""
 
@@ -25,7 +25,7 @@ class UnknownFunction(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownType(Diagnostic):
     """A type that is not declared."""
 
@@ -33,7 +33,7 @@ class UnknownType(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownTypeVariable(Diagnostic):
     """A type variable that the declaration does not introduce."""
 
@@ -41,7 +41,7 @@ class UnknownTypeVariable(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownConstructor(Diagnostic):
     """A constructor that is not declared."""
 
@@ -49,7 +49,7 @@ class UnknownConstructor(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownRelation(Diagnostic):
     """A relation that is not declared."""
 
@@ -57,7 +57,7 @@ class UnknownRelation(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownField(Diagnostic):
     """An argument for a field that does not exist."""
 
@@ -66,7 +66,7 @@ class UnknownField(Diagnostic):
     owner: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class MultipleDefinitions(Diagnostic):
     """Two declarations of one name."""
 
@@ -74,7 +74,7 @@ class MultipleDefinitions(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class VariableDefined(Diagnostic):
     """A variable declared twice in a scope."""
 
@@ -82,7 +82,7 @@ class VariableDefined(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnusedVariable(Diagnostic):
     """A variable of a rule that is never read."""
 
@@ -92,7 +92,7 @@ class UnusedVariable(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnusedRelation(Diagnostic):
     """A relation that is neither an output nor read by a rule."""
 
@@ -102,7 +102,7 @@ class UnusedRelation(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class EmptyRelation(Diagnostic):
     """A relation that is read but never filled."""
 
@@ -111,7 +111,7 @@ class EmptyRelation(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownTransformer(Diagnostic):
     """An application of a transformer that is not declared."""
 

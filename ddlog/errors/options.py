@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotBeCombined(Diagnostic):
     """Two options that exclude each other."""
 
@@ -23,7 +23,7 @@ class CannotBeCombined(Diagnostic):
         return f": {self.reason}" if self.reason else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OptionNeeded(Diagnostic):
     """An option that has a meaning only with another one."""
 
@@ -33,7 +33,7 @@ class OptionNeeded(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadOptionValue(Diagnostic):
     """An option with a value of the wrong form."""
 
@@ -43,14 +43,14 @@ class BadOptionValue(Diagnostic):
     expected: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class EmptyInput(Diagnostic):
     """`--input` with an empty value."""
 
     title: ClassVar[str] = "--input needs a place: a directory, a pattern, a URL or REL=PLACE"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OutputIsProgram(Diagnostic):
     """A translation that would replace the program that is translated."""
 
@@ -59,7 +59,7 @@ class OutputIsProgram(Diagnostic):
     path: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoSuchEngine(Diagnostic):
     """The name of an engine that does not exist."""
 
@@ -68,7 +68,7 @@ class NoSuchEngine(Diagnostic):
     engine: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OneWorkerInProcess(Diagnostic):
     """Several workers for the in-process engine."""
 
@@ -77,7 +77,7 @@ class OneWorkerInProcess(Diagnostic):
     workers: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class WorkersAreSettled(Diagnostic):
     """A number of workers for a Spark whose place already settles the number."""
 

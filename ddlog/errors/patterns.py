@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAnExpression(Diagnostic):
     """A pattern in the place of an expression."""
 
@@ -16,7 +16,7 @@ class NotAnExpression(Diagnostic):
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAPattern(Diagnostic):
     """An expression in the place of a pattern."""
 
@@ -26,7 +26,7 @@ class NotAPattern(Diagnostic):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NonExhaustive(Diagnostic):
     """A match that does not cover every value."""
 
@@ -35,7 +35,7 @@ class NonExhaustive(Diagnostic):
     missing: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Unsatisfiable(Diagnostic):
     """A pattern whose values all match earlier patterns."""
 
@@ -43,7 +43,7 @@ class Unsatisfiable(Diagnostic):
     label: ClassVar[str] = "the patterns above match all of its values"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Refutable(Diagnostic):
     """A pattern that does not match every value, where it must."""
 
@@ -52,7 +52,7 @@ class Refutable(Diagnostic):
     missing: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class AssignedConstructor(Diagnostic):
     """An assignment to a constructor of a type that has several."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic, counted
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotKept(Diagnostic):
     """A relation that this session does not compute."""
 
@@ -19,7 +19,7 @@ class NotKept(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotDelayed(Diagnostic):
     """A query over an earlier state that the session does not keep."""
 
@@ -33,7 +33,7 @@ class NotDelayed(Diagnostic):
         return f"the rules read {', '.join(self.kept)}" if self.kept else "no rule reads an earlier state"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAnOutput(Diagnostic):
     """A subscription to a relation that is not an output relation."""
 
@@ -49,7 +49,7 @@ class NotAnOutput(Diagnostic):
         return f"the output relations are {', '.join(self.outputs) or 'none'}"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class WrongIndexKey(Diagnostic):
     """A key of an index with too few or too many values."""
 
@@ -65,7 +65,7 @@ class WrongIndexKey(Diagnostic):
         return f"{wanted} ({', '.join(self.variables)})" if self.variables else wanted
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadIndexKey(Diagnostic):
     """A value in a key that does not have the type of the index's variable."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class IterationLimitReached(Diagnostic):
     """A recursion without a fixpoint within the limit."""
 
@@ -25,7 +25,7 @@ class IterationLimitReached(Diagnostic):
         return ", ".join(self.relations)
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class RecursionRepeats(Diagnostic):
     """A recursion that comes back to a state that it had before."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class InputHead(Diagnostic):
     """A rule for an input relation."""
 
@@ -17,7 +17,7 @@ class InputHead(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NegatedBinding(Diagnostic):
     """A new variable in a negated term."""
 
@@ -26,7 +26,7 @@ class NegatedBinding(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnboundVariable(Diagnostic):
     """A variable used before a term binds it."""
 
@@ -38,7 +38,7 @@ class UnboundVariable(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnboundHead(Diagnostic):
     """A head variable that the body does not bind."""
 
@@ -46,7 +46,7 @@ class UnboundHead(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotVisibleAfterGroup(Diagnostic):
     """A variable that a group_by hides, used after the group_by."""
 
@@ -57,7 +57,7 @@ class NotVisibleAfterGroup(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GroupByKeys(Diagnostic):
     """Keys of a group_by that are not variables."""
 
@@ -65,7 +65,7 @@ class GroupByKeys(Diagnostic):
     suggestion: ClassVar[str] = "define a variable before the group_by: `var k = ...`, then group_by(k)"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GroupByKeyTwice(Diagnostic):
     """A variable that occurs twice in the key of a group_by."""
 
@@ -73,14 +73,14 @@ class GroupByKeyTwice(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GroupByArguments(Diagnostic):
     """A group_by with a wrong number of arguments."""
 
     title: ClassVar[str] = "group_by takes two arguments: the value and the key"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GroupByTwice(Diagnostic):
     """More than one group_by in a clause."""
 
@@ -88,21 +88,21 @@ class GroupByTwice(Diagnostic):
     suggestion: ClassVar[str] = "give each a clause of its own: a later one groups what an earlier one gives"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GroupByOutsideRule(Diagnostic):
     """A group_by in a function, a head or a fact."""
 
     title: ClassVar[str] = "group_by is only allowed in a clause `var g = value.group_by(key)` of a rule"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class FlatMapPlace(Diagnostic):
     """A FlatMap that is not the right side of `=` in a clause."""
 
     title: ClassVar[str] = "FlatMap is only allowed in a clause `var x = FlatMap(collection)` of a rule"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class AggregatePlace(Diagnostic):
     """An Aggregate that is not the right side of `=` in a clause."""
 
@@ -111,14 +111,14 @@ class AggregatePlace(Diagnostic):
     )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class HeadModifier(Diagnostic):
     """A head that is negated or bound to a name."""
 
     title: ClassVar[str] = "a head cannot be negated or bound to a name: write `Relation(values)`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class KeyNotInput(Diagnostic):
     """A primary key of a relation that is not an input relation."""
 
@@ -126,7 +126,7 @@ class KeyNotInput(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class IndexUnbound(Diagnostic):
     """A variable of an index that its pattern does not bind."""
 
@@ -135,7 +135,7 @@ class IndexUnbound(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class IndexBindsMore(Diagnostic):
     """A variable in the pattern of an index that is not a variable of the index."""
 
@@ -144,7 +144,7 @@ class IndexBindsMore(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class IndexOnStream(Diagnostic):
     """An index on a stream."""
 
@@ -152,7 +152,7 @@ class IndexOnStream(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class IndexOnDelayed(Diagnostic):
     """An index on an earlier state of a relation."""
 
@@ -160,7 +160,7 @@ class IndexOnDelayed(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NegatedBinder(Diagnostic):
     """A negated term that is bound to a name: `not v in R(..)`."""
 
@@ -168,14 +168,14 @@ class NegatedBinder(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RelationAsType(Diagnostic):
     """`relation[T]` as the type of a value."""
 
     title: ClassVar[str] = "a relation is not a value: only a transformer takes relations"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TransformerPorts(Diagnostic):
     """An application of a transformer with too many or too few inputs or outputs."""
 
@@ -185,7 +185,7 @@ class TransformerPorts(Diagnostic):
     given: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TransformerOutput(Diagnostic):
     """An output of a transformer that is not a relation."""
 
@@ -194,7 +194,7 @@ class TransformerOutput(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TransformedHead(Diagnostic):
     """A rule, or a second transformer, for the output of a transformer."""
 

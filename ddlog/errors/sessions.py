@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class InTransaction(Diagnostic):
     """An operation that a session allows only between transactions."""
 
@@ -16,21 +16,21 @@ class InTransaction(Diagnostic):
     suggestion: ClassVar[str] = "commit or roll back first"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoFurtherChanges(Diagnostic):
     """A change after a load with `static=True`."""
 
     title: ClassVar[str] = "this session was loaded as static: it takes no changes"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class SessionClosed(Diagnostic):
     """A use of a session after its end."""
 
     title: ClassVar[str] = "the session is closed"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class FaultInRule(Diagnostic):
     """An expression of a rule that failed on a row."""
 
@@ -50,7 +50,7 @@ class FaultInRule(Diagnostic):
         return f", for {self.row}" if self.row else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 
@@ -59,7 +59,7 @@ class NotInstalled(Diagnostic):
     package: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoTable(Diagnostic):
     """Values that a table of Arrow or pandas cannot hold."""
 

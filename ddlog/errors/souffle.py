@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class CannotTranslate(Diagnostic):
     """A construct whose meaning has no counterpart here."""
 
@@ -22,7 +22,7 @@ class CannotTranslate(Diagnostic):
         return f": {self.why}" if self.why else ""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Ungrounded(Diagnostic):
     """A variable that nothing in a clause binds."""
 
@@ -31,7 +31,7 @@ class Ungrounded(Diagnostic):
     where: str = "rule"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnnamedValue(Diagnostic):
     """`_` where a value is needed."""
 
@@ -39,7 +39,7 @@ class UnnamedValue(Diagnostic):
     suggestion: ClassVar[str] = "`_` can only be a column of a term, or a part of a record in a term"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Unknown(Diagnostic):
     """A name that is not declared."""
 
@@ -54,7 +54,7 @@ class Unknown(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else self.help
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class DeclaredTwice(Diagnostic):
     """A second declaration of a name."""
 
@@ -63,7 +63,7 @@ class DeclaredTwice(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class WrongNumber(Diagnostic):
     """Too few or too many arguments."""
 
@@ -73,7 +73,7 @@ class WrongNumber(Diagnostic):
     given: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TypeClash(Diagnostic):
     """An expression with the wrong type for its place."""
 
@@ -82,7 +82,7 @@ class TypeClash(Diagnostic):
     wanted: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnknownShape(Diagnostic):
     """A record whose type no other term determines."""
 
@@ -91,7 +91,7 @@ class UnknownShape(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class ConstantTooLarge(Diagnostic):
     """An integer that its type does not hold."""
 
@@ -102,7 +102,7 @@ class ConstantTooLarge(Diagnostic):
     word: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotATerm(Diagnostic):
     """A value where a term of a body is needed."""
 
@@ -110,21 +110,21 @@ class NotATerm(Diagnostic):
     suggestion: ClassVar[str] = "a term is `relation(...)`, a comparison, `match(p, s)` or `contains(a, b)`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAValue(Diagnostic):
     """A body where a value is needed."""
 
     title: ClassVar[str] = "this is a part of a body, not a value"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAHead(Diagnostic):
     """A head that is not an atom."""
 
     title: ClassVar[str] = "a head must be a term: `relation(values)`"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadDirective(Diagnostic):
     """A faulty line for the preprocessor, or a faulty `.include`."""
 
@@ -138,7 +138,7 @@ class BadDirective(Diagnostic):
         return self.word if self.word.startswith(".") else f"#{self.word}"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadMacroUse(Diagnostic):
     """A macro with parameters that is used in another way."""
 
@@ -147,7 +147,7 @@ class BadMacroUse(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnclosedComment(Diagnostic):
     """A block comment without an end."""
 
@@ -155,7 +155,7 @@ class UnclosedComment(Diagnostic):
     label: ClassVar[str] = "opened here"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnclosedText(Diagnostic):
     """A string without an end."""
 
@@ -163,7 +163,7 @@ class UnclosedText(Diagnostic):
     label: ClassVar[str] = "opened here"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NothingToOverride(Diagnostic):
     """An `.override` of a relation that no base declares overridable."""
 
@@ -172,7 +172,7 @@ class NothingToOverride(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadComponent(Diagnostic):
     """A component that cannot be instantiated."""
 
@@ -181,7 +181,7 @@ class BadComponent(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Unstratified(Diagnostic):
     """A negation inside a recursion."""
 
@@ -189,7 +189,7 @@ class Unstratified(Diagnostic):
     cycle: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TargetOutside(Diagnostic):
     """A variable of an aggregate's target that the rule uses outside it, too."""
 
@@ -198,7 +198,7 @@ class TargetOutside(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadParameter(Diagnostic):
     """A parameter of an `.input` or `.output` with a value of the wrong form."""
 
@@ -208,7 +208,7 @@ class BadParameter(Diagnostic):
     expected: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoFactFile(Diagnostic):
     """An absent file of an `.input`."""
 
@@ -220,7 +220,7 @@ class NoFactFile(Diagnostic):
     relation: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotInDatabase(Diagnostic):
     """A relation that a database of facts or results does not hold."""
 
@@ -229,7 +229,7 @@ class NotInDatabase(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TwoRelations(Diagnostic):
     """A subsumption between rows of two relations."""
 
@@ -238,7 +238,7 @@ class TwoRelations(Diagnostic):
     more: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoLimit(Diagnostic):
     """A `.limitsize` without a limit."""
 

@@ -49,3 +49,8 @@ class Span:
 @lru_cache(maxsize=64)
 def _lines(text: str) -> list[str]:
     return text.split("\n")
+
+
+def program_text(content: bytes) -> str:
+    """The text of a program file, without a byte order mark. Raises UnicodeDecodeError."""
+    return content.decode("utf-8").removeprefix("\ufeff")

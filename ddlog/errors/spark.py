@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 _WITHOUT = "the in-process engine (--engine in-process) needs none of this"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoPySpark(Diagnostic):
     """A Python package of Spark that is missing or too old."""
 
@@ -20,7 +20,7 @@ class NoPySpark(Diagnostic):
     problem: str = "it is not installed"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoJava(Diagnostic):
     """A machine without Java, or with an old one."""
 
@@ -33,7 +33,7 @@ class NoJava(Diagnostic):
     problem: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoCircumstances(Diagnostic):
     """An Inspect that reads the weight or the time on Spark."""
 
@@ -42,7 +42,7 @@ class NoCircumstances(Diagnostic):
     rule: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotStart(Diagnostic):
     """A driver of Spark that did not start."""
 
@@ -51,7 +51,7 @@ class CannotStart(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CannotConnect(Diagnostic):
     """An address at which no server answers."""
 
@@ -61,7 +61,7 @@ class CannotConnect(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class SparkFailed(Diagnostic):
     """A failure of Spark: of a job, of an analysis, of the connection."""
 
@@ -70,7 +70,7 @@ class SparkFailed(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoSuchTable(Diagnostic):
     """The name of a table that is not in the catalog."""
 
@@ -79,7 +79,7 @@ class NoSuchTable(Diagnostic):
     table: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadRecord(Diagnostic):
     """A faulty cell of a record that Spark read. Spark does not know the number of the line."""
 
@@ -106,7 +106,7 @@ class BadRecord(Diagnostic):
         return f", in the record: {self.record}" if self.record else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NeedsSpark(Diagnostic):
     """An operation of sessions on Spark, in another session."""
 
@@ -115,7 +115,7 @@ class NeedsSpark(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotForSpark(Diagnostic):
     """A file in a form that Spark does not read."""
 
@@ -125,7 +125,7 @@ class NotForSpark(Diagnostic):
     form: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OnlySparkWrites(Diagnostic):
     """An output that the in-process engine cannot reach."""
 
@@ -134,7 +134,7 @@ class OnlySparkWrites(Diagnostic):
     place: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OnlySparkReads(Diagnostic):
     """An input that the in-process engine cannot reach."""
 
@@ -143,7 +143,7 @@ class OnlySparkReads(Diagnostic):
     place: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoFrameOfLookup(Diagnostic):
     """A Spark DataFrame of rows that an index found, on Spark."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic, Note
 from .source import Span
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class Link:
     """A dependency of relation `target` on relation `source`; `how` is positive, negated, grouped or, where a
     transformer gathers the rows of an input, gathered."""
@@ -20,7 +20,7 @@ class Link:
     span: Span
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class Unstratifiable(Diagnostic):
     """A negation of a relation in a rule that the relation depends on."""
 
@@ -33,7 +33,7 @@ class Unstratifiable(Diagnostic):
     head: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TransformerInCycle(Diagnostic):
     """A transformer whose input depends on its output."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamJoin(Diagnostic):
     """A second stream in a rule body."""
 
@@ -19,7 +19,7 @@ class StreamJoin(Diagnostic):
     held: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NegatedStream(Diagnostic):
     """A negated stream: `not S(..)`."""
 
@@ -29,7 +29,7 @@ class NegatedStream(Diagnostic):
     held: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamAntijoin(Diagnostic):
     """A negated term after a stream."""
 
@@ -41,7 +41,7 @@ class StreamAntijoin(Diagnostic):
     held: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RelationHead(Diagnostic):
     """A rule whose head is a relation but whose body yields a stream."""
 
@@ -57,7 +57,7 @@ class RelationHead(Diagnostic):
     held: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamHead(Diagnostic):
     """A rule whose head is a stream but whose body yields a relation."""
 
@@ -66,7 +66,7 @@ class StreamHead(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamFact(Diagnostic):
     """A fact of a stream."""
 
@@ -77,7 +77,7 @@ class StreamFact(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamRecursion(Diagnostic):
     """A stream that depends on itself within one transaction."""
 
@@ -87,7 +87,7 @@ class StreamRecursion(Diagnostic):
     fragment: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class StreamKey(Diagnostic):
     """A stream with a primary key."""
 
@@ -95,7 +95,7 @@ class StreamKey(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAStream(Diagnostic):
     """`R'` where `R` is not a stream."""
 
@@ -105,7 +105,7 @@ class NotAStream(Diagnostic):
     kind: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoDelay(Diagnostic):
     """A delay of 0: `R-0`."""
 
@@ -114,7 +114,7 @@ class NoDelay(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class HeadInTime(Diagnostic):
     """A head that is delayed or differentiated."""
 

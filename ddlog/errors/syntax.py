@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadCharacter(Diagnostic):
     """A character that begins no token."""
 
@@ -23,7 +23,7 @@ class BadCharacter(Diagnostic):
 _CHARACTERS = {"!": "`!` is written `not`", "$": '`${...}` stands in a string, which begins with `"`'}
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class UnclosedComment(Diagnostic):
     """A comment without an end."""
 
@@ -32,7 +32,7 @@ class UnclosedComment(Diagnostic):
     suggestion: ClassVar[str] = "comments nest: every `/*` needs its own `*/`"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class UnclosedString(Diagnostic):
     """A string without an end."""
 
@@ -45,7 +45,7 @@ class UnclosedString(Diagnostic):
         return "a text of several lines is written `[| ... |]`" if self.mark == '"' else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class HidingString(Diagnostic):
     """A string of several lines that holds a declaration which the program misses."""
 
@@ -55,7 +55,7 @@ class HidingString(Diagnostic):
     line: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadEscape(Diagnostic):
     """An unknown escape in a string; `level` says how often the text is unescaped there."""
 
@@ -69,7 +69,7 @@ class BadEscape(Diagnostic):
         return "\\" * (1 << self.level)
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadQuote(Diagnostic):
     """A quote after backslashes that are not right for its place, where code is unescaped `level` times."""
 
@@ -83,7 +83,7 @@ class BadQuote(Diagnostic):
         return "\\" * ((1 << self.level) - 1) + '"'
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadDigits(Diagnostic):
     """Digits that are not of the base of the number."""
 
@@ -92,14 +92,14 @@ class BadDigits(Diagnostic):
     base: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class ZeroWidth(Diagnostic):
     """An integer literal of 0 bits."""
 
     title: ClassVar[str] = "the width of an integer must be at least 1"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class GreatWidth(Diagnostic):
     """An integer literal of too many bits."""
 
@@ -108,7 +108,7 @@ class GreatWidth(Diagnostic):
     limit: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class LiteralTooWide(Diagnostic):
     """A value that its literal's width does not hold."""
 
@@ -120,7 +120,7 @@ class LiteralTooWide(Diagnostic):
     greatest: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class PatternTooWide(Diagnostic):
     """A bit pattern of a signed number with more bits than its width."""
 
@@ -129,7 +129,7 @@ class PatternTooWide(Diagnostic):
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class BadFloatWidth(Diagnostic):
     """A floating-point literal whose width is neither 32 nor 64."""
 
@@ -137,7 +137,7 @@ class BadFloatWidth(Diagnostic):
     width: int
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class PositionAfterName(Diagnostic):
     """An argument of a relation by position after one by name."""
 
@@ -145,14 +145,14 @@ class PositionAfterName(Diagnostic):
     suggestion: ClassVar[str] = "write the arguments by position first, or `.name = value`"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class MixedArguments(Diagnostic):
     """Arguments by position beside arguments by name."""
 
     title: ClassVar[str] = "arguments by position and by name cannot be mixed"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAssociative(Diagnostic):
     """A chain of comparisons, as in `a < b < c`."""
 
@@ -160,14 +160,14 @@ class NotAssociative(Diagnostic):
     suggestion: ClassVar[str] = "write `a < b and b < c`"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class SplitShift(Diagnostic):
     """The operator `>>` written with a space."""
 
     title: ClassVar[str] = "unexpected `>`; the shift operator `>>` is written without a space"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class QualifiedDeclaration(Diagnostic):
     """A declared name with a module prefix."""
 
@@ -175,7 +175,7 @@ class QualifiedDeclaration(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class ReservedWord(Diagnostic):
     """A reserved word as a name."""
 
@@ -184,7 +184,7 @@ class ReservedWord(Diagnostic):
     word: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class Unexpected(Diagnostic):
     """A token that the grammar does not allow at its place."""
 
@@ -197,14 +197,14 @@ class Unexpected(Diagnostic):
         return f"; expected {self.wanted}" if self.wanted else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class MissingPeriod(Diagnostic):
     """A rule without its final period."""
 
     title: ClassVar[str] = "expected `.` at the end of the rule"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class EqualsInHead(Diagnostic):
     """Another sign in the place of `:-`."""
 
@@ -213,7 +213,7 @@ class EqualsInHead(Diagnostic):
     sign: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class CallOfUpper(Diagnostic):
     """A relation in the place of an expression."""
 
@@ -223,7 +223,7 @@ class CallOfUpper(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class OperatorAfterElse(Diagnostic):
     """An operator after an `if` without parentheses."""
 
@@ -235,7 +235,7 @@ class OperatorAfterElse(Diagnostic):
     operator: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class DoubledSign(Diagnostic):
     """`&&` in the place of `and`."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RepeatedParameter(Diagnostic):
     """Two type parameters with the same name."""
 
@@ -17,7 +17,7 @@ class RepeatedParameter(Diagnostic):
     parameter: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class WrongTypeArguments(Diagnostic):
     """A type with too few or too many arguments."""
 
@@ -27,7 +27,7 @@ class WrongTypeArguments(Diagnostic):
     given: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RecursiveAlias(Diagnostic):
     """An alias that contains itself."""
 
@@ -35,7 +35,7 @@ class RecursiveAlias(Diagnostic):
     cycle: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RecursiveType(Diagnostic):
     """A type whose values would be infinitely large."""
 
@@ -47,7 +47,7 @@ class RecursiveType(Diagnostic):
     cycle: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class UnusedTypeVariables(Diagnostic):
     """Type parameters that their typedef does not use."""
 
@@ -58,7 +58,7 @@ class UnusedTypeVariables(Diagnostic):
     variables: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class FieldTypes(Diagnostic):
     """A field with different types in the constructors of a type."""
 
@@ -66,7 +66,7 @@ class FieldTypes(Diagnostic):
     field: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadWidth(Diagnostic):
     """A number type of 0 bits."""
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TypeMismatch(Diagnostic):
     """An expression whose type is not the type that its context expects."""
 
@@ -18,7 +18,7 @@ class TypeMismatch(Diagnostic):
     actual: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class LiteralMismatch(Diagnostic):
     """A number where another type is expected."""
 
@@ -28,7 +28,7 @@ class LiteralMismatch(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class LiteralTooBig(Diagnostic):
     """An integer literal outside of the range of its type."""
 
@@ -38,7 +38,7 @@ class LiteralTooBig(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class WrongOperand(Diagnostic):
     """An operator with an operand of a wrong type."""
 
@@ -49,7 +49,7 @@ class WrongOperand(Diagnostic):
     actual: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class BadCast(Diagnostic):
     """A cast that the language does not have."""
 
@@ -60,7 +60,7 @@ class BadCast(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SliceTooHigh(Diagnostic):
     """A bit slice beyond the width."""
 
@@ -69,7 +69,7 @@ class SliceTooHigh(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class SliceReversed(Diagnostic):
     """A bit slice whose upper bound is less than its lower bound."""
 
@@ -78,7 +78,7 @@ class SliceReversed(Diagnostic):
     low: int
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoField(Diagnostic):
     """An access to a field that the type does not have."""
 
@@ -90,7 +90,7 @@ class NoField(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class GuardedField(Diagnostic):
     """An access to a field that only some constructors have."""
 
@@ -102,7 +102,7 @@ class GuardedField(Diagnostic):
     lacking: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotIterable(Diagnostic):
     """A loop or FlatMap over a value that is not a collection."""
 
@@ -111,7 +111,7 @@ class NotIterable(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoReference(Diagnostic):
     """`&` before a term of a relation that holds neither Ref nor Intern."""
 
@@ -120,7 +120,7 @@ class NoReference(Diagnostic):
     what: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NoToString(Diagnostic):
     """A value in a string whose type has no function `to_string`."""
 
@@ -129,7 +129,7 @@ class NoToString(Diagnostic):
     type: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class NotAssignable(Diagnostic):
     """An assignment to an expression that is neither a variable nor a part of one."""
 
@@ -137,7 +137,7 @@ class NotAssignable(Diagnostic):
     reason: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class MissingField(Diagnostic):
     """A struct expression without one of its fields."""
 
@@ -146,7 +146,7 @@ class MissingField(Diagnostic):
     constructor: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class WrongFieldCount(Diagnostic):
     """Too few or too many arguments of a constructor or relation."""
 
@@ -156,7 +156,7 @@ class WrongFieldCount(Diagnostic):
     given: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class RepeatedField(Diagnostic):
     """An argument given twice."""
 
@@ -164,7 +164,7 @@ class RepeatedField(Diagnostic):
     field: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class OutsideLoop(Diagnostic):
     """`break` or `continue` outside of a loop."""
 
@@ -172,7 +172,7 @@ class OutsideLoop(Diagnostic):
     word: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@declared(kw_only=True)
 class TooDeep(Diagnostic):
     """An expression that is nested too deeply."""
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import ClassVar
 
+from .declared import declared
 from .diagnostics import Diagnostic
 from .nearest import nearest
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoSuchRelation(Diagnostic):
     """A name that no relation of the program has."""
 
@@ -24,7 +24,7 @@ class NoSuchRelation(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else ""
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NoSuchIndex(Diagnostic):
     """A name that no index of the program has."""
 
@@ -40,7 +40,7 @@ class NoSuchIndex(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else f"the indexes are {known}"
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotARelation(Diagnostic):
     """The name of an index in the place of a relation."""
 
@@ -49,7 +49,7 @@ class NotARelation(Diagnostic):
     name: str
 
 
-@dataclass(frozen=True, slots=True)
+@declared()
 class NotAnIndex(Diagnostic):
     """The name of a relation in the place of an index."""
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from .. import syntax
 from ..errors import modules as errors
 from ..errors.diagnostics import Diagnostic
-from ..errors.source import Source
+from ..errors.source import Source, program_text
 from ..syntax.parser import parse_program
 from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, library_module, module_file
 
@@ -84,11 +84,6 @@ def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
     if home:
         folders.append(Path(home) / "lib")
     return list({folder.resolve(): folder for folder in reversed(folders)}.values())[::-1]
-
-
-def program_text(content: bytes) -> str:
-    """The text of a program file, without a byte order mark. Raises UnicodeDecodeError."""
-    return content.decode("utf-8").removeprefix("\ufeff")
 
 
 def _files(name: str, folders: Sequence[Path], contents: dict[Path, bytes | None]) -> list[Path]:

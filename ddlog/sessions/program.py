@@ -14,10 +14,9 @@ from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue
-from ..errors.source import Source
+from ..errors.source import Source, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
-from ..names.imports import program_text
 from ..values.rows import Row
 from .collector import paused
 

@@ -1,91 +1,95 @@
-"""Text to syntax tree. The package re-exports the tree: one class for each construct of the language."""
+"""Text to syntax tree. The package re-exports the tree: one class for each construct of the language.
+The tree is read when one of its names is first asked for: values and files need cursors and digits only."""
 
-from .tree.declarations import (
-    AliasDecl,
-    ApplyDecl,
-    Attribute,
-    ConstructorDecl,
-    Declaration,
-    ExternTypeDecl,
-    Field,
-    ForDecl,
-    FunctionDecl,
-    Import,
-    IndexDecl,
-    Module,
-    Parameter,
-    PrimaryKey,
-    RelationDecl,
-    RuleDecl,
-    TransformerDecl,
-    TypeDecl,
-)
-from .tree.expressions import (
-    Aggregate,
-    Argument,
-    Arm,
-    Assign,
-    Binary,
-    Binding,
-    Block,
-    BoolLit,
-    Break,
-    Call,
-    Cast,
-    Closure,
-    ClosureParameter,
-    Continue,
-    Expr,
-    FlatMap,
-    FloatLit,
-    For,
-    GetField,
-    GetItem,
-    If,
-    Interned,
-    Interpolated,
-    IntLit,
-    MapLit,
-    Match,
-    MethodCall,
-    Name,
-    Return,
-    Slice,
-    StringLit,
-    Struct,
-    Try,
-    TupleExpr,
-    Typed,
-    Unary,
-    VarDecl,
-    VectorLit,
-    Wildcard,
-)
-from .tree.rules import (
-    Atom,
-    Clause,
-    Condition,
-    Inspect,
-    Query,
-)
-from .tree.statements import (
-    BlockStatement,
-    ForStatement,
-    IfStatement,
-    InsertStatement,
-    LetStatement,
-    MatchStatement,
-    Statement,
-)
-from .tree.types import (
-    FunctionType,
-    IntType,
-    NamedType,
-    RelationType,
-    TupleType,
-    Type,
-    VarType,
-)
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .tree.declarations import (
+        AliasDecl,
+        ApplyDecl,
+        Attribute,
+        ConstructorDecl,
+        Declaration,
+        ExternTypeDecl,
+        Field,
+        ForDecl,
+        FunctionDecl,
+        Import,
+        IndexDecl,
+        Module,
+        Parameter,
+        PrimaryKey,
+        RelationDecl,
+        RuleDecl,
+        TransformerDecl,
+        TypeDecl,
+    )
+    from .tree.expressions import (
+        Aggregate,
+        Argument,
+        Arm,
+        Assign,
+        Binary,
+        Binding,
+        Block,
+        BoolLit,
+        Break,
+        Call,
+        Cast,
+        Closure,
+        ClosureParameter,
+        Continue,
+        Expr,
+        FlatMap,
+        FloatLit,
+        For,
+        GetField,
+        GetItem,
+        If,
+        Interned,
+        Interpolated,
+        IntLit,
+        MapLit,
+        Match,
+        MethodCall,
+        Name,
+        Return,
+        Slice,
+        StringLit,
+        Struct,
+        Try,
+        TupleExpr,
+        Typed,
+        Unary,
+        VarDecl,
+        VectorLit,
+        Wildcard,
+    )
+    from .tree.rules import (
+        Atom,
+        Clause,
+        Condition,
+        Inspect,
+        Query,
+    )
+    from .tree.statements import (
+        BlockStatement,
+        ForStatement,
+        IfStatement,
+        InsertStatement,
+        LetStatement,
+        MatchStatement,
+        Statement,
+    )
+    from .tree.types import (
+        FunctionType,
+        IntType,
+        NamedType,
+        RelationType,
+        TupleType,
+        Type,
+        VarType,
+    )
 
 __all__ = [
     "Aggregate",
@@ -165,3 +169,16 @@ __all__ = [
     "VectorLit",
     "Wildcard",
 ]
+
+
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        """A class of the tree; all of them are names of this module from then on."""
+        if name not in __all__:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        from .tree import declarations, expressions, rules, statements, types
+
+        for module in (declarations, expressions, rules, statements, types):
+            globals().update({each: vars(module)[each] for each in __all__ if each in vars(module)})
+        return globals()[name]

@@ -35,7 +35,7 @@ from workloads import WORKLOADS, Workload, digest, write
 
 HERE = Path(__file__).parent
 EXTRAS = ("startup", "frontend", "incremental", "curves")
-STARTUP_LIMIT = 0.5
+STARTUP_LIMIT = 0.28
 
 
 @dataclass
