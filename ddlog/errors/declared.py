@@ -11,8 +11,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeVar, dataclass_transform
 
-T = TypeVar("T", bound=type[Any])
-
 _waiting: dict[type[Any], bool] = {}
 _lock = threading.Lock()
 
@@ -27,6 +25,9 @@ class Declared:
         if cls in _waiting:
             complete(cls)
         return object.__new__(cls)
+
+
+T = TypeVar("T", bound=type[Declared])
 
 
 @dataclass_transform(frozen_default=True)

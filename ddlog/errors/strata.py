@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
 from .declared import declared
@@ -9,7 +10,7 @@ from .diagnostics import Diagnostic, Note
 from .source import Span
 
 
-@declared()
+@dataclass(frozen=True, slots=True)
 class Link:
     """A dependency of relation `target` on relation `source`; `how` is positive, negated, grouped or, where a
     transformer gathers the rows of an input, gathered."""
