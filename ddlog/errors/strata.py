@@ -23,7 +23,7 @@ class Link:
 
 @declared(kw_only=True)
 class Unstratifiable(Diagnostic):
-    """A negation of a relation in a rule that the relation depends on."""
+    """A negation on a cycle of relations that has an odd number of negations."""
 
     title: ClassVar[str] = (
         "Relation '{relation}' is mutually recursive with '{head}' and therefore cannot "

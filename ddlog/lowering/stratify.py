@@ -25,9 +25,11 @@ class Edge:
 def stratify(
     relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
-    """The strata in dependency order, and an error for each negation or transformer within one.
+    """The strata in dependency order, with an error for each transformer within one, and for each negation
+    on a cycle of a stratum with an odd number of them.
 
-    A rule whose heads lie in several strata is split, a part for each.
+    A stratum with even cycles alone is stratified by parity: every relation of it is on one of two sides, and
+    just the negations cross over. A rule whose heads lie in several strata is split, a part for each.
     """
     edges = [edge for rule in rules for edge in dependencies(rule)]
     successors: dict[str, dict[str, None]] = {name: {} for name in relations}
@@ -44,7 +46,7 @@ def stratify(
         core.Stratum(tuple(sorted(component, key=order.__getitem__)), i in recursive, tuple(by_component[i]))
         for i, component in enumerate(components)
     )
-    return strata, [_error(edge, inner) for edge in _offending(inner)]
+    return strata, [_error(cycle) for cycle in _offending(inner)]
 
 
 def dependencies(rule: core.Rule) -> Iterator[Edge]:
@@ -83,28 +85,52 @@ def _rules_by_component(
     return found
 
 
-def _offending(inner: Sequence[Edge]) -> list[Edge]:
-    """One edge for each atom that must not be in its component."""
-    first: dict[int, Edge] = {}
+def _offending(inner: Sequence[Edge]) -> list[list[Edge]]:
+    """A cycle for each atom that must not be in its component; it begins with the atom's edge."""
+    first: dict[int, list[Edge]] = {}
     for edge in inner:
-        if edge.how in ("negated", "gathered"):
-            first.setdefault(id(edge.atom), edge)
+        if edge.how in ("negated", "gathered") and id(edge.atom) not in first:
+            cycle = _odd_cycle(edge, inner) if edge.how == "negated" else _cycle(edge, inner)
+            if cycle:
+                first[id(edge.atom)] = cycle
     return list(first.values())
 
 
-def _error(edge: Edge, inner: Sequence[Edge]) -> Diagnostic:
-    cycle = [edge, *_path(edge.target, edge.source, inner)]
+def _error(cycle: Sequence[Edge]) -> Diagnostic:
     link = errors.strata.Link
     return errors.strata.unstratifiable(
         tuple(link(step.source, step.target, step.how, step.atom.span) for step in cycle)
     )
 
 
-def _path(start: str, goal: str, inner: Sequence[Edge]) -> list[Edge]:
-    """The edges of a shortest way from start to goal."""
+def _cycle(edge: Edge, inner: Sequence[Edge]) -> list[Edge]:
+    """The edge, and those of a shortest way back."""
     import networkx as nx
 
     graph = nx.DiGraph()
-    for edge in reversed(inner):
-        graph.add_edge(edge.source, edge.target, edge=edge)
-    return [graph.edges[link]["edge"] for link in pairwise(nx.shortest_path(graph, start, goal))]
+    for step in reversed(inner):
+        graph.add_edge(step.source, step.target, edge=step)
+    way = nx.shortest_path(graph, edge.target, edge.source)
+    return [edge, *(graph.edges[link]["edge"] for link in pairwise(way))]
+
+
+def _odd_cycle(edge: Edge, inner: Sequence[Edge]) -> list[Edge]:
+    """A cycle through a negated edge, with an odd number of negations; empty if the shortest one passes a
+    relation twice. A component with an odd cycle has one that does not, through some edge.
+
+    The way back is one in the graph of the relations with the parity of the negations up to each.
+    """
+    import networkx as nx
+
+    graph = nx.DiGraph()
+    for step in reversed(inner):
+        turn = step.how == "negated"
+        for odd in (False, True):
+            graph.add_edge((step.source, odd), (step.target, odd ^ turn), edge=step)
+    start, goal = (edge.target, False), (edge.source, False)
+    if goal not in graph or not nx.has_path(graph, start, goal):
+        return []
+    way = nx.shortest_path(graph, start, goal)
+    if len({relation for relation, _ in way}) < len(way):
+        return []
+    return [edge, *(graph.edges[link]["edge"] for link in pairwise(way))]

@@ -103,6 +103,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         ("delays", ALL_LARGE),
         ("function_rows", ALL_LARGE),
         ("reference_forms", ALL_LARGE),
+        ("even_negation", ALL_LARGE),
         ("recursive_groups", ALL_LARGE),
         ("reference_patterns", ALL_LARGE),
         ("references", ALL_LARGE),
