@@ -70,7 +70,7 @@ class Epochs(Generic[G, B]):
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
         self._readers = readers(circuit)
         self._downstream: dict[str, set[NodeId]] = {}  # of an input, found when it first changes
-        self._committed = 0
+        self.committed = 0
 
     def run(
         self,
@@ -80,7 +80,7 @@ class Epochs(Generic[G, B]):
         progress: Progress | None,
     ) -> dict[str, Delta]:
         """Runs one epoch; see `Runtime.commit`."""
-        epoch = Epoch(self._with_ends(changes), self._committed, static, limit, progress)
+        epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
             outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
@@ -90,7 +90,7 @@ class Epochs(Generic[G, B]):
             running.rollback()
             raise
         running.commit()
-        self._committed += 1
+        self.committed += 1
         return deltas
 
     def _with_ends(

@@ -98,6 +98,9 @@ class Runtime(Protocol):
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.
         """
 
+    def tidy(self) -> None:
+        """Gives back memory that nothing uses any more. Takes as long as reading the state."""
+
     def query(self, circuit: Circuit) -> RowSet:
         """Evaluates a circuit without recursion whose inputs are relations of this runtime, on their
         contents; gives its one output."""

@@ -22,6 +22,7 @@ from .batches import Batches
 from .epochfiles import EpochFiles
 from .notes import Note
 from .options import RunOptions
+from .pauses import Pauses
 from .sinks import LineSink, TextSink
 
 if TYPE_CHECKING:
@@ -74,8 +75,13 @@ def follow(session: Session, first: Changes, options: RunOptions, names: Sequenc
         source = files.load(_source_url(options.follow)).select("path", "modificationTime", "length")
         batches = Batches(session, epochs, Path(options.follow).resolve(), note)
         stream.start(source, batches.changes, options.once, options.every)
+        applied, pauses = 0, Pauses(session)
         with _interrupts() as pressed:
             while not stream.wait(_POLL):
+                if stream.applied == applied and session.spark is None:
+                    with stream.paused():
+                        pauses.pause()
+                applied = stream.applied
                 if pressed():
                     note("stopping after this batch; Ctrl-C again gives it up")
                     stream.stop()

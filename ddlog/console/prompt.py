@@ -15,6 +15,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
 from ..commands.commands import COMMANDS
 from ..core import Relation
+from .pauses import Pauses
 from .shell import Shell
 
 _WORD = re.compile(r"[A-Za-z_][\w:]*\Z")
@@ -45,7 +46,9 @@ def prompt_lines(shell: Shell) -> Iterator[str]:
         key_bindings=keys,
         prompt_continuation="  ... ",
     )
+    pauses = Pauses(shell.session)
     while True:
+        pauses.pause()
         try:
             yield editor.prompt("ddlog* " if shell.in_transaction else "ddlog> ")
         except KeyboardInterrupt:

@@ -176,5 +176,8 @@ class RecordRuntime:
             for name, delta in deltas.items()
         }
 
+    def tidy(self) -> None:
+        self.inner.tidy()
+
     def query(self, circuit: Circuit) -> RowSet:
         return self.inner.query(circuit)

@@ -157,6 +157,12 @@ class Session(Inputs):
         """Takes the transaction back to a point."""
         self.transaction.undo(mark)
 
+    def tidy(self) -> None:
+        """Gives back memory that no row uses any more. Commits do so whenever it pays; this is for a pause in
+        which nobody waits, since it reads the whole state."""
+        self.state.check_open()
+        self.state.host.runtime.tidy()
+
     @property
     def in_transaction(self) -> bool:
         """Whether there are changes that are not committed."""

@@ -12,7 +12,7 @@ from ..schema import Array, Schema
 from .table import RowTable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Batch:
     """`length` rows of int64 columns. `weights` None: all 1. `times` None: all outside a recursion
     (or, inside it, of before its first iteration)."""

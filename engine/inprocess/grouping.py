@@ -19,6 +19,7 @@ from .arrays import grow, grown
 from .batch import Batch
 from .interner import Values, decode_rows
 from .kernels import adding
+from .sweeping import Marks
 from .table import RowTable
 from .views import Readable
 
@@ -287,6 +288,12 @@ class GroupState:
             accumulator.add(groups, delta, -weights)
         for held, column in zip(self.results, old, strict=True):
             held[touched] = column
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the keys that have rows, and in their results."""
+        alive = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        marks.rows(self.node.schema[: self.arity], self.keys, alive)
+        marks.columns(self.node.schema[self.arity :], [held[alive] for held in self.results])
 
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""

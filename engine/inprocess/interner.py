@@ -4,33 +4,70 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from ..schema import INLINE_LIMIT, Array, Column, Kind
+from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .sweeping import Bools, Marks
 
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
 
 
-class Interner:
-    """The values of one domain by id, and back."""
+class _Forgotten:
+    """Stands at an id that no value has."""
 
-    __slots__ = ("ids", "values")
+    def __repr__(self) -> str:
+        return "<forgotten>"
+
+
+_FORGOTTEN = _Forgotten()
+
+
+class Interner:
+    """The values of one domain by id, and back. `sweeping` says when a value is forgotten; its id is then
+    `free` for another. The last sweep read `read` codes and left `kept` values; -1: there was none."""
+
+    __slots__ = ("free", "ids", "kept", "read", "values")
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
         self.values: list[Any] = []
+        self.free: list[int] = []
+        self.kept, self.read = 0, -1
 
     def id(self, value: Any) -> int:
         """The id of a value, a new one the first time."""
         found = self.ids.get(value)
         if found is None:
-            found = self.ids[value] = len(self.values)
-            self.values.append(value)
+            if self.free:
+                found = self.ids[value] = self.free.pop()
+                self.values[found] = value
+            else:
+                found = self.ids[value] = len(self.values)
+                self.values.append(value)
         return found
+
+    def keep(self, used: Bools) -> None:
+        """Forgets all values but those of these ids, as an array of bools."""
+        ends = np.flatnonzero(used)
+        top = int(ends[-1]) + 1 if len(ends) else 0
+        freed = np.flatnonzero(~used)
+        values, ids, before = self.values, self.ids, len(self.ids)
+        for at in freed.tolist():
+            if values[at] is not _FORGOTTEN:
+                del ids[values[at]]
+                values[at] = _FORGOTTEN
+        del values[top:]
+        self.free = freed[freed < top][::-1].tolist()  # the least is given first, so that the end stays free
+        if 2 * len(ids) < before:
+            self.ids = dict(ids)  # a dictionary gives room back only when it is copied
 
 
 def float_bits(value: float) -> int:
@@ -48,6 +85,7 @@ class Values:
 
     def __init__(self, nan: float = float("nan")) -> None:
         self._domains: dict[str, Interner] = {}
+        self._held: WeakKeyDictionary[Batch, Schema] = WeakKeyDictionary()
         self._nan = nan
 
     def domain(self, name: str) -> Interner:
@@ -56,6 +94,25 @@ class Values:
         if found is None:
             found = self._domains[name] = Interner()
         return found
+
+    def domains(self) -> Iterable[tuple[str, Interner]]:
+        """All domains by name."""
+        return self._domains.items()
+
+    def settle(self) -> None:
+        """Takes the values of the first epoch for used, until a sweep finds out."""
+        for each in self._domains.values():
+            each.kept = len(each.ids)
+
+    def hold(self, schema: Schema, batch: Batch) -> None:
+        """The values of a batch are not forgotten while it is alive: it goes beyond the epoch."""
+        if self._domains and batch.length:
+            self._held[batch] = schema
+
+    def mark_held(self, marks: Marks) -> None:
+        """Marks the ids in the batches that are held."""
+        for batch, schema in list(self._held.items()):
+            marks.columns(schema, batch.columns)
 
     def encode(self, kind: Kind, domain: str, value: Any) -> int:
         """The int64 of one value."""

@@ -19,6 +19,7 @@ class ArrayRows:
         self._values = values
         self._batch = batch
         self._ordered: Batch | None = None
+        values.hold(schema, batch)
 
     @property
     def batch(self) -> Batch:
@@ -62,15 +63,19 @@ class ArrayDelta:
     """
 
     def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
-        self._values, self._schema, self._batch = values, schema, batch
+        self._values, self._schema = values, schema
+        self._batch: Batch | None = batch
         self._consolidated: ArrayRows | None = None
+        values.hold(schema, batch)
         if not last:
             self._rows  # noqa: B018 (read now)
 
     @property
     def _rows(self) -> ArrayRows:
         if self._consolidated is None:
+            assert self._batch is not None
             self._consolidated = ArrayRows(self._values, self._schema, consolidate(self._batch))
+            self._batch = None
         return self._consolidated
 
     @property

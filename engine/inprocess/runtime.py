@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,10 @@ from ..incremental import incrementalize
 from ..integrals import shown
 from ..runtime import Delta, Progress
 from ..schema import Schema
+from . import sweeping
 from .allocator import kept_memory
 from .batch import Batch
-from .interner import Values, encode_rows
+from .interner import Interner, Values, encode_rows
 from .polarity import shrinking_inputs
 from .query import answer
 from .rows import ArrayDelta, ArrayRows
@@ -31,6 +32,8 @@ class InProcess:
     def __init__(self, circuit: Circuit, nan: float = float("nan")) -> None:
         self.values = Values(nan)
         self._state = State(circuit, self.values)
+        self._tidied = 0  # the epochs committed before everything was last swept
+        self._last = False  # whether no other epoch follows: the changes given out may still read the state
         self._relations = self._state.outputs | dict(circuit.relations)
         nodes = list(enumerate(circuit.nodes))
         self._inputs = {node.relation: node.schema for _, node in nodes if isinstance(node, Input)}
@@ -44,12 +47,17 @@ class InProcess:
     # ------------------------------------------------------------- giving rows
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
-        return self._encode(self._schema(relation), rows)
+        schema = self._schema(relation)
+        batch = self._encode(schema, rows)
+        self.values.hold(schema, batch)
+        return batch
 
     def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
         schema = self._schema(relation)
         arrays = tuple(self.values.encode_input(c, d) for c, d in zip(schema, columns, strict=True))
-        return Batch(arrays, len(arrays[0]) if arrays else 0)
+        batch = Batch(arrays, len(arrays[0]) if arrays else 0)
+        self.values.hold(schema, batch)
+        return batch
 
     def batches(self, relation: str, delta: Delta) -> list[tuple[Batch, int]]:
         assert isinstance(delta, ArrayDelta)
@@ -113,7 +121,23 @@ class InProcess:
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         with interrupt.deferred(), kept_memory():
-            return self._epochs.run(changes, static, max_iterations, progress)
+            deltas = self._epochs.run(changes, static, max_iterations, progress)
+            if static:
+                self._last = True
+            elif self._epochs.committed > 1:
+                self._sweep(sweeping.is_due)
+            else:
+                self.values.settle()
+            return deltas
+
+    def tidy(self) -> None:
+        if not self._last and self._tidied != self._epochs.committed:
+            with interrupt.deferred():
+                self._sweep(sweeping.everything)
+            self._tidied = self._epochs.committed
+
+    def _sweep(self, due: Callable[[Interner], bool]) -> None:
+        sweeping.sweep(self.values, self._state.mark, due)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:

@@ -30,6 +30,7 @@ from .rounds import RoundsRecursion
 from .rows import ArrayDelta
 from .steps import Evaluator
 from .store import Store
+from .sweeping import Marks
 from .views import Readable
 
 
@@ -105,6 +106,18 @@ class State:
     def output(self, relation: str) -> Readable:
         """The store that an output shows."""
         return self.stores[shown(self.circuit, self.outputs[relation])]
+
+    def relations(self) -> list[Readable]:
+        """The stores that this state holds, and the relations of its recursions, each once."""
+        inside = (store for recursion in self.recursions.values() for store in recursion.relations.values())
+        return list({id(store): store for store in (*self.stores.values(), *inside)}.values())
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in all rows that are present."""
+        for store in self.relations():
+            marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
+        for group in self.groups.values():
+            group.mark(marks)
 
     def build_histories(self, at: NodeId) -> None:
         """Makes histories of the growing sets of a fixpoint, unless that was done, before an epoch in which

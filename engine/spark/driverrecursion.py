@@ -79,9 +79,11 @@ class DriverRecursion:
         for at, table in changes.items():
             if table.rows:
                 assert table.local is not None
-                batches[f"{at}"] = self._signed(
-                    from_arrow(self._runtime.values, self._tables.codec, self._schemas[at], table.local)
-                )
+                schema, values = self._schemas[at], self._runtime.values
+                signed = self._signed(from_arrow(values, self._tables.codec, schema, table.local))
+                for batch, _ in signed:
+                    values.hold(schema, batch)
+                batches[f"{at}"] = signed
 
         def watch(phase: str, iteration: int, rows: int) -> None:
             if rows > most:

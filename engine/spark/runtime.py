@@ -103,6 +103,9 @@ class SparkRuntime:
         with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
             return self._epochs.run(changes, static, max_iterations, progress)
 
+    def tidy(self) -> None:
+        """Nothing: values are not interned here."""
+
     def _begin(self, epoch: Epoch[Table]) -> RunningEpoch:
         return RunningEpoch(self._state, epoch)
 

@@ -99,6 +99,9 @@ class ReferenceRuntime:
         self._inputs, self._state = inputs, state
         return deltas
 
+    def tidy(self) -> None:
+        """Nothing is kept."""
+
     def query(self, circuit: Circuit) -> ReferenceRows:
         (output,) = (node for node in circuit.nodes if isinstance(node, Output))
         return ReferenceRows(output.schema, evaluate(circuit, self._state)[output.relation])

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from typing import Any
+from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 
 import ddlog
+from ddlog.engine.inprocess import sweeping
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import Unsettled
 from ddlog.sessions.inprocess import InProcessHost
@@ -44,6 +46,12 @@ def test_recursions_with_groups(text: str, stream: list[list[tuple[str, tuple[An
 
 
 def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """Compares all changes of a program with the definition; values are given back after every commit."""
+    with mock.patch.object(sweeping, "is_due", lambda _: True):
+        compare(text, stream)
+
+
+def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
     """Compares all changes of a program with the definition."""
     program = ddlog.compile(text)
     plain = program.circuit("relational", records="values")
@@ -91,6 +99,7 @@ def test_streams_and_delays(text: str, stream: list[list[tuple[str, tuple[Any, .
     plain = program.circuit("relational", tuple(program.relations))
     kept = frozenset(name for name, _ in plain.relations)
     with (
+        mock.patch.object(sweeping, "is_due", lambda _: True),
         program.session() as session,
         ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain)), kept) as other,
     ):

@@ -58,6 +58,9 @@ class MultisetChanges:
     def settle(self, committed: bool) -> None:
         if committed and self._stored is not None:
             self._stored.update(self._pending)
+            for row in self._pending:
+                if not self._stored[row]:
+                    del self._stored[row]
         self._pending, self._log = Counter(), []
 
     def _add(self, row: Row, count: int) -> None:
