@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core import Relation
@@ -35,12 +35,16 @@ from ..io.delimited import Record, comma_records, header_order, tab_records
 from ..io.faults import CellFault
 from ..io.jsonfiles import row_from_json
 from ..values.fromjson import decode_json, from_json
+from ..values.rows import Row
 from .commands import Clear, Commit, Rollback, Start
 from .interpreter import Action, Command, Locate
-from .update import Update
+from .jsonruns import JsonRuns
+from .update import Update, UpdateRun
 
 _UPDATES = ("insert", "delete", "insert_or_update", "delete_key")
 _WORDS = (*_UPDATES, "clear", "commit", "rollback")
+_COMMIT = '{"commit": true}'
+_PLAIN_COMMIT = {"commit": True}
 _SIGNS = {"+1": "insert", "1": "insert", "-1": "delete"}
 
 
@@ -52,25 +56,53 @@ class JsonReader:
         self._line = 0
         self._open = False
         self._text = ""
+        self._runs = JsonRuns(relations, typedefs)
 
     def feed(self, text: str) -> None:
         """Adds text at the end."""
         self._text += text
 
-    def commands(self, *, final: bool = False) -> Iterator[Command]:
-        """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError."""
+    def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
+        """The commands of the lines that are whole; with `final`, of the last line too. Raises DDlogError.
+        With `runs`, plain lines that change one relation in one way come as one `UpdateRun`."""
         lines = self._text.split("\n")
         self._text = "" if final else lines.pop()
-        for line in lines:
-            self._line += 1
-            if line.strip():
-                place = self._place(line)
-                try:
-                    yield from self._commands(decode_json(line), place)
-                except json.JSONDecodeError as error:
-                    raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
-                except (ValueError, RecursionError) as error:
-                    raise self._bad(str(error), place) from None
+        at = 0
+        while at < len(lines):
+            run = self._runs.read(lines, at) if runs else None
+            if run is not None:
+                yield from self._run(*run, lines, at)
+                at += len(run[-1])
+            else:
+                self._line += 1
+                yield from self._read(lines[at])
+                at += 1
+
+    def _run(
+        self, word: str, name: str, rows: Sequence[Row], lines: Sequence[str], at: int
+    ) -> Iterator[Command]:
+        first = self._line + 1
+        self._line += len(rows)
+
+        def place(number: int) -> Span:
+            return self._place(lines[at + number], number=first + number)()
+
+        begin = self._place(lines[at], number=first)
+        if not self._open:
+            self._open = True
+            yield Command(Start(), word, begin)
+        yield Command(UpdateRun(word, name, rows, True, True, place), word, begin)
+
+    def _read(self, line: str) -> Iterator[Command]:
+        if not line.strip():
+            return
+        place = self._place(line)
+        try:
+            yield from self._commands(_PLAIN_COMMIT if line == _COMMIT else decode_json(line), place)
+        except json.JSONDecodeError as error:
+            raise self._bad(f"this is not JSON: {error.msg}", self._place(line, error.pos)) from None
+        except (ValueError, RecursionError) as error:
+            raise self._bad(str(error), place) from None
 
     def remainder(self) -> tuple[str, Span] | None:
         """Changes after the last commit, if there are any."""
@@ -116,8 +148,8 @@ class JsonReader:
             read: Callable[..., Any] = _key_from_json if word == "delete_key" else row_from_json
             yield Update(word, name, read(row, declared, self._typedefs), position == len(content))
 
-    def _place(self, line: str, column: int = 0) -> Locate:
-        name, number = self._name, self._line
+    def _place(self, line: str, column: int = 0, number: int = 0) -> Locate:
+        name, number = self._name, number or self._line
         width = 1 if column else max(1, len(line))
         return lambda: Span(Excerpt(name, line, number), number, column + 1, number, column + 1 + width)
 

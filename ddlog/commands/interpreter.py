@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Protocol, TypeAlias
 
 from ..errors import commands as errors
@@ -12,7 +13,7 @@ from ..errors.source import Span
 from ..sessions.profile import SessionProfile
 from ..sessions.results import Changes, RelationView
 from ..sessions.session import Session
-from .update import Update
+from .update import Update, UpdateRun
 
 Locate: TypeAlias = Callable[[], Span]
 """Computes the place of a command, which only an error needs."""
@@ -29,7 +30,7 @@ class Action(Protocol):
 class Command:
     """An action, the word that begins it in the text, and its place."""
 
-    action: Action | Update
+    action: Action | Update | UpdateRun
     word: str
     place: Locate
 
@@ -61,7 +62,7 @@ class Interpreter:
         self._outputs, self._store = outputs, store
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
-        self._batch: list[tuple[Update, Command]] = []
+        self._batch: list[tuple[Update | UpdateRun, Command]] = []
         self.in_transaction = False
         self.ended = False
 
@@ -75,7 +76,7 @@ class Interpreter:
     def step(self, command: Command) -> None:
         """Runs one command. Raises DDlogError with its place."""
         action = command.action
-        if isinstance(action, Update):
+        if isinstance(action, Update | UpdateRun):
             self._gather(action, command)
             return
         self.flush()
@@ -87,13 +88,26 @@ class Interpreter:
     def flush(self) -> None:
         """Applies the open batch of updates. Raises DDlogError."""
         batch, self._batch = self._batch, []
+        if not batch:
+            return
         mark = self.session.mark()
         for update, command in batch:
             try:
                 update.apply(self.session)
             except DDlogError as error:
+                if isinstance(update, UpdateRun):
+                    error = self._singled_out(update, error)
                 self.session.undo(mark)
                 raise placed(error, command.place()) from None
+
+    def _singled_out(self, run: UpdateRun, error: DDlogError) -> DDlogError:
+        """The error of a run that cannot be applied, with the place of the update that it is about."""
+        for number, update in enumerate(run.singly()):
+            try:
+                update.apply(self.session)
+            except DDlogError as found:
+                return placed(found, run.place(number))
+        return error
 
     def forget(self) -> None:
         """Drops the open batch and the open transaction."""
@@ -101,14 +115,29 @@ class Interpreter:
         self.in_transaction = False
         self.session.rollback()
 
-    def _gather(self, update: Update, command: Command) -> None:
+    def _gather(self, update: Update | UpdateRun, command: Command) -> None:
         try:
             self.need_transaction(command.word)
         except DDlogError as error:
             raise placed(error, command.place()) from None
+        if isinstance(update, UpdateRun) and update.apart:
+            self._apply_apart(update, command)
+            return
         self._batch.append((update, command))
         if update.last:
             self.flush()
+
+    def _apply_apart(self, run: UpdateRun, command: Command) -> None:
+        """Applies a run of batches at once, or, if that fails, batch by batch up to the error. An open batch
+        ends with the first update of the run."""
+        if not self._batch:
+            try:
+                run.apply(self.session)
+                return
+            except DDlogError:
+                pass
+        for number, update in enumerate(run.singly()):
+            self._gather(update, Command(update, command.word, partial(run.place, number)))
 
     def need_transaction(self, word: str) -> None:
         """Checks that a transaction is open. Raises DDlogError."""

@@ -20,6 +20,7 @@ from ..values.fromtext import read_name
 from .commands import COMMANDS, Echo
 from .interpreter import Action, Command, Locate
 from .scanner import Scanner
+from .textruns import TextRuns
 from .update import Update
 
 
@@ -34,19 +35,21 @@ class CommandReader:
         indexes: Mapping[str, Index] = MappingProxyType({}),
     ) -> None:
         self._scanner = Scanner(relations, typedefs, name, indexes)
+        self._runs = TextRuns(self._scanner, relations, typedefs)
 
     def feed(self, text: str) -> None:
         """Adds text at the end."""
         self._scanner.feed(text)
 
-    def commands(self, *, final: bool = False) -> Iterator[Command]:
+    def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
         """The complete commands. Raises DDlogError, and then goes on after the wrong command. `final` says
-        that no more text will come."""
+        that no more text will come. With `runs`, plain updates of one kind and one relation that follow each
+        other come as one `UpdateRun`."""
         scanner = self._scanner
         while not scanner.cursor.at_end():
             begin = scanner.cursor.position
             try:
-                yield self._command()
+                yield (self._runs.read() if runs else None) or self._command()
             except Unfinished:
                 scanner.cursor.position = begin
                 return

@@ -1,11 +1,12 @@
-"""An update: the change of one row that a command or a line of a change file asks for."""
+"""Updates: the changes of single rows that commands and lines of change files ask for."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from ..errors.source import Span
 from ..sessions.session import Session
 from ..values.rows import Row
 
@@ -27,14 +28,47 @@ class Update:
     def apply(self, session: Session) -> None:
         """Makes the change in the session's transaction. Raises DDlogError."""
         match self.kind:
-            case "insert":
-                session.insert_rows(self.relation, [self.row])
-            case "delete":
-                session.delete_rows(self.relation, [self.row])
-            case "insert_or_update":
-                session.upsert_rows(self.relation, [self.row])
+            case "insert" | "delete" | "insert_or_update":
+                _apply(session, self.kind, self.relation, [self.row])
             case "delete_key":
                 session.delete_key(self.relation, self.row)
             case _:
                 assert self.change is not None
                 session.modify(self.relation, self.row, self.change)
+
+
+@dataclass(frozen=True, slots=True)
+class UpdateRun:
+    """Updates of one kind and one relation that follow each other: `kind` is insert, insert_or_update or
+    delete.
+
+    If they are `apart`, each is a batch of its own. Otherwise they are parts of one batch, and the last of
+    them ends it if it is `last`. `place` computes the place of an update from its number.
+    """
+
+    kind: str
+    relation: str
+    rows: Sequence[Row]
+    apart: bool
+    last: bool
+    place: Callable[[int], Span]
+
+    def apply(self, session: Session) -> None:
+        """Makes all changes in the session's transaction, or, if it raises DDlogError, none."""
+        _apply(session, self.kind, self.relation, self.rows)
+
+    def singly(self) -> Iterator[Update]:
+        """The updates one by one."""
+        final = len(self.rows) - 1
+        for number, row in enumerate(self.rows):
+            yield Update(self.kind, self.relation, row, self.apart or (self.last and number == final))
+
+
+def _apply(session: Session, kind: str, relation: str, rows: Sequence[Row]) -> None:
+    match kind:
+        case "insert":
+            session.insert_rows(relation, rows)
+        case "delete":
+            session.delete_rows(relation, rows)
+        case _:
+            session.upsert_rows(relation, rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import gzip
 import io
 import sys
@@ -24,6 +25,7 @@ from .interpreter import Command
 from .reader import CommandReader
 
 Note = Callable[[str], None]
+_BLOCK = 1 << 18  # bytes read at once, if they have arrived
 _BYTE_ORDER_MARK = "\ufeff"
 
 
@@ -33,8 +35,8 @@ class UpdateReader(Protocol):
     def feed(self, text: str) -> None:
         """Adds text at the end."""
 
-    def commands(self, *, final: bool = False) -> Iterator[Command]:
-        """The complete commands. Raises DDlogError."""
+    def commands(self, *, final: bool = False, runs: bool = False) -> Iterator[Command]:
+        """The complete commands; with `runs`, plain updates come in runs. Raises DDlogError."""
 
     def remainder(self) -> tuple[str, Span] | None:
         """The incomplete rest of the text, and its place."""
@@ -46,8 +48,12 @@ def update_commands(
     typedefs: Mapping[str, TypeDef],
     note: Note,
     indexes: Mapping[str, Index] = MappingProxyType({}),
+    *,
+    runs: bool = False,
 ) -> Iterator[Command]:
     """The commands of an update file, or of standard input (`-`). Raises DDlogError.
+
+    With `runs`, plain updates of one relation that follow each other come as one `UpdateRun`.
 
     The ending of the file's name decides its form. On standard input the first character does: `{` begins
     JSON lines. `note` takes a note about an incomplete end.
@@ -59,7 +65,7 @@ def update_commands(
         return CommandReader(relations, typedefs, name, indexes)
 
     if name == "-":
-        yield from _follow(sys.stdin, make_reader, note)
+        yield from _follow(sys.stdin, make_reader, note, runs)
         return
     path = Path(name)
     text = read_update_file(path)
@@ -73,7 +79,7 @@ def update_commands(
     is_json = ending in (".jsonl", ".ndjson", ".json")
     reader = make_reader(is_json, name)
     reader.feed(text)
-    yield from reader.commands(final=True)
+    yield from reader.commands(final=True, runs=runs)
     note_rest(reader, note)
 
 
@@ -90,24 +96,43 @@ def check_updates(name: str) -> None:
 
 
 def _follow(
-    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], note: Note
+    stream: TextIO, make_reader: Callable[[bool, str], UpdateReader], note: Note, runs: bool
 ) -> Iterator[Command]:
     """The commands of a stream, each as soon as the line that ends it has arrived."""
     reader: UpdateReader | None = None
-    if isinstance(stream, io.TextIOWrapper):
-        stream.reconfigure(encoding="utf-8")
     try:
-        for line in stream:
+        for lines in _arriving(stream):
             if reader is None:
-                line = line.removeprefix(_BYTE_ORDER_MARK)
-                reader = make_reader(line.lstrip().startswith("{"), "<stdin>")
-            reader.feed(line)
-            yield from reader.commands()
+                lines = lines.removeprefix(_BYTE_ORDER_MARK)
+                reader = make_reader(lines.lstrip().startswith("{"), "<stdin>")
+            reader.feed(lines)
+            yield from reader.commands(runs=runs)
     except UnicodeDecodeError as error:
         raise DDlogError([errors.CannotRead("<stdin>", f"it is not UTF-8: {error.reason}")]) from None
     if reader is not None:
-        yield from reader.commands(final=True)
+        yield from reader.commands(final=True, runs=runs)
         note_rest(reader, note)
+
+
+def _arriving(stream: TextIO) -> Iterator[str]:
+    """The lines of a stream, as many at a time as have arrived. Raises UnicodeDecodeError."""
+    read = getattr(getattr(stream, "buffer", None), "read1", None)
+    if read is None:
+        yield from stream
+        return
+    decoder = io.IncrementalNewlineDecoder(codecs.getincrementaldecoder("utf-8")(), translate=True)
+    waiting: list[str] = []  # the beginning of a line
+    data = b" "
+    while data:
+        data = read(_BLOCK)
+        text = decoder.decode(data, final=not data)
+        end = text.rfind("\n") + 1
+        if end or not data:
+            whole = "".join((*waiting, text[:end] if data else text))
+            waiting = []
+            if whole:
+                yield whole
+        waiting.append(text[end:])
 
 
 def note_rest(reader: UpdateReader, note: Note) -> None:

@@ -106,7 +106,10 @@ def _apply_updates(
                 sink(changes)
 
         interpreter = Interpreter(session, print_line, changed, program.names("output"), store=options.store)
-        for command in update_commands(updates, program.relations, session.typedefs, note, program.indexes):
+        commands = update_commands(
+            updates, program.relations, session.typedefs, note, program.indexes, runs=True
+        )
+        for command in commands:
             with progress:
                 interpreter.step(command)
             if interpreter.ended:

@@ -25,7 +25,9 @@ from .written import from_written
 def decode_json(text: str) -> Any:
     """The JSON of a text, with integers of any length. Raises ValueError."""
     try:
-        return json.loads(text, parse_int=to_int, object_pairs_hook=_object)
+        if text.startswith("\ufeff"):
+            return json.loads(text)  # which says what is wrong
+        return _DECODER.decode(text)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None
 
@@ -39,6 +41,9 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             f"{next(json.dumps(n) for n in names if names.count(n) > 1)} is there twice in an object"
         )
     return made
+
+
+_DECODER = json.JSONDecoder(parse_int=to_int, object_pairs_hook=_object)
 
 
 def from_json(data: Any, type: Type, typedefs: TypeDefs) -> Any:

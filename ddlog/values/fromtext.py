@@ -154,11 +154,16 @@ def _read_literal(cursor: Cursor) -> str:
     start = cursor.skip()
     found = cursor.match(_PLAIN_STRING)
     if found is not None:
-        content = found.group(1)
-        return _ESCAPE.sub(lambda m: _unescape(m, start + 1), content) if "\\" in content else content
+        return unescaped(found.group(1), start + 1)
     if cursor.looking_at('"'):
         raise Unfinished("this string does not end", start, len(cursor.text))
     raise cursor.fault("expected string")
+
+
+def unescaped(content: str, start: int = 0) -> str:
+    """The text between the quotes of a string literal, with the characters that its escapes stand for.
+    Raises TextFault; `start` is the position of the text."""
+    return _ESCAPE.sub(lambda m: _unescape(m, start), content) if "\\" in content else content
 
 
 def _unescape(escape: re.Match[str], base: int) -> str:

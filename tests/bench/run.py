@@ -2,7 +2,7 @@
 
     python tests/bench/run.py                        everything, as tables
     python tests/bench/run.py tc_chain reach         some workloads; also: startup, frontend,
-                                                     incremental, curves
+                                                     updates, incremental, curves
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
@@ -31,10 +31,11 @@ from frontend import Size, frontend, frontend_tables
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
 from tabular import table, verdict
+from updates import Applied, updates_from_files
 from workloads import WORKLOADS, Workload, digest, write
 
 HERE = Path(__file__).parent
-EXTRAS = ("startup", "frontend", "incremental", "curves")
+EXTRAS = ("startup", "frontend", "updates", "incremental", "curves")
 STARTUP_LIMIT = 0.28
 
 
@@ -45,6 +46,7 @@ class Report:
     yardstick_seconds: float
     batch: list[dict[str, Any]] = field(default_factory=list)
     frontend: list[Size] = field(default_factory=list)
+    updates: list[Applied] = field(default_factory=list)
     incremental: list[Latency] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     spark: dict[str, Any] = field(default_factory=dict)
@@ -171,6 +173,23 @@ def batch_table(batch: Sequence[dict[str, Any]]) -> str:
     return table("Whole process, facts to sizes", head, body)
 
 
+def updates_table(found: Sequence[Applied]) -> str:
+    """Update files, whole processes."""
+    head = ("update file", "seconds", "required", "", "MiB", "microseconds a row")
+    body = [
+        (
+            each.name,
+            f"{each.seconds:.2f}",
+            f"{each.limit:.1f}",
+            verdict(each.seconds, each.limit),
+            f"{each.mib:.0f}",
+            f"{each.seconds / each.rows * 1e6:.1f}",
+        )
+        for each in found
+    ]
+    return table("Update files over a join and a count of text, whole process", head, body)
+
+
 def incremental_table(latencies: Sequence[Latency]) -> str:
     """Commits of small changes."""
     head = ("update", "median ms", "p90 ms", "required", "", "rows changed", "commits")
@@ -227,6 +246,13 @@ def run(options: Options) -> Report:
     if "frontend" in options.names:
         report.frontend = frontend(options.cache, options.scale, options.runs)
         print(frontend_tables(report.frontend), flush=True)
+    if "updates" in options.names:
+        try:
+            report.updates = list(updates_from_files(options.cache, options.scale, options.runs))
+            print(updates_table(report.updates), flush=True)
+        except Failed as failure:
+            report.failures.append(str(failure))
+            print(failure, file=sys.stderr, flush=True)
     if "incremental" in options.names:
         parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (closure, reachability)
         report.incremental = [each for part in parts for each in part(options.cache, options.scale)]

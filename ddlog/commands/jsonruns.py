@@ -1,0 +1,83 @@
+"""Runs of plain lines of change files of JSON, read at once: `{"insert": {"Edge": {"from": 1, "to": 2}}}`.
+
+A regular expression reads a line, and the values are converted column by column. What it does not match is
+left to the reader of JSON lines.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+
+from ..core import Relation
+from ..types import TypeDef
+from ..values.plainforms import BLANKS, PlainForm, json_fields
+from ..values.rows import Row
+from ..values.shapes import forms_of
+
+_HEAD = re.compile(rf'\{{{BLANKS}"(insert|delete|insert_or_update)"{BLANKS}:{BLANKS}\{{{BLANKS}"([^"\\]+)"')
+_Line = tuple[PlainForm, re.Pattern[str]]
+
+
+class JsonRuns:
+    """Reads runs of lines that change one relation in one way, each line one row."""
+
+    def __init__(self, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]) -> None:
+        self._relations, self._typedefs = relations, typedefs
+        self._lines: dict[tuple[str, str], list[_Line]] = {}
+
+    def read(self, lines: Sequence[str], at: int) -> tuple[str, str, list[Row]] | None:
+        """The word, the relation and the rows of the longest run of lines from one on that have the same
+        form; None if that line is not plain."""
+        head = _HEAD.match(lines[at])
+        if head is None:
+            return None
+        word, name = head.groups()
+        if (word, name) not in self._lines:
+            self._lines[word, name] = self._made(word, name)
+        for form, line in self._lines[word, name]:
+            rows = _rows(form, line, lines, at)
+            if rows:
+                return word, name, rows
+        return None
+
+    def _made(self, word: str, name: str) -> list[_Line]:
+        declared = self._relations.get(name)
+        if declared is None or declared.constructor is None:
+            return []
+        fields = tuple((column.name, column.type) for column in declared.columns)
+        forms = forms_of(declared.constructor)
+        lines: list[_Line] = []
+        for by_position in (False, True):
+            form = json_fields(fields, forms, None, self._typedefs, by_position)
+            if form is not None:
+                parts = [
+                    "",
+                    rf'\{{{BLANKS}"{word}"',
+                    ":",
+                    rf'\{{{BLANKS}"{name}"',
+                    ":",
+                    form.pattern,
+                    r"\}",
+                    r"\}",
+                    "",
+                ]
+                lines.append((form, re.compile(BLANKS.join(parts))))
+        return lines
+
+
+def _rows(form: PlainForm, line: re.Pattern[str], lines: Sequence[str], at: int) -> list[Row]:
+    """The rows of the lines from one on, as far as they match; none if a value cannot be converted."""
+    texts: list[tuple[str, ...]] = []
+    match, add = line.fullmatch, texts.append
+    found = match(lines[at])
+    while found is not None:
+        add(found.groups())
+        at += 1
+        found = match(lines[at]) if at < len(lines) else None
+    if not texts:
+        return []
+    try:
+        return list(form.convert(list(zip(*texts, strict=True))))
+    except ValueError:
+        return []

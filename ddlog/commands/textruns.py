@@ -1,0 +1,126 @@
+"""Runs of plain updates in command files, read at once: `insert Edge(1, 2), insert Edge(2, 3);`.
+
+A regular expression reads an update, and the values are converted column by column. What it does not match
+is left to the reader of commands.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from ..core import Relation
+from ..errors.source import Span
+from ..syntax.cursor import TextFault
+from ..types import TypeDef
+from ..values.plainforms import PlainForm, text_fields
+from .commands import Commit, Rollback, Start
+from .interpreter import Action, Command
+from .scanner import Scanner
+from .update import UpdateRun
+
+MOST = 1 << 14
+"""Updates of one run."""
+
+_HEAD = re.compile(r"(insert_or_update|insert|delete)\s+([A-Za-z_]\w*(?:::[A-Za-z_]\w*)*)\s*\(")
+_WORD = re.compile(r"(start|commit(?:\s+dump_changes)?|rollback)\s*;")
+_ACTIONS: dict[str, Action] = {"start": Start(), "commit": Commit(), "rollback": Rollback()}
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The patterns of an update that ends with `,` and of one that ends with `;`."""
+
+    form: PlainForm
+    comma: re.Pattern[str]
+    semicolon: re.Pattern[str]
+
+
+class TextRuns:
+    """Reads runs of updates, and the commands around transactions, where they are plain."""
+
+    def __init__(
+        self, scanner: Scanner, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+    ) -> None:
+        self._scanner, self._relations, self._typedefs = scanner, relations, typedefs
+        self._patterns: dict[tuple[str, str], _Patterns | None] = {}
+
+    def read(self) -> Command | None:
+        """The command, or the run of updates, that comes next, which is passed over; None, and nothing is
+        passed over, where it is not plain."""
+        cursor = self._scanner.cursor
+        found = _HEAD.match(cursor.text, cursor.position)
+        if found is not None:
+            return self._run(found.group(1), found.group(2))
+        found = _WORD.match(cursor.text, cursor.position)
+        if found is None:
+            return None
+        word = found.group(1)
+        begin, cursor.position = cursor.position, found.end()
+        if not word.isalpha():
+            return Command(Commit(True), "commit", self._scanner.place(begin, begin + len("commit")))
+        return Command(_ACTIONS[word], word, self._scanner.place(begin, begin + len(word)))
+
+    def _run(self, word: str, name: str) -> Command | None:
+        key = (word, name)
+        if key not in self._patterns:
+            self._patterns[key] = self._made(word, name)
+        patterns = self._patterns[key]
+        if patterns is None:
+            return None
+        cursor = self._scanner.cursor
+        text, begin = cursor.text, cursor.position
+        texts: list[tuple[str, ...]] = []
+        at = _gather(patterns.semicolon, text, begin, texts)
+        apart = bool(texts)
+        last = apart
+        if not apart:
+            at = _gather(patterns.comma, text, begin, texts)
+            found = patterns.semicolon.match(text, at) if texts else None
+            if found is not None:
+                texts.append(found.groups())
+                at, last = found.end(), True
+        if not texts:
+            return None
+        try:
+            rows = patterns.form.convert(list(zip(*texts, strict=True)))
+        except (ValueError, TextFault):
+            return None
+        cursor.position = at
+        scanner, width = self._scanner, len(word)
+        locate = scanner.place
+
+        def place(number: int) -> Span:
+            start = begin
+            for _ in range(number):
+                found = patterns.semicolon.match(text, start) or patterns.comma.match(text, start)
+                assert found is not None
+                start = found.end()
+            return locate(start, start + width)()
+
+        return Command(UpdateRun(word, name, rows, apart, last, place), word, locate(begin, begin + width))
+
+    def _made(self, word: str, name: str) -> _Patterns | None:
+        declared = self._relations.get(name)
+        if declared is None or declared.constructor is None:
+            return None
+        form = text_fields([column.type for column in declared.columns], self._typedefs)
+        if form is None:
+            return None
+        update = rf"{word}\s+{name}\s*{form.pattern}\s*"
+        return _Patterns(form, re.compile(rf"{update},\s*"), re.compile(rf"{update};\s*"))
+
+
+def _gather(pattern: re.Pattern[str], text: str, at: int, texts: list[tuple[str, ...]]) -> int:
+    """Adds the parts of the updates that follow each other from a position on; returns their end."""
+    match = pattern.match
+    add = texts.append
+    found = match(text, at)
+    count = 0
+    while found is not None and count < MOST:
+        add(found.groups())
+        at = found.end()
+        count += 1
+        found = match(text, at)
+    return at
