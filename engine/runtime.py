@@ -7,6 +7,7 @@ business; `schedule` drives the operators of any runtime in the same order.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
@@ -18,6 +19,23 @@ if TYPE_CHECKING:
 Batch: TypeAlias = Any  # a runtime's own columnar rows
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the phase (a relation's name), the iteration and the rows so far."""
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """The memory of a part of a runtime's state. `kind` is "relation" (rows of a relation or of a rule),
+    "groups" (of a rule) or "values" (interned, of a type); `rows` are the rows, groups or values of `name`,
+    and `parts` the bytes of its parts."""
+
+    kind: str
+    name: str
+    rows: int
+    parts: Mapping[str, int]
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all parts."""
+        return sum(self.parts.values())
 
 
 class RowSet(Protocol):
@@ -97,6 +115,9 @@ class Runtime(Protocol):
         Raises RowFault, Unsettled or KeyboardInterrupt, with the state as it was before. A Ctrl-C
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.
         """
+
+    def footprint(self) -> Sequence[Held] | None:
+        """The memory that the state takes, part by part; None where the runtime does not know."""
 
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ..engine.runtime import Held
 from .results import Changes
 from .session import Session
 
 _BEGIN = "taking over the changes"
+_WHAT = {"relation": "{}", "groups": "groups of {}", "values": "values of {}"}
 
 
 @dataclass(slots=True)
@@ -90,11 +92,24 @@ class SessionProfile:
         shown |= {f"{each.name} (index)": each.source for each in program.indexes.values() if each.start}
         return ((name, relation) for name, relation in shown.items() if self._session.keeps(relation))
 
+    def _bytes(self) -> Iterator[str]:
+        held = self._session.state.host.runtime.footprint()
+        if held is None:
+            yield "Bytes: unknown on Spark, whose UI shows the tables that it caches on its page Storage"
+            return
+        yield "Bytes of what is stored, in all and for each row, group or value:"
+        known = {relation: name for name, relation in self._named()}
+        for each in sorted(held, key=lambda each: (-each.bytes, each.name)):
+            share = f"{each.bytes / each.rows:,.1f}" if each.rows else ""
+            yield f"{each.bytes:>14,}  {share:>10}  {_title(each, known)}{_parts(each)}"
+        yield f"{sum(each.bytes for each in held):>14,}  {'':>10}  together"
+
     def lines(self) -> Iterator[str]:
         """The profile as text."""
         yield "Rows of each relation:"
         for name, relation in sorted(self._named()):
             yield f"{self._session.size(relation):>12,}  {name}"
+        yield from self._bytes()
         if self._watch.spent:
             total = sum(self._watch.spent.values())
             commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"
@@ -105,3 +120,15 @@ class SessionProfile:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):
                 yield f"{added:>+12,}  {removed:>+12,}  {name}"
+
+
+def _title(held: Held, known: Mapping[str, str]) -> str:
+    """The name of a part of the state; a relation that the compiler made has a name that no user wrote."""
+    name = known.get(held.name) or held.name.partition("$")[0] or "(internal)"
+    return _WHAT[held.kind].format(name)
+
+
+def _parts(held: Held) -> str:
+    if len(held.parts) < 2:
+        return ""
+    return ": " + ", ".join(f"{name} {size:,}" for name, size in held.parts.items())

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core import Relation
 from ..engine.circuit import Circuit
-from ..engine.runtime import Batch, Delta, RowSet, Runtime
+from ..engine.runtime import Batch, Delta, Held, RowSet, Runtime
 from ..engine.schema import Schema
 from ..engine.settling import Unsettled
 from ..lowering.building import column
@@ -175,6 +175,9 @@ class RecordRuntime:
             name: RecordDelta(self._columns[name], delta) if self._columns[name].any else delta
             for name, delta in deltas.items()
         }
+
+    def footprint(self) -> Sequence[Held] | None:
+        return self.inner.footprint()
 
     def tidy(self) -> None:
         self.inner.tidy()

@@ -12,7 +12,7 @@ from ..circuit import Circuit, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs
 from ..incremental import incrementalize
 from ..integrals import shown
-from ..runtime import Delta, Progress
+from ..runtime import Delta, Held, Progress
 from ..schema import Schema
 from . import sweeping
 from .allocator import kept_memory
@@ -129,6 +129,11 @@ class InProcess:
             else:
                 self.values.settle()
             return deltas
+
+    def footprint(self) -> list[Held]:
+        from .footprint import footprint
+
+        return list(footprint(self._state))
 
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:

@@ -103,6 +103,9 @@ class SparkRuntime:
         with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
             return self._epochs.run(changes, static, max_iterations, progress)
 
+    def footprint(self) -> None:
+        """Unknown: the executors hold the state."""
+
     def tidy(self) -> None:
         """Nothing: values are not interned here."""
 

@@ -99,6 +99,9 @@ class ReferenceRuntime:
         self._inputs, self._state = inputs, state
         return deltas
 
+    def footprint(self) -> None:
+        """Unknown."""
+
     def tidy(self) -> None:
         """Nothing is kept."""
 

@@ -1,0 +1,108 @@
+"""The memory that the state of a circuit takes, by store."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from gc import get_referents
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from ..circuit import Fixpoint
+from ..integrals import shown
+from ..runtime import Held
+from .grouping import GroupState
+from .index import Index
+from .interner import Interner, Values
+from .state import State
+from .table import RowTable
+from .views import Readable
+
+_SAMPLE = 200  # values of a domain that are measured
+_DEEPEST = 5
+_ENTRY = 100  # bytes of an entry of a dictionary of numbers, about
+_SHARED = (type, ModuleType, np.ndarray, int, float, bool, type(None))
+
+
+def footprint(state: State) -> Iterator[Held]:
+    """The relations, groups and domains of a state with their sizes. The room that arrays have to grow
+    counts; the bytes of interned values are estimated from a sample of them."""
+    names = _names(state)
+    for store in state.relations():
+        yield _stored(names[id(store)], store)
+    for at, group in state.groups.items():
+        text = " ".join(state.circuit.nodes[at].text.split())
+        yield Held("groups", text, group.alive, {"groups": _group_bytes(group)})
+    yield from _domains(state.values)
+
+
+def _names(state: State) -> dict[int, str]:
+    """The name of each store, by identity: of its relation, or the text of its rule."""
+    circuit = state.circuit
+    relations = {shown(circuit, at): name for name, at in circuit.relations}
+    names: dict[int, str] = {}
+    for at, node in enumerate(circuit.nodes):
+        if isinstance(node, Fixpoint):
+            names |= {id(each): name for name, each in state.recursions[at].relations.items()}
+        elif at in state.stores:
+            names.setdefault(id(state.stores[at]), relations.get(at, " ".join(node.text.split())))
+    return names
+
+
+def _stored(name: str, store: Readable) -> Held:
+    parts = {"table": _bytes(store.table)}
+    for positions, index in store.indexes.items():
+        by = ", ".join(store.schema[k].name for k in positions)
+        parts[f"index by ({by})"] = _bytes(index)
+    if store.weights is not None:
+        parts["weights"] = store.weights.nbytes
+    apart = {"table", "indexes", "weights"}
+    history = sum(_bytes(held) for key, held in vars(store).items() if key not in apart)
+    if history:
+        parts["history"] = history
+    return Held("relation", name, store.present, parts)
+
+
+def _group_bytes(group: GroupState) -> int:
+    accumulators = sum(_bytes(held) for each in group.accumulators for held in vars(each).values())
+    return accumulators + sum(_bytes(held) for held in vars(group).values())
+
+
+def _bytes(held: Any) -> int:
+    """The bytes of an array, or of the arrays in a table, an index or a collection."""
+    match held:
+        case np.ndarray():
+            return held.nbytes
+        case RowTable():
+            return sum(map(_bytes, vars(held).values()))
+        case Index():
+            return sum(_bytes(each) for key, each in vars(held).items() if key != "table")
+        case dict():
+            inside = sum(map(_bytes, held.values()))
+            return inside or _ENTRY * len(held)
+        case list() | tuple():
+            return sum(map(_bytes, held))
+    return 0
+
+
+def _domains(values: Values) -> Iterator[Held]:
+    for name, interner in values.domains():
+        if interner.ids:
+            yield Held("values", name, len(interner.ids), {"values": _value_bytes(interner)})
+
+
+def _value_bytes(interner: Interner) -> int:
+    held = sys.getsizeof(interner.ids) + sys.getsizeof(interner.values) + sys.getsizeof(interner.free)
+    values = interner.values
+    sample = values[:: max(1, len(values) // _SAMPLE)]
+    return held + sum(map(_size, sample)) * len(interner.ids) // len(sample)
+
+
+def _size(value: Any, depth: int = 0) -> int:
+    """The bytes of a value with the values in it."""
+    if depth > _DEEPEST or (depth and isinstance(value, _SHARED)):
+        return 0
+    inside = () if isinstance(value, str | bytes | int) else get_referents(value)
+    return sys.getsizeof(value) + sum(_size(each, depth + 1) for each in inside)
