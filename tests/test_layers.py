@@ -69,7 +69,7 @@ ENGINE = (
     "interrupt layers rounding schema zset",
     "node settling stream",
     "operators",
-    "births circuit",
+    "births nestedtime circuit",
     "incremental integrals labels passes planner rounds versions wellformed",
     "drawing reference rules runtime",
     "fixpoint schedule text",

@@ -41,6 +41,24 @@ class Accumulator(Protocol):
         """Forgets all groups but these, which get new numbers, from 0 in order."""
 
 
+class Members(Protocol):
+    """The rows of groups."""
+
+    @property
+    def table(self) -> RowTable:
+        """The table of the rows."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its columns."""
+
+    def of(self, groups: Array) -> tuple[Array, Array]:
+        """The row ids of the groups, group after group, and where each group starts."""
+
+    def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
+        """The key values of the groups."""
+
+
 class _Count:
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
         """Nothing to keep: the grouping counts rows itself."""
@@ -139,7 +157,7 @@ class _Extreme:
     """The least or greatest value of a column, read from the arrangement by key."""
 
     def __init__(
-        self, position: int, column: Column, greatest: bool, members: _Members, values: Values
+        self, position: int, column: Column, greatest: bool, members: Members, values: Values
     ) -> None:
         self.position, self.column, self.members, self.values = position, column, members, values
         self.greatest = greatest
@@ -149,7 +167,7 @@ class _Extreme:
 
     def result(self, groups: Array, counts: Array) -> Array:
         rows, starts = self.members.of(groups)
-        codes = self.members.store.table.column_at(rows, self.position)
+        codes = self.members.table.column_at(rows, self.position)
         keys = self.values.order_keys(self.column, codes)
         best = (np.maximum if self.greatest else np.minimum).reduceat(keys, starts)
         sizes = np.diff(np.append(starts, len(rows)))
@@ -164,7 +182,7 @@ class _Extreme:
 class _Whole:
     """Any function of the whole group."""
 
-    def __init__(self, one: Aggregate, out: Column, members: _Members, values: Values, rule: str) -> None:
+    def __init__(self, one: Aggregate, out: Column, members: Members, values: Values, rule: str) -> None:
         self.one, self.out, self.members, self.values, self.rule = one, out, members, values, rule
 
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
@@ -172,7 +190,7 @@ class _Whole:
 
     def result(self, groups: Array, counts: Array) -> Array:
         rows, starts = self.members.of(groups)
-        table, schema = self.members.store.table, self.members.store.schema
+        table, schema = self.members.table, self.members.schema
         columns = [table.column_at(rows, k) for k in self.one.columns]
         listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
         keys = self.members.key_rows(groups)
@@ -199,15 +217,21 @@ class _Members:
     def __init__(self, store: Readable, keys: RowTable, arity: int, values: Values) -> None:
         self.store, self.keys, self.arity, self.values = store, keys, arity, values
 
+    @property
+    def table(self) -> RowTable:
+        return self.store.table
+
+    @property
+    def schema(self) -> Schema:
+        return self.store.schema
+
     def of(self, groups: Array) -> tuple[Array, Array]:
-        """The row ids of the groups, group after group, and where each group starts."""
         index = self.store.index(tuple(range(self.arity)))
         found = index.groups(self.keys.columns_at(groups), len(groups))
         left, rows = index.expand(found, index.matches(found))
         return rows, np.searchsorted(left, np.arange(len(groups)))
 
     def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
-        """The key values of the groups."""
         schema = self.store.schema[: self.arity]
         return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
 
@@ -230,7 +254,7 @@ class GroupState:
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
         self.accumulators = [
-            _accumulator(one, source, out, self._members, values, node.text)
+            accumulator_of(one, source, out, self._members, values, node.text)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
@@ -321,9 +345,11 @@ class GroupState:
             self._undo.pop()()
 
 
-def _accumulator(
-    one: Aggregate, source: Schema, out: Column, members: _Members | None, values: Values, rule: str
+def accumulator_of(
+    one: Aggregate, source: Schema, out: Column, members: Members | None, values: Values, rule: str
 ) -> Accumulator:
+    """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
+    aggregate reads members."""
     match one.function:
         case "count":
             return _Count()

@@ -12,6 +12,7 @@ from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
 from .batch import Batch
 from .steps import Evaluator
+from .timeline import TimelineBeforeView, TimelineView
 from .valuation import Valuation, append
 from .views import View
 
@@ -116,8 +117,12 @@ class Joiner:
             elif isinstance(step, Exclude):
                 view = views[step.term]
                 assert view is not None
-                there = view.presence([rows.variables[v][1] for v in step.keys], rows.length)
-                rows = rows.take(np.flatnonzero(there == 0), step.keep)
+                keys = [rows.variables[v][1] for v in step.keys]
+                if isinstance(view, TimelineView | TimelineBeforeView):
+                    rows = rows.take_times(*view.absence(keys, rows.length), step.keep)
+                else:
+                    there = view.presence(keys, rows.length)
+                    rows = rows.take(np.flatnonzero(there == 0), step.keep)
             else:
                 view = views[step.term]
                 assert view is not None

@@ -2,19 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
-from ..circuit import Input, NodeId, Rounds
-from ..rounds import round_circuit
+from ..circuit import Circuit, Input, NodeId, Rounds
+from ..rounds import import_name, round_circuit
 from ..rules import schemas_of
 from ..schedule import downstream, readers
 from .batch import Batch, concat, consolidate
+from .nestedrounds import NestedRounds, nests, recorded_nodes
 from .steps import Evaluator
 from .store import Store
+from .sweeping import Marks
+
+
+class Recording:
+    """The changes that an evaluation had, round by round, at the nodes whose timelines it takes to maintain
+    it; of no more than some rows."""
+
+    def __init__(self, nodes: set[NodeId], room: int) -> None:
+        self._nodes, self._room = nodes, room
+        self._changes: dict[NodeId, list[tuple[int, Batch]]] = {}
+
+    def note(self, at: NodeId, time: int, change: Batch) -> None:
+        """Notes the change of a node in a round."""
+        if at in self._nodes and self._room >= 0:
+            self._room -= change.length
+            self._changes.setdefault(at, []).append((time, change))
+            if self._room < 0:
+                self._changes.clear()
+
+    def mark(self, marks: Marks, circuit: Circuit) -> None:
+        """Marks the ids in the changes."""
+        for at, changes in self._changes.items():
+            for _, change in changes:
+                marks.columns(circuit.nodes[at].schema, change.columns)
+
+    def taken(self) -> Mapping[NodeId, list[tuple[int, Batch]]] | None:
+        """The changes, which are forgotten here. None: there were too many."""
+        changes, self._changes = self._changes, {}
+        return changes if self._room >= 0 else None
 
 
 class RoundsRecursion:
-    """The relations of one Rounds node, as of the last commit, and the circuit of its rounds."""
+    """The relations of one Rounds node, as of the last commit, and the circuit of its rounds. The last
+    evaluation from empty relations left a recording, of which the first epoch that needs it makes
+    timelines."""
 
     def __init__(self, node: Rounds, weighted: Callable[[NodeId], bool], evaluator: Evaluator) -> None:
         """`weighted` says of which imported nodes the rows have weights."""
@@ -28,6 +60,37 @@ class RoundsRecursion:
             for at, each in enumerate(self.circuit.nodes)
             if isinstance(each, Input)
         }
+        self._imported = {import_name(at) for at in node.reads()}
+        self._nests = nests(self.circuit)
+        self._recorded: tuple[Recording, int] | None = None
+        self._nested: NestedRounds | None = None
+
+    def recording(self) -> Recording | None:
+        """A place for the changes of an evaluation. None: the rounds are always evaluated from empty
+        relations."""
+        return (
+            Recording(recorded_nodes(self.circuit, self._imported), _MOST_RECORDED) if self._nests else None
+        )
+
+    def evaluated(self, recording: Recording | None, last: int) -> None:
+        """An evaluation is committed, whose last round with changes was `last`."""
+        self._nested, self._recorded = None, None if recording is None else (recording, last)
+
+    def nested(self) -> NestedRounds | None:
+        """The timelines, if there are any: made of the recording by the first call."""
+        if self._recorded is not None:
+            (recording, last), self._recorded = self._recorded, None
+            changes = recording.taken()
+            if changes is not None:
+                self._nested = NestedRounds(self.circuit, self._imported, self.evaluator, changes, last)
+        return self._nested
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the recording, or in the timelines."""
+        if self._recorded is not None:
+            self._recorded[0].mark(marks, self.circuit)
+        for timeline in () if self._nested is None else self._nested.all_timelines():
+            timeline.mark(marks)
 
     def replace(self, relation: str, contents: Batch) -> Batch | None:
         """Makes these rows the contents of a relation; gives the change."""
@@ -36,6 +99,12 @@ class RoundsRecursion:
             return store.add_present(contents) if contents.length else None
         change = consolidate(concat([contents, store.batch().negated()], len(store.schema)))
         return store.add_counted(change, as_set=True) if change.length else None
+
+    def change(self, relation: str, change: Batch | None) -> Batch | None:
+        """Adds a change to the contents of a relation; gives it."""
+        if change is None or not change.length:
+            return None
+        return self.relations[relation].add_counted(change, as_set=True)
 
     def commit(self) -> None:
         """The epoch's changes stay."""
@@ -46,3 +115,6 @@ class RoundsRecursion:
         """Takes the epoch back."""
         for store in self.relations.values():
             store.rollback()
+
+
+_MOST_RECORDED = 1 << 26  # rows

@@ -36,7 +36,7 @@ class RunningEpoch(EpochOperators):
         running = (
             recursion.begin(imports)
             if isinstance(recursion, Recursion)
-            else RunningRounds(recursion, imports)
+            else RunningRounds(recursion, imports, self.epoch)
         )
         self._begun.append(running)
         running.seed(self.epoch.first)

@@ -1,4 +1,4 @@
-"""One epoch of a recursion by rounds: evaluated anew if an import changes."""
+"""One epoch of a recursion by rounds: in nested time, or from empty relations."""
 
 from __future__ import annotations
 
@@ -8,41 +8,117 @@ from ..circuit import Input, NodeId
 from ..epoch import Epoch
 from ..rounds import import_name
 from ..schedule import walk
-from ..settling import Changing, Repetition, is_checkpoint
+from ..schema import RowFault
+from ..settling import MOST_ROUNDS, Changing, Repetition, is_checkpoint
 from .batch import Batch
 from .checkpoint import Checkpoint
 from .memories import Imported
+from .nestedrounds import GivenUp, NestedEpoch, NestedRounds
 from .operators import EpochOperators
-from .rounds import RoundsRecursion
+from .rounds import Recording, RoundsRecursion
 from .rows import some_changes
 from .state import State
 from .store import Store
 
+_PART = 4  # an epoch that changes more than this part of the imports evaluates anew
+_FEW = 4096  # rows of imports that are few in any case
+
 
 class RunningRounds:
-    """One epoch of a recursion by rounds. See `schedule.Nested`."""
+    """One epoch of a recursion by rounds. See `schedule.Nested`. It is maintained in nested time, all rounds
+    at once, or else evaluated from empty relations, round by round."""
 
-    def __init__(self, recursion: RoundsRecursion, imports: Mapping[int, Imported]) -> None:
+    def __init__(
+        self, recursion: RoundsRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
+    ) -> None:
+        self._recursion, self._imports, self._epoch = recursion, imports, epoch
+        self._evaluator, self._circuit = recursion.evaluator, recursion.circuit
+        self._nested: NestedRounds | None = None
+        self._changes: dict[str, Batch] | None = None  # of the relations, found in nested time
+        self._anew: _Anew | None = None
+
+    def seed(self, first: bool) -> None:
+        """The first round, if there is something to evaluate; in nested time all rounds."""
+        changes = [each.change for each in self._imports.values()]
+        changed = sum(change.length for change in changes if change is not None)
+        if first or (changed and not self._maintained(changed)):
+            self._anew = _Anew(self._recursion, self._imports, not self._epoch.static)
+            self._anew.begin()
+
+    def _maintained(self, changed: int) -> bool:
+        """Whether the epoch is done in nested time."""
+        if changed > max(_FEW, sum(each.store.present for each in self._imports.values()) // _PART):
+            return False
+        self._nested = self._recursion.nested()
+        if self._nested is None:
+            return False
+        limit = MOST_ROUNDS if self._epoch.limit is None else self._epoch.limit
+        try:
+            self._changes = NestedEpoch(self._nested, self._imports, limit).run()
+        except (GivenUp, RowFault):
+            self._nested.rollback()
+            self._nested = None
+        return self._nested is not None
+
+    def next_iteration(self) -> int | None:
+        return None if self._anew is None else self._anew.next_round()
+
+    def iterate(self, time: int) -> None:
+        assert self._anew is not None
+        self._anew.round()
+
+    def changing(self) -> Changing:
+        return () if self._anew is None else self._anew.changing()
+
+    def rows(self) -> int:
+        return 0 if self._anew is None else sum(store.present for store in self._anew.results().values())
+
+    def finish(self) -> dict[str, Batch | None]:
+        self._evaluator.iteration = 0
+        if self._anew is not None:
+            results = self._anew.results()
+            return {name: self._recursion.replace(name, store.batch()) for name, store in results.items()}
+        found = self._changes or {}
+        return {name: self._recursion.change(name, found.get(name)) for name in self._recursion.relations}
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._recursion.commit()
+        if self._nested is not None:
+            self._nested.commit()
+        if self._anew is not None:
+            self._recursion.evaluated(self._anew.recording, self._anew.done - 2)
+
+    def rollback(self) -> None:
+        """Takes the epoch back, finished or not."""
+        self._recursion.rollback()
+        if self._nested is not None:
+            self._nested.rollback()
+
+
+class _Anew:
+    """An evaluation from empty relations, round by round."""
+
+    def __init__(self, recursion: RoundsRecursion, imports: Mapping[int, Imported], recording: bool) -> None:
         self._recursion, self._imports = recursion, imports
         self._evaluator, self._circuit = recursion.evaluator, recursion.circuit
         given = {import_name(node): imported.store for node, imported in imports.items()}
         self._state = State(self._circuit, self._evaluator.values, given, self._evaluator)
-        self._anew = False
-        self._done = 0  # rounds
+        self.recording = recursion.recording() if recording else None
+        self.done = 0  # rounds
         self._pending: dict[str, Batch] = {}  # the changes of the last round
         self._checkpoint: Checkpoint | None = None
 
-    def seed(self, first: bool) -> None:
-        """The first round, if there is something to evaluate."""
-        changes = [each.change for each in self._imports.values()]
-        self._anew = first or any(change is not None and change.length for change in changes)
-        if self._anew:
-            self._run(range(len(self._circuit.nodes)))
+    def begin(self) -> None:
+        """The first round."""
+        self._run(range(len(self._circuit.nodes)))
 
-    def next_iteration(self) -> int | None:
-        return self._done - 1 if self._pending else None
+    def next_round(self) -> int | None:
+        """The number of the last round, if it changed something."""
+        return self.done - 1 if self._pending else None
 
-    def iterate(self, time: int) -> None:
+    def round(self) -> None:
+        """The next round."""
         reached = set[NodeId]().union(
             *(self._recursion.downstream.get(name, set()) for name in self._pending)
         )
@@ -51,60 +127,55 @@ class RunningRounds:
 
     def _run(self, nodes: Sequence[NodeId]) -> None:
         """One round: the nodes from the changes of the round before."""
-        self._evaluator.iteration = self._done
-        operators = _Round(self._state, self._imports, self._pending, self._done)
+        self._evaluator.iteration = self.done
+        operators = _Round(self._state, self._imports, self._pending, self.done, self.recording)
         outputs = walk(self._circuit, operators, nodes)
         operators.commit()
         self._pending = {
             name: change for name, change in outputs.items() if change is not None and change.length
         }
-        self._done += 1
+        self.done += 1
 
     def _look_for_repetition(self) -> None:
         if self._checkpoint is not None:
             self._checkpoint.add(self._pending)
             if self._pending and not self._checkpoint.differs():
                 moved = [(name, row, 0) for name, row, _ in self._some(self._checkpoint.moved())]
-                raise Repetition(self._done - self._checkpoint.at, list(self._recursion.schemas), moved)
-        if is_checkpoint(self._done):
-            self._checkpoint = Checkpoint(self._done)
+                raise Repetition(self.done - self._checkpoint.at, list(self._recursion.schemas), moved)
+        if is_checkpoint(self.done):
+            self._checkpoint = Checkpoint(self.done)
 
     def changing(self) -> Changing:
+        """Some rows of the changes of the last round."""
         return self._some(self._pending)
 
     def _some(self, changes: Mapping[str, Batch]) -> Changing:
         return some_changes(self._evaluator.values, self._recursion.schemas, changes)
 
-    def rows(self) -> int:
-        return sum(store.present for store in self._results().values())
-
-    def _results(self) -> dict[str, Store]:
+    def results(self) -> dict[str, Store]:
+        """The relations."""
         return {name: self._state.own_store(at) for name, at in self._recursion.node.results}
-
-    def finish(self) -> dict[str, Batch | None]:
-        self._evaluator.iteration = 0
-        if not self._anew:
-            return dict.fromkeys(self._recursion.relations)
-        return {n: self._recursion.replace(n, found.batch()) for n, found in self._results().items()}
-
-    def commit(self) -> None:
-        """The epoch's changes stay."""
-        self._recursion.commit()
-
-    def rollback(self) -> None:
-        """Takes the epoch back, finished or not."""
-        self._recursion.rollback()
 
 
 class _Round(EpochOperators):
     """An epoch of the body. The stores of the imports are those outside, which no round changes."""
 
     def __init__(
-        self, state: State, imports: Mapping[int, Imported], changes: Mapping[str, Batch], number: int
+        self,
+        state: State,
+        imports: Mapping[int, Imported],
+        changes: Mapping[str, Batch],
+        number: int,
+        recording: Recording | None,
     ) -> None:
         super().__init__(state, Epoch({}, number))
         self._imports = {import_name(node): imported for node, imported in imports.items()}
-        self._changes = changes
+        self._changes, self._recording = changes, recording
+
+    def keep(self, at: int, change: Batch | None) -> None:
+        super().keep(at, change)
+        if self._recording is not None and change is not None and change.length:
+            self._recording.note(at, self.epoch.number, change)
 
     def input(self, at: int, node: Input) -> Batch | None:
         if node.relation in self._imports:

@@ -118,6 +118,9 @@ class State:
             marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
         for group in self.groups.values():
             group.mark(marks)
+        for recursion in self.recursions.values():
+            if isinstance(recursion, RoundsRecursion):
+                recursion.mark(marks)
 
     def build_histories(self, at: NodeId) -> None:
         """Makes histories of the growing sets of a fixpoint, unless that was done, before an epoch in which

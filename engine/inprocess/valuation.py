@@ -29,6 +29,14 @@ class Valuation:
             None if self.times is None else self.times[rows],
         )
 
+    def take_times(self, rows: Array, times: Array, weights: Array, keep: frozenset[str]) -> Valuation:
+        """The rows at these positions, each from a time on and with a factor, of the variables that are
+        kept."""
+        out = self.take(rows, keep)
+        out.weights = weights if out.weights is None else out.weights * weights
+        out.times = times if out.times is None else np.maximum(out.times, times)
+        return out
+
     def slice(self, start: int, stop: int) -> Valuation:
         """The rows start .. stop."""
         return Valuation(

@@ -1,0 +1,314 @@
+"""A recursion by rounds in nested time: an epoch costs in proportion to what it changes.
+
+The state is a timeline for each node of the rounds that a join, a *distinct* or a group has to look up (see
+`engine.nestedtime`). It is made of the changes that one evaluation from empty relations had, round by round.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TypeAlias
+
+import numpy as np
+
+from ..circuit import (
+    Circuit,
+    Constant,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Fixpoint,
+    Input,
+    Inspect,
+    Join,
+    Negate,
+    NodeId,
+    Output,
+    Sum,
+)
+from ..rounds import import_name
+from ..schedule import Nested, downstream, readers, walk
+from ..schema import Array
+from ..versions import Seen, versions
+from .batch import Batch, concat, consolidate
+from .join import Joiner
+from .memories import Imported
+from .steps import Evaluator
+from .table import RowTable
+from .timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts
+from .timelinegroup import TimelineGroup
+from .views import StoreView, View, before, meets_nothing
+
+Recorded: TypeAlias = Mapping[NodeId, Sequence[tuple[int, Batch]]]
+"""The changes of nodes in an evaluation, by round."""
+
+_LEAST_WORK = 1 << 16  # rows that an epoch may look at, however few an evaluation has
+
+_FEW_ROUNDS = 16
+_LONGER = 4  # times as many rounds as before, and some, that an epoch may come to
+
+
+class GivenUp(Exception):
+    """The epoch is better evaluated from empty relations."""
+
+
+def nests(circuit: Circuit) -> bool:
+    """Whether rounds can be maintained in nested time: nobody inspects them one by one."""
+    joins = (node for node in circuit.nodes if isinstance(node, Join | DeltaJoin))
+    return not any(isinstance(step, Inspect) for join in joins for step in join.steps)
+
+
+def recorded_nodes(circuit: Circuit, imported: set[str]) -> set[NodeId]:
+    """The nodes whose changes make up the state."""
+    found = _looked_up(circuit, imported)
+    for at, node in enumerate(circuit.nodes):
+        if isinstance(node, DeltaDistinct):
+            found |= {at, node.source}
+        elif isinstance(node, DeltaGroup):
+            found.add(at)
+    return found
+
+
+def _looked_up(circuit: Circuit, imported: set[str]) -> set[NodeId]:
+    """The nodes whose timelines joins and groups look up. Joins look imports up outside."""
+    found: set[NodeId] = set()
+    for node in circuit.nodes:
+        if isinstance(node, DeltaJoin):
+            sources = {term.source for term in node.terms}
+            found |= {s for s in sources if not _is_import(circuit, s, imported)}
+        elif isinstance(node, DeltaGroup):
+            found.add(node.source)
+    return found
+
+
+def _is_import(circuit: Circuit, at: NodeId, imported: set[str]) -> bool:
+    node = circuit.nodes[at]
+    return isinstance(node, Input) and node.relation in imported
+
+
+class NestedRounds:
+    """The timelines of the nodes of a recursion by rounds."""
+
+    def __init__(
+        self, circuit: Circuit, imported: set[str], evaluator: Evaluator, recorded: Recorded, last: int
+    ) -> None:
+        """`recorded` is what an evaluation told of `recorded_nodes`, and `last` its last round."""
+        self.circuit, self.evaluator, self.last = circuit, evaluator, last
+        nodes = circuit.nodes
+        self.timelines: dict[NodeId, Timeline] = {}  # of the nodes that are looked up
+        self.sums: dict[NodeId, Timeline] = {}  # of the sources of distincts, by distinct
+        self.groups: dict[NodeId, TimelineGroup] = {}
+        self.joiners: dict[NodeId, Joiner] = {}
+        looked_up = _looked_up(circuit, imported)
+        self.work = max(_LEAST_WORK, sum(b.length for each in recorded.values() for _, b in each))
+        for at, node in enumerate(nodes):
+            if isinstance(node, DeltaDistinct):
+                self.sums[at] = _told(Timeline(node.schema), recorded.get(node.source, ()))
+                self.timelines[at] = _told(Timeline(node.schema, self.sums[at].table), recorded.get(at, ()))
+            elif isinstance(node, DeltaGroup):
+                self.groups[at] = TimelineGroup(node, self.timelines[node.source], evaluator.values)
+                self.timelines[at] = _told(self.groups[at].told, recorded.get(at, ()))
+            elif at in looked_up:
+                self.timelines[at] = _told(Timeline(node.schema), recorded.get(at, ()))
+            if isinstance(node, Join | DeltaJoin):
+                self.joiners[at] = Joiner(node, [nodes[term.source].schema for term in node.terms], evaluator)
+        read_by = readers(circuit)
+        self.downstream = {at: sorted(downstream(read_by, at)) for at in range(len(nodes))}
+        self.inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
+        self._last = last  # as of the last commit
+        self.commit()
+
+    def all_timelines(self) -> list[Timeline]:
+        """The timelines of all nodes."""
+        return [*self.timelines.values(), *self.sums.values()]
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._last = self.last
+        for timeline in self.all_timelines():
+            timeline.commit()
+        for at, timeline in self.timelines.items():
+            forget_ghosts([timeline, self.sums[at]] if at in self.sums else [timeline])
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        self.last = self._last
+        for timeline in self.all_timelines():
+            timeline.rollback()
+
+
+def _told(timeline: Timeline, changes: Sequence[tuple[int, Batch]]) -> Timeline:
+    for time, batch in changes:
+        timeline.add(batch, time)
+    return timeline
+
+
+class NestedEpoch:
+    """One epoch in nested time: all rounds in which something is to be visited, in order. See
+    `schedule.Operators`."""
+
+    def __init__(self, state: NestedRounds, imports: Mapping[int, Imported], most: int) -> None:
+        """`most` is the greatest number of rounds that the recursion may take."""
+        self.state, self.circuit = state, state.circuit
+        self._most = min(most, _LONGER * (state.last + _FEW_ROUNDS))
+        self._imports = {import_name(node): imported for node, imported in imports.items()}
+        self._time = 0
+        self._work = 0
+        self._changes: dict[str, Batch] = {}  # of the variables, in this round
+        self._later: dict[int, dict[NodeId, list[Batch]]] = {}  # what joins give in later rounds
+        self._visits: dict[int, dict[NodeId, list[Array]]] = {}  # rows of distincts, and groups
+        self._keys: dict[NodeId, RowTable] = {}  # of groups
+
+    def run(self) -> dict[str, Batch]:
+        """The net changes of the relations. Raises GivenUp where evaluating anew is as good, or may be needed
+        to tell how the recursion ends; RowFault, too, may be one that evaluating anew does not have."""
+        found: dict[str, list[Batch]] = {}
+        started: set[NodeId] = {
+            self.state.inputs[name]
+            for name, imported in self._imports.items()
+            if imported.change is not None and imported.change.length
+        }
+        time: int | None = 0
+        while time is not None:
+            self._time = self.state.evaluator.iteration = time
+            outputs = self._round(started)
+            self._changes = {}
+            for name, change in outputs.items():
+                if change is not None and change.length:
+                    found.setdefault(name, []).append(change)
+                    self._changes[name] = change
+                    self.state.last = max(self.state.last, time)
+            self._give_up_if(self.state.last >= self._most or self._work > self.state.work)
+            started = {self.state.inputs[name] for name in self._changes if name in self.state.inputs}
+            waiting = [*self._later, *self._visits, *([time + 1] if started else [])]
+            time = min(waiting, default=None)
+        return {name: consolidate(concat(parts, len(parts[0].columns))) for name, parts in found.items()}
+
+    def _give_up_if(self, condition: bool) -> None:
+        if condition:
+            raise GivenUp
+
+    def _round(self, started: set[NodeId]) -> dict[str, Batch | None]:
+        starts = started | self._later.get(self._time, {}).keys() | self._visits.get(self._time, {}).keys()
+        reached: set[NodeId] = set()
+        for at in starts:
+            reached.update(self.state.downstream[at])
+        outputs = walk(self.circuit, self, sorted(reached))
+        self._later.pop(self._time, None)
+        self._visits.pop(self._time, None)
+        return outputs
+
+    # ------------------------------------------------------------- operators
+
+    def nothing(self) -> None:
+        """No change."""
+
+    def input(self, at: int, node: Input) -> Batch | None:
+        if node.relation in self._imports:
+            return None if self._time else self._imports[node.relation].change
+        return self._changes.get(node.relation)
+
+    def constant(self, at: int, node: Constant) -> Batch | None:
+        return None
+
+    def sum(self, at: int, node: Sum, changes: Sequence[Batch | None]) -> Batch | None:
+        some = [change for change in changes if change is not None]
+        return concat(some, len(node.schema)) if some else None
+
+    def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
+        return None if change is None else change.negated()
+
+    def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        found = self._later.get(self._time, {}).pop(at, [])
+        sizes = [0 if change is None else change.length for change in changes]
+        for start, seen in versions(node.terms, sizes, False):
+            views = self._views(node, start, seen, changes)
+            if start is not None and not meets_nothing(node.terms, views):
+                change = changes[start]
+                assert change is not None
+                times = None if len(views) == 1 else np.full(change.length, self._time, np.int64)
+                timed = Batch(change.columns, change.length, change.weights, times)
+                for derived in self.state.joiners[at].run(start, timed, views):
+                    self._work += derived.length
+                    found += self._now(at, derived)
+        return concat(found, len(node.schema)) if found else None
+
+    def _now(self, at: int, derived: Batch) -> list[Batch]:
+        """The part of a join's rows that belongs to this round; the rest waits for its rounds."""
+        times = derived.times
+        plain = Batch(derived.columns, derived.length, derived.weights)
+        if times is None or not derived.length or int(times.max()) == self._time:
+            return [plain]
+        order = np.argsort(times, kind="stable")
+        cuts = np.flatnonzero(np.diff(times[order])) + 1
+        for rows in np.split(order, cuts):
+            later = self._later.setdefault(int(times[rows[0]]), {})
+            later.setdefault(at, []).append(plain.take(rows))
+        return self._later.get(self._time, {}).pop(at, [])
+
+    def _views(
+        self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
+    ) -> list[View | None]:
+        views: list[View | None] = []
+        for k, term in enumerate(node.terms):
+            change = None if seen[k] else changes[k]
+            views.append(None if k == start else self._view(term.source, change))
+        return views
+
+    def _view(self, source: NodeId, unseen: Batch | None) -> View:
+        node = self.circuit.nodes[source]
+        if isinstance(node, Input) and node.relation in self._imports:
+            store, weighted, _ = self._imports[node.relation]
+            return StoreView(store, weighted) if unseen is None else before(store, weighted, unseen)
+        timeline = self.state.timelines[source]
+        if unseen is None:
+            return TimelineView(timeline, self._time)
+        return TimelineBeforeView(timeline, self._time, unseen)
+
+    def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
+        sums, told = self.state.sums[at], self.state.timelines[at]
+        visited = self._visits.get(self._time, {}).pop(at, [])
+        if change is not None and change.length:
+            visited.append(sums.add(change, self._time))
+        if not visited:
+            return None
+        rows = np.unique(np.concatenate(visited))
+        self._work += len(rows)
+        missing, weights, later, times = sums.missing_presence(told, rows, self._time)
+        told.add_rows(missing, weights, self._time)
+        self._visit(at, later, times)
+        return Batch(told.table.columns_at(missing), len(missing), weights) if len(missing) else None
+
+    def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
+        keys = self._keys.setdefault(at, RowTable(node.keys))
+        visited = self._visits.get(self._time, {}).pop(at, [])
+        if change is not None and change.length:
+            visited.append(keys.insert(change.columns[: node.keys], change.length))
+        if not visited:
+            return None
+        groups = np.unique(np.concatenate(visited))
+        missing, later, times, looked_at = self.state.groups[at].visit(keys, groups, self._time)
+        self._work += looked_at
+        self._visit(at, later, times)
+        return missing if missing.length else None
+
+    def _visit(self, at: NodeId, items: Array, times: Array) -> None:
+        """Notes that rows or groups are to be visited in later rounds."""
+        if not len(items):
+            return
+        order = np.argsort(times, kind="stable")
+        cuts = np.flatnonzero(np.diff(times[order])) + 1
+        for some in np.split(order, cuts):
+            visits = self._visits.setdefault(int(times[some[0]]), {})
+            visits.setdefault(at, []).append(items[some])
+
+    def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
+        raise TypeError("a recursion stands inside a recursion")
+
+    def keep(self, at: int, change: Batch | None) -> None:
+        node = self.circuit.nodes[at]
+        if change is None or isinstance(node, DeltaDistinct | DeltaGroup | Output):
+            return
+        timeline = self.state.timelines.get(at)
+        if timeline is not None and change.length:
+            timeline.add(change, self._time)

@@ -1,0 +1,228 @@
+"""Timelines of rows by round: the state of recursions by rounds. See `engine.nestedtime`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ..schema import Array, Schema
+from .arrays import grow
+from .batch import Batch
+from .index import Index
+from .kernels import timelinesbyround as kernels
+from .store import store_of
+from .sweeping import Marks
+from .table import RowTable
+from .views import Groups, Part, StoreView, expected
+
+_FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
+
+
+class Timeline:
+    """Rows with the changes of their weights by round. Several may share one table of rows."""
+
+    def __init__(self, schema: Schema, table: RowTable | None = None) -> None:
+        self.schema = schema
+        self.table = RowTable(len(schema)) if table is None else table
+        self.head: Array = np.empty(0, np.int64)
+        self.following: Array = np.empty(0, np.int64)
+        self.when: Array = np.empty(0, np.int64)
+        self.weight: Array = np.empty(0, np.int64)
+        self.used = 0
+        self._compacted = 0
+        self.indexes: dict[tuple[int, ...], Index] = {}
+        self._indexed: dict[tuple[int, ...], int] = {}  # rows of the table that are in each index
+        self._log: list[tuple[Array, Array]] = []
+
+    # ------------------------------------------------------------- reading
+
+    def index(self, positions: tuple[int, ...]) -> Index:
+        """The arrangement of all rows of the table by these columns."""
+        size = self.table.size
+        found = self.indexes.get(positions)
+        if found is None:
+            found = self.indexes[positions] = Index(self.table, positions, np.arange(size, dtype=np.int64))
+        elif self._indexed[positions] < size:
+            found.insert(np.arange(self._indexed[positions], size, dtype=np.int64))
+        self._indexed[positions] = size
+        return found
+
+    def at(self, rows: Array, time: int) -> tuple[Array, Array]:
+        """The weight of each row in a round, and the next round in which the row changes, -1 if none."""
+        self._grow()
+        return kernels.weights_at(self.head, self.following, self.when, self.weight, rows, time)  # type: ignore[no-any-return]
+
+    def entries(self, rows: Array, time: int, constant: int = 0) -> tuple[Array, Array, Array]:
+        """The timelines of rows from a round on: position in `rows`, round and weight of each entry. What is
+        not after the round is one entry in it, with a constant added. A row may be -1: no such row."""
+        self._grow()
+        chains = self.head, self.following, self.when, self.weight
+        count = kernels.count_entries(*chains, rows, time) + (len(rows) if constant else 0)
+        return kernels.expand_entries(*chains, rows, time, constant, count)  # type: ignore[no-any-return]
+
+    def missing_presence(self, told: Timeline, rows: Array, time: int) -> tuple[Array, Array, Array, Array]:
+        """What *distinct* of this has to tell in a round, given what it `told`: the rows, their changes, rows
+        to visit later and the rounds in which. `told` shares the table."""
+        self._grow()
+        told._grow()
+        return kernels.missing_presence(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight,
+            told.head, told.following, told.when, told.weight, rows, time,
+        )  # fmt: skip
+
+    # ------------------------------------------------------------- changing
+
+    def add(self, batch: Batch, time: int) -> Array:
+        """Adds the changes of a round. Returns their rows."""
+        rows = self.table.insert(batch.columns, batch.length)
+        self.add_rows(rows, batch.weight_array(), time)
+        return rows
+
+    def add_rows(self, rows: Array, changes: Array, time: int) -> None:
+        """Adds changes of rows of the table in a round."""
+        self._grow()
+        room = self.used + len(rows)
+        grow(self, "following", room)
+        grow(self, "when", room)
+        grow(self, "weight", room)
+        entries = np.empty(len(rows), np.int64)
+        self.used = kernels.enter(
+            self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
+        )
+        self._log.append((entries, changes))
+
+    def _grow(self) -> None:
+        grow(self, "head", self.table.size, -1)
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._log.clear()
+        if self.used > _FEW_GHOSTS + 2 * self._compacted:
+            self._compact()
+
+    def _compact(self) -> None:
+        """Forgets the entries of weight 0."""
+        self._grow()
+        self.following, self.when, self.weight, self.used = kernels.without_zeros(
+            self.head, self.following, self.when, self.weight, self.table.size
+        )
+        self._compacted = self.used
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the rows that are there in some round."""
+        self._compact()
+        marks.rows(self.schema, self.table, self.with_entries())
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        for entries, changes in reversed(self._log):
+            np.subtract.at(self.weight, entries, changes)
+        self._log.clear()
+
+    def with_entries(self) -> Array:
+        """The rows of the table that have an entry."""
+        self._grow()
+        return np.flatnonzero(self.head[: self.table.size] >= 0)
+
+    def move(self, table: RowTable, kept: Array) -> None:
+        """Makes this a timeline of the rows of another table, which are the rows `kept` of the present
+        one."""
+        self._grow()
+        self.table, self.head = table, self.head[kept]
+        self.indexes.clear()
+
+
+def forget_ghosts(sharing: Sequence[Timeline]) -> None:
+    """Forgets the rows that have no entry in any of the timelines, which share a table, if there are many."""
+    table = sharing[0].table
+    if table.size <= _FEW_GHOSTS + 2 * max(timeline.used for timeline in sharing):
+        return
+    kept = np.unique(np.concatenate([timeline.with_entries() for timeline in sharing]))
+    if table.size <= _FEW_GHOSTS + 2 * len(kept):
+        return
+    held = RowTable(table.arity)
+    held.insert(table.columns_at(kept), len(kept))
+    for timeline in sharing:
+        timeline.move(held, kept)
+
+
+class TimelineView:
+    """A timeline from a round on, for the changes of that round."""
+
+    def __init__(self, timeline: Timeline, time: int) -> None:
+        self.timeline, self.time = timeline, time
+
+    @property
+    def size(self) -> int:
+        return self.timeline.table.size
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        timeline = self.timeline
+        return expected(timeline.table.size, timeline.indexes, positions, len(timeline.schema))
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        if len(positions) == len(self.timeline.schema) and positions:
+            return (self.timeline.table.find(keys, length),), length
+        index = self.timeline.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        if len(positions) == len(self.timeline.schema) and positions:
+            left = np.flatnonzero(groups[0] >= 0)
+            rows = groups[0][left]
+        else:
+            left, rows = self.timeline.index(positions).expand(groups[0], total)
+        entry, times, weights = self.timeline.entries(rows, self.time)
+        return [Part(left[entry], rows[entry], self.timeline.table, weights, times)]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("in nested time a row is absent for some rounds: see `absence`")
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        left, times, weights = self.timeline.entries(self.timeline.table.find(keys, length), self.time, -1)
+        return left, times, -weights
+
+
+class TimelineBeforeView:
+    """A timeline from a round on, without the change of that round."""
+
+    def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:
+        self.now, self.time = TimelineView(timeline, time), time
+        self.change = StoreView(store_of(timeline.schema, change), True)
+
+    @property
+    def size(self) -> int:
+        return self.now.size
+
+    def fanout(self, positions: tuple[int, ...]) -> float:
+        return self.now.fanout(positions)
+
+    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+        now, total = self.now.groups(positions, keys, length)
+        change, more = self.change.groups(positions, keys, length)
+        return (*now, *change, np.array([total, more])), total + more
+
+    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+        now, change, totals = groups
+        parts = self.now.expand(positions, (now,), int(totals[0]))
+        for part in self.change.expand(positions, (change,), int(totals[1])):
+            weights = np.zeros(0, np.int64) if part.weights is None else -part.weights
+            times = np.full(len(part.rows), self.time, np.int64)
+            parts.append(Part(part.left, part.rows, part.table, weights, times))
+        return parts
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        return self.now.presence(keys, length)
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        left, times, weights = self.now.absence(keys, length)
+        there = np.flatnonzero(change := self.change.presence(keys, length))
+        return (
+            np.concatenate([left, there]),
+            np.concatenate([times, np.full(len(there), self.time, np.int64)]),
+            np.concatenate([weights, change[there]]),
+        )

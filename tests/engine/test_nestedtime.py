@@ -1,0 +1,166 @@
+"""Nested time: the law in plain Python against its definition, and the columns against the law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from ddlog.engine import zset
+from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.timeline import Timeline as Columns
+from ddlog.engine.inprocess.timeline import TimelineBeforeView, TimelineView, forget_ghosts
+from ddlog.engine.nestedtime import added, maintain, missing, product, upto
+from ddlog.engine.operators.group import Aggregate, group
+from ddlog.engine.zset import Zset
+
+from .random_circuits import schema
+
+Rounds = dict[int, Zset]
+ROUNDS = 6
+
+rows = st.tuples(st.integers(0, 2), st.integers(0, 3))
+zsets = st.dictionaries(rows, st.sampled_from([-1, 1, 1, 2]), max_size=4)
+timelines = st.dictionaries(st.integers(0, ROUNDS - 1), zsets, max_size=4)
+
+
+def groups(function: str) -> Callable[[Zset], Zset]:
+    """A group by the first column."""
+    make = (lambda key, values: tuple(values)) if function == "group" else None
+    one = Aggregate(function, () if function == "count" else (1,), make=make)
+    return lambda value: group(value, 1, (one,))
+
+
+OPERATORS = {"distinct": (zset.distinct, 2)} | {
+    name: (groups(name), 1) for name in ("min", "max", "count", "sum", "group")
+}
+
+
+def by_rounds(operator: Callable[[Zset], Zset], source: Rounds) -> Rounds:
+    """The output of an operator for its input, by the definition."""
+    return differences([operator(upto(source, time)) for time in range(ROUNDS)])
+
+
+def differences(values: list[Zset]) -> Rounds:
+    """The changes from each round to the next."""
+    changes = [zset.subtract(now, old) for old, now in zip([{}, *values[:-1]], values, strict=True)]
+    return {time: change for time, change in enumerate(changes) if change}
+
+
+@settings(deadline=None)
+@given(st.sampled_from(sorted(OPERATORS)), timelines, timelines)
+def test_the_law(name: str, source: Rounds, change: Rounds) -> None:
+    """What an epoch tells is the difference of the outputs."""
+    operator, arity = OPERATORS[name]
+    told = by_rounds(operator, source)
+    emitted = maintain(operator, arity, source, told, change)
+    assert added(told, emitted) == by_rounds(operator, added(source, change))
+
+
+@settings(deadline=None)
+@given(timelines, timelines, timelines, timelines)
+def test_joins(left: Rounds, right: Rounds, left_change: Rounds, right_change: Rounds) -> None:
+    """Changes joined one after another, each with what the other side has then, make the change of the
+    join."""
+
+    def joined(a: Zset, b: Zset) -> Zset:
+        return zset.zset(((x, z), v * w) for (x, y), v in a.items() for (k, z), w in b.items() if y == k)
+
+    def whole(a: Rounds, b: Rounds) -> Rounds:
+        return differences([joined(upto(a, time), upto(b, time)) for time in range(ROUNDS)])
+
+    found = whole(left, right)
+    for time in range(ROUNDS):
+        found = added(found, product({time: left_change.get(time, {})}, right, joined, time))
+        left = added(left, {time: left_change.get(time, {})})
+        turned = product({time: right_change.get(time, {})}, left, lambda b, a: joined(a, b), time)
+        found = added(found, turned)
+        right = added(right, {time: right_change.get(time, {})})
+    assert found == whole(left, right)
+
+
+def batch(value: Zset) -> Batch:
+    """A Z-set as columns."""
+    listed = list(value)
+    columns = [np.array([row[k] for row in listed], np.int64) for k in range(2)]
+    return Batch(tuple(columns), len(listed), np.array(list(value.values()), np.int64))
+
+
+def columns_of(source: Rounds, *sharing: Columns) -> Columns:
+    """A timeline as columns."""
+    made = Columns(schema(2), *(each.table for each in sharing))
+    for time, change in source.items():
+        made.add(batch(change), time)
+    return made
+
+
+def rows_of(timeline: Columns, at: Any, weights: Any) -> Zset:
+    """Rows of a table with weights as a Z-set."""
+    listed = zip(*(c.tolist() for c in timeline.table.columns_at(at)), strict=True)
+    return zset.zset(zip(listed, weights.tolist(), strict=True))
+
+
+@settings(deadline=None)
+@given(timelines, timelines, st.integers(0, ROUNDS - 1))
+def test_distinct_in_columns(source: Rounds, change: Rounds, time: int) -> None:
+    """The kernel of *distinct* agrees with the law, and says in which rounds to visit rows again; what was
+    rolled back, committed and forgotten makes no difference."""
+    told = by_rounds(zset.distinct, source)
+    sums = columns_of(source)
+    shown = columns_of(told, sums)
+    for timeline in (sums, shown):
+        timeline.commit()
+    for _ in range(2):
+        for at, rows in change.items():
+            sums.add(batch(rows), at)
+        sums.rollback() if _ == 0 else sums.commit()
+    forget_ghosts([sums, shown])
+    now = added(source, change)
+    everything = np.arange(sums.table.size, dtype=np.int64)
+    out, weights, later, times = sums.missing_presence(shown, everything, time)
+    assert rows_of(sums, out, weights) == missing(zset.distinct, now, told, time)
+    soonest = {row: min(t for t in now if t > time and row in now[t]) for _, row in _later(now, time)}
+    assert rows_of(sums, later, times) == soonest
+    there, _ = sums.at(everything, time)
+    assert rows_of(sums, everything, there) == upto(now, time)
+
+
+def _later(timeline: Rounds, time: int) -> list[tuple[int, Any]]:
+    return [(t, row) for t, rows in timeline.items() if t > time for row in rows]
+
+
+@settings(deadline=None)
+@given(timelines, zsets, st.integers(0, ROUNDS - 1))
+def test_views_of_timelines(source: Rounds, change: Zset, time: int) -> None:
+    """Look-ups by column, by row and by absence see a timeline with a change of the round, or without."""
+    now = added(source, {time: change})
+    timeline = columns_of(now)
+    views = [(TimelineView(timeline, time), now), (TimelineBeforeView(timeline, time, batch(change)), source)]
+    for view, seen in views:
+        expected = {time: upto(seen, time)} | {t: rows for t, rows in seen.items() if t > time}
+        keys = [np.arange(3, dtype=np.int64)]
+        groups, total = view.groups((0,), keys, 3)
+        found: Rounds = {}
+        for part in view.expand((0,), groups, total):
+            assert part.weights is not None and part.times is not None
+            for left, row, t, weight in zip(part.left, part.rows, part.times, part.weights, strict=True):
+                columns = tuple(int(c[0]) for c in timeline.table.columns_at(np.array([row])))
+                columns = columns if part.table is timeline.table else _row(part.table, row)
+                assert columns[0] == left
+                found = added(found, {int(t): {columns: int(weight)}})
+        assert found == {t: rows for t, rows in expected.items() if rows}
+        full = [np.repeat(np.arange(3), 4), np.tile(np.arange(4), 3)]
+        listed = list(zip(*(c.tolist() for c in full), strict=True))
+        absent: Rounds = {}
+        for left, t, weight in zip(*view.absence(full, 12), strict=True):
+            absent = added(absent, {int(t): {listed[left]: int(weight)}})
+        one = {time: dict.fromkeys(listed, 1)}
+        negated = {t: {row: -weight for row, weight in rows.items()} for t, rows in expected.items()}
+        assert absent == added(one, negated)
+
+
+def _row(table: Any, row: int) -> tuple[int, ...]:
+    return tuple(int(c[0]) for c in table.columns_at(np.array([row])))
