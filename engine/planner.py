@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from .circuit import Inspect, Step, Term
+from .derived import DerivedKey, Position
 from .operators.steps import binds, inputs
 
 
@@ -33,7 +34,7 @@ class LookUp:
     variables' columns, `equal` pairs of columns that must agree."""
 
     term: int
-    positions: tuple[int, ...]
+    positions: tuple[Position, ...]
     keys: tuple[str, ...]
     binds: tuple[tuple[int, str], ...]
     equal: tuple[tuple[int, int], ...]
@@ -50,8 +51,10 @@ class Exclude:
 
 
 PlanStep: TypeAlias = RunStep | LookUp | Exclude
-Fanout: TypeAlias = Callable[[int, tuple[int, ...]], float]
+Fanout: TypeAlias = Callable[[int, tuple[Position, ...]], float]
 """The expected number of rows of a term that agree on the columns at these positions."""
+
+FEW = 16  # rows that a look-up by columns may give before derived columns narrow it down, too
 
 
 def plan(
@@ -61,12 +64,14 @@ def plan(
     start: int | None,
     fanout: Fanout,
     late: Collection[int] = (),
+    derived: Sequence[Sequence[DerivedKey]] = (),
 ) -> tuple[PlanStep, ...]:
     """The order of look-ups and steps from term `start`'s rows (None: from one empty valuation).
 
     The steps whose numbers are in `late` run after all others: they faulted, perhaps on rows that the
-    rest of the body excludes.
+    rest of the body excludes. `derived` are the derived columns that each term may be looked up by.
     """
+    derived = derived or ((),) * len(terms)
     bound: set[str] = set() if start is None else {v for v in terms[start].columns if v is not None}
     waiting = [k for k in range(len(terms)) if k != start]
     undone = list(range(len(steps)))
@@ -80,9 +85,11 @@ def plan(
                 raise ValueError("a step reads a variable that nothing binds")
             late = ()
             continue
-        term = _next_term(terms, waiting, bound, fanout)
+        term, keys = _next_term(terms, waiting, bound, fanout, derived)
         waiting.remove(term)
-        done.append(_term_step(term, terms[term], bound))
+        done.append(_term_step(term, terms[term], bound, keys))
+        ensured = frozenset[int]().union(*(key.ensured for key in keys))
+        undone = [number for number in undone if number not in ensured]
         bound.update(v for v in terms[term].columns if v is not None)
 
 
@@ -114,33 +121,45 @@ def _run_ready(
             progress = True
 
 
-def _next_term(terms: tuple[Term, ...], waiting: list[int], bound: set[str], fanout: Fanout) -> int:
-    best, best_cost = -1, float("inf")
+def _next_term(
+    terms: tuple[Term, ...],
+    waiting: list[int],
+    bound: set[str],
+    fanout: Fanout,
+    derived: Sequence[Sequence[DerivedKey]],
+) -> tuple[int, Sequence[DerivedKey]]:
+    """The next term, and the derived columns that it is looked up by."""
+    best, best_cost, by = -1, float("inf"), list[DerivedKey]()
     for number in waiting:
         term = terms[number]
         missing = [v for v in term.columns if v is None or v not in bound]
         if term.negated:
             if not missing:
-                return number
+                return number, ()
             continue
         if not missing:
-            return number
+            return number, ()
         positions = _positions(term, bound)
         cost = fanout(number, positions)
-        if not positions:
+        keys = [key for key in derived[number] if key.name in bound and not bound.issuperset(key.inputs)]
+        if keys and positions and cost <= FEW:
+            keys = []
+        if keys:
+            cost = fanout(number, (*positions, *(key.column for key in keys)))
+        elif not positions:
             cost += 1e12  # a product comes after every join
         if cost < best_cost:
-            best, best_cost = number, cost
+            best, best_cost, by = number, cost, keys
     if best < 0:
         raise ValueError("a negated term has a variable that no other term binds")
-    return best
+    return best, by
 
 
 def _positions(term: Term, bound: Collection[str]) -> tuple[int, ...]:
     return tuple(k for k, v in enumerate(term.columns) if v is not None and v in bound)
 
 
-def _term_step(number: int, term: Term, bound: Collection[str]) -> PlanStep:
+def _term_step(number: int, term: Term, bound: Collection[str], derived: Sequence[DerivedKey]) -> PlanStep:
     if term.negated:
         return Exclude(number, tuple(v for v in term.columns if v is not None))
     positions = _positions(term, bound)
@@ -153,8 +172,14 @@ def _term_step(number: int, term: Term, bound: Collection[str]) -> PlanStep:
             equal.append((new[variable], k))
         else:
             new[variable] = k
-    keys = tuple(v for v in (term.columns[k] for k in positions) if v is not None)
-    return LookUp(number, positions, keys, tuple((k, v) for v, k in new.items()), tuple(equal))
+    keys = [v for v in (term.columns[k] for k in positions) if v is not None]
+    return LookUp(
+        number,
+        (*positions, *(key.column for key in derived)),
+        (*keys, *(key.name for key in derived)),
+        tuple((k, v) for v, k in new.items()),
+        tuple(equal),
+    )
 
 
 def _with_keeps(done: tuple[PlanStep, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:

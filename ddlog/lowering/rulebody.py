@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 
 from .. import core
@@ -28,6 +28,7 @@ from ..engine.schema import RowExpr, Schema
 from ..types import Bool, Type, User
 from .aggregates import is_group, plan_grouping
 from .building import Builder, NodeRef, column
+from .equations import Equation, between_terms, equation
 
 
 class BodyCircuit:
@@ -40,6 +41,7 @@ class BodyCircuit:
         self.types: dict[str, Type] = dict(rule.variables if types is None else types)
         self.terms: list[tuple[NodeRef, tuple[str | None, ...], bool]] = []
         self.steps: list[Step] = []
+        self.equations: list[Equation] = []
         self.heads = rule.heads
         self.aliases: dict[str, core.Var] = {}
         pending = list(rule.body)
@@ -119,6 +121,8 @@ class BodyCircuit:
             case core.Op("==", (value, core.Var(name))) if name in columns and not mentions(value, name):
                 self.steps.append(Let(name, self.compile(value, name)))
             case _:
+                found = equation(condition, len(self.steps))
+                self.equations += [] if found is None else [found]
                 self.steps.append(Guard(self.compile(condition, "")))
 
     def unify(self, name: str, other: core.Var) -> None:
@@ -162,6 +166,7 @@ class BodyCircuit:
         aggregates = tuple(aggregate for _, _, aggregate in plan.results)
         node = Group(grouped.node, len(plan.keys), aggregates, self.schema(names), self.text)
         self.terms, self.steps, self.heads = [(builder.add(node, (grouped,)), names, False)], [], plan.heads
+        self.equations = []
         return plan.rest
 
     def columns(self, args: Sequence[core.Expr], schema: Schema) -> tuple[str, ...]:
@@ -181,6 +186,7 @@ class BodyCircuit:
         if not any(not negated for _, _, negated in self.terms):
             unit = self.builder.add(Constant(((),), (), "one row without columns"), ())
             self.terms.insert(0, (unit, (), False))
+        self.steps = list(self.with_keys())
         places = [place for place, _, _ in self.terms]
         inside = any(place.inside for place in places)
         read = self.read(output)
@@ -189,6 +195,23 @@ class BodyCircuit:
             for p, columns, negated in self.terms
         )
         return self.builder.add(Join(terms, tuple(self.steps), output, schema, self.text), places, inside)
+
+    def with_keys(self) -> Iterator[Step]:
+        """The steps; for an equation between terms, the definitions of a variable that both sides are."""
+        positive = [columns for _, columns, negated in self.terms if not negated]
+        found = {each.number: each for each in between_terms(self.equations, positive, self.steps)}
+        for number, step in enumerate(self.steps):
+            if number not in found:
+                yield step
+                continue
+            left, right = self.resolved(found[number].left), self.resolved(found[number].right)
+            if isinstance(right, core.Var):
+                left, right = right, left
+            name = left.name if isinstance(left, core.Var) else f"$key{number}"
+            if not isinstance(left, core.Var):
+                self.types[name] = left.type
+                yield Let(name, self.compile(left, name))
+            yield Let(name, self.compile(right, name))
 
     def read(self, output: tuple[str, ...]) -> set[str]:
         """The variables of terms that are used: read by a step or by the output, or in two columns."""

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..derived import Position
 from ..schema import Array, Schema
 from .batch import Batch, TableColumns
-from .index import Index
+from .index import Index, all_alike
 from .table import RowTable
-from .views import Groups, Part, expected
+from .views import Groups, Part, expected, whole_row
 
 
 class GrowingSet:
@@ -25,7 +26,7 @@ class GrowingSet:
         self.schema = schema
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
-        self.indexes: dict[tuple[int, ...], Index] = {}  # of the rows below `high`
+        self.indexes: dict[tuple[Position, ...], Index] = {}  # of the rows below `high`
         self.start = self.low = self.high = 0
         self.steps: list[int] = []  # the size at each iteration of the epoch that began with no rows
 
@@ -49,7 +50,7 @@ class GrowingSet:
         there: Array = (self.table.find(columns, length) >= 0).astype(np.int64)
         return there
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns of the rows below `high`, built when first asked for."""
         found = self.indexes.get(positions)
         if found is None:
@@ -77,8 +78,9 @@ class GrowingSet:
             return False
         if self.indexes:
             fresh = np.arange(self.low, self.high, dtype=np.int64)
-            for index in self.indexes.values():
-                index.insert(fresh)
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.insert(fresh)
         return True
 
     def fresh(self) -> Batch:
@@ -115,20 +117,22 @@ class GrowingSetView:
     def size(self) -> int:
         return self.limit
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         relation = self.relation
         return expected(self.limit, relation.indexes, positions, len(relation.schema))
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
-        if len(positions) == len(self.relation.schema) and positions:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        if whole_row(positions, self.relation.schema):
             rows = self.relation.table.find(keys, length)
             return (np.where(rows < self.limit, rows, -1),), length
         index = self.relation.index(positions)
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
-        if len(positions) == len(self.relation.schema) and positions:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        if whole_row(positions, self.relation.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
         else:

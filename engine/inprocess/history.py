@@ -14,11 +14,12 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ..derived import Position
 from ..schema import Array
 from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet
-from .index import Index
+from .index import Index, all_alike
 from .kernels import timelines
 from .table import RowTable
 from .views import Groups, Part, expected
@@ -81,7 +82,7 @@ class History:
         there: Array = ((rows >= 0) & (self.weights[rows] != 0)).astype(np.int64)
         return there
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, built when first asked for, with the overlay's chains."""
         found = self.indexes.get(positions)
         if found is None:
@@ -173,8 +174,9 @@ class History:
         self.overlay_rows[start:end] = out
         self.overlay_times[start:end] = time
         self.overlay_weights[start:end] = change
-        for index in self.indexes.values():
-            index.chain(out, start)
+        with all_alike(self.indexes) as indexes:
+            for index in indexes:
+                index.chain(out, start)
         self.overlay = end
         self.delta = RowChange(out, change)
         return True
@@ -212,11 +214,12 @@ class History:
 
     def _exchange(self, gone: Array, come: Array) -> None:
         """Brings the indexes up to date with rows that left and rows that came."""
-        for index in self.indexes.values():
-            if len(gone):
-                index.remove(gone)
-            if len(come):
-                index.insert(come)
+        with all_alike(self.indexes) as indexes:
+            for index in indexes:
+                if len(gone):
+                    index.remove(gone)
+                if len(come):
+                    index.insert(come)
         self.present += len(come) - len(gone)
 
     def commit(self) -> None:
@@ -261,8 +264,9 @@ class History:
 
     def _clear_overlay(self) -> None:
         if self.overlay:
-            for index in self.indexes.values():
-                index.clear_chains(self.overlay_rows[: self.overlay])
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.clear_chains(self.overlay_rows[: self.overlay])
             self.overlay = 0
 
 
@@ -277,18 +281,20 @@ class HistoryView:
     def size(self) -> int:
         return self.relation.present
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         relation = self.relation
         return expected(relation.present, relation.indexes, positions, len(relation.schema))
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
         index = self.relation.index(positions)
         groups = index.groups(keys, length)
         total = index.matches(groups)
         changed = index.overlay_total(groups, self.mark) if self.mark else 0
         return (groups, np.array([total, changed])), total + changed
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         relation = self.relation
         index = relation.index(positions)
         left, rows = index.expand(groups[0], int(groups[1][0]))

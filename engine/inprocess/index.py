@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
 
 import numpy as np
 
+from ..derived import Position
 from ..schema import Array
 from .arrays import grow
+from .derivedcolumns import EvaluatedColumn, derived_values
 from .kernels import overlays, postings
 from .table import RowTable
 
 _NOWHERE: Array = np.empty(0, np.int64)
+
+
+class FaultyKey(Exception):
+    """A look-up by a derived column that faults on a row: it cannot say which rows match."""
+
+
+class _Keyed(NamedTuple):
+    """The rows among some that have a key: their places (None: all), ids and keys; and how many others have
+    none because of a fault."""
+
+    places: Array | None
+    rows: Array
+    keys: list[Array]
+    faulty: int = 0
 
 
 class Index:
@@ -20,22 +38,38 @@ class Index:
     Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
     recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
     newest first.
+
+    A row without a value in a derived column is not in the index. While one faults there, look-ups raise
+    FaultyKey.
     """
 
-    def __init__(self, table: RowTable, positions: tuple[int, ...], rows: Array) -> None:
+    def __init__(self, table: RowTable, positions: tuple[Position, ...], rows: Array) -> None:
         self.table = table
         self.positions = positions
+        self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
+        self._faulty = 0
+        self._chained_faulty = 0
         self.keys = RowTable(len(positions))
         self._place = _NOWHERE
         self._chain: Array = np.empty(0, np.int64)
         self._next: Array = np.empty(0, np.int64)
         self._build(rows)
 
-    def _key_columns(self, rows: Array) -> list[Array]:
-        return [self.table.column_at(rows, p) for p in self.positions]
+    def _keyed(self, rows: Array) -> _Keyed:
+        own = [p for p in self.positions if isinstance(p, int)]
+        if not self._derived:
+            return _Keyed(None, rows, [self.table.column_at(rows, p) for p in own])
+        columns = [derived_values(self.table, p, rows) for p in self._derived]
+        faulty = np.logical_or.reduce([column.faulty(rows) for column in columns])
+        places = np.flatnonzero(np.logical_and.reduce([column.present(rows) for column in columns]))
+        rows = rows[places]
+        keys = [self.table.column_at(rows, p) for p in own]
+        return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
     def _build(self, rows: Array) -> None:
-        groups = self.keys.insert(self._key_columns(rows), len(rows))
+        _, rows, keys, faulty = self._keyed(rows)
+        self._faulty += faulty
+        groups = self.keys.insert(keys, len(rows))
         self._count: Array = np.bincount(groups, minlength=self.keys.size).astype(np.int64)
         self._room: Array = self._count.copy()
         self._first: Array = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._count)])[:-1]
@@ -53,6 +87,8 @@ class Index:
 
     def groups(self, columns: Sequence[Array], length: int) -> Array:
         """The group of each key, -1 for a key never seen."""
+        if self._faulty or self._chained_faulty:
+            raise FaultyKey
         return self.keys.find(columns, length)
 
     def matches(self, groups: Array) -> int:
@@ -67,8 +103,8 @@ class Index:
 
     # ------------------------------------------------------------- changes
 
-    def _groups_of(self, rows: Array) -> Array:
-        groups = self.keys.insert(self._key_columns(rows), len(rows))
+    def _groups_of(self, keyed: _Keyed) -> Array:
+        groups = self.keys.insert(keyed.keys, len(keyed.rows))
         if self.keys.size > len(self._count):
             grow(self, "_first", self.keys.size, 0)
             grow(self, "_count", self.keys.size, 0)
@@ -80,7 +116,10 @@ class Index:
         if len(rows) > 1024 and len(rows) > self.size:
             self._rebuild(rows)
             return
-        groups = self._groups_of(rows)
+        keyed = self._keyed(rows)
+        rows = keyed.rows
+        self._faulty += keyed.faulty
+        groups = self._groups_of(keyed)
         self._track()
         at = 0
         while True:
@@ -100,7 +139,10 @@ class Index:
                 self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place
             )
         self._track()
-        postings.unlink(self._groups_of(rows), rows, self._first, self._count, self._slab, self._place)
+        keyed = self._keyed(rows)
+        rows = keyed.rows
+        self._faulty -= keyed.faulty
+        postings.unlink(self._groups_of(keyed), rows, self._first, self._count, self._slab, self._place)
         self.size -= len(rows)
 
     def _track(self) -> None:
@@ -117,7 +159,13 @@ class Index:
 
     def chain(self, rows: Array, start: int) -> None:
         """Puts overlay entries start, start + 1, ... (of these rows) at the head of their keys' chains."""
-        groups = self._groups_of(rows)
+        keyed = self._keyed(rows)
+        self._chained_faulty += keyed.faulty
+        groups = self._groups_of(keyed)
+        if keyed.places is not None:
+            every = np.full(len(rows), -1, np.int64)
+            every[keyed.places] = groups
+            groups = every
         grow(self, "_chain", self.keys.size, -1)
         grow(self, "_next", start + len(rows))
         overlays.chain_overlay(groups, self._chain, self._next, start)
@@ -134,6 +182,19 @@ class Index:
 
     def clear_chains(self, rows: Array) -> None:
         """Empties the chains of these rows' keys."""
+        self._chained_faulty = 0
         if len(self._chain):
-            groups = self.keys.find(self._key_columns(rows), len(rows))
+            keyed = self._keyed(rows)
+            groups = self.keys.find(keyed.keys, len(keyed.rows))
             self._chain[groups[groups >= 0]] = -1
+
+
+@contextmanager
+def all_alike(indexes: dict[tuple[Position, ...], Index]) -> Iterator[Iterable[Index]]:
+    """The indexes of a table, to be changed. If computing a key is interrupted, all are forgotten, so that
+    those that are left tell of the same rows."""
+    try:
+        yield indexes.values()
+    except BaseException:
+        indexes.clear()
+        raise

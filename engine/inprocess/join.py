@@ -8,9 +8,12 @@ import numpy as np
 
 from .. import interrupt
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ..derived import DerivedKey, Position, derived_keys
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
 from .batch import Batch
+from .derivedcolumns import evaluated_keys
+from .index import FaultyKey
 from .steps import Evaluator
 from .timeline import TimelineBeforeView, TimelineView
 from .valuation import Valuation, append
@@ -31,6 +34,9 @@ class Joiner:
         self.schemas = schemas
         self.evaluator = evaluator
         self._late: set[int] = set()
+        self._derived: Sequence[Sequence[DerivedKey]] | None = None
+        self._faulty: set[tuple[int, Position]] = set()  # terms and derived columns that cannot be looked up
+        self._epoch = evaluator.epoch
         self._plans: dict[int | None, tuple[tuple[int, ...], tuple[PlanStep, ...]]] = {}
 
     def run(self, start: int | None, batch: Batch | None, views: Sequence[View | None]) -> Iterator[Batch]:
@@ -39,6 +45,7 @@ class Joiner:
         `start` None: no term is replaced and the valuation starts empty. A negated start enters with
         the sign reversed. Gives batches of the output columns, not consolidated.
         """
+        self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
         size = FALLIBLE_CHUNK if self.node.steps else CHUNK
         for at in range(0, length, size):
@@ -50,7 +57,7 @@ class Joiner:
                 yield from self._grow(self._plan(start, views), 0, chunk, views)
                 continue
             while True:
-                late = len(self._late)
+                late, faulty = len(self._late), len(self._faulty)
                 try:
                     # A fault may come from a row that the rest of the body excludes: the
                     # step is put off to the end, and if it faults there too the fault is real.
@@ -58,6 +65,9 @@ class Joiner:
                     break
                 except RowFault:
                     if len(self._late) == late:
+                        raise
+                except FaultyKey:
+                    if len(self._faulty) == faulty:
                         raise
             yield from done
 
@@ -86,19 +96,44 @@ class Joiner:
         return valuation
 
     def _plan(self, start: int | None, views: Sequence[View | None]) -> tuple[PlanStep, ...]:
-        sizes = (len(self._late), *(0 if view is None else view.size.bit_length() for view in views))
+        sizes = (
+            len(self._late),
+            len(self._faulty),
+            *(0 if view is None else view.size.bit_length() for view in views),
+        )
         held = self._plans.get(start)
         if held is not None and held[0] == sizes:
             return held[1]
 
-        def fanout(term: int, positions: tuple[int, ...]) -> float:
+        def fanout(term: int, positions: tuple[Position, ...]) -> float:
             view = views[term]
             return 0.0 if view is None else view.fanout(positions)
 
         node = self.node
-        made = plan(node.terms, node.steps, node.output, start, fanout, self._late)
+        made = plan(node.terms, node.steps, node.output, start, fanout, self._late, self._keys())
         self._plans[start] = (sizes, made)
         return made
+
+    def _keys(self) -> Sequence[Sequence[DerivedKey]]:
+        """The derived columns that terms may be looked up by."""
+        if self._derived is None:
+            keys = derived_keys(self.node.terms, self.node.steps)
+            self._derived = evaluated_keys(keys, self.schemas, self.evaluator)
+        if not self._faulty:
+            return self._derived
+        return [
+            [key for key in keys if (term, key.column) not in self._faulty]
+            for term, keys in enumerate(self._derived)
+        ]
+
+    def _forget_faults(self) -> None:
+        """A new epoch may be without the rows on which steps faulted."""
+        if self._epoch != self.evaluator.epoch:
+            self._epoch = self.evaluator.epoch
+            if self._late or self._faulty:
+                self._late.clear()
+                self._faulty.clear()
+                self._plans.clear()
 
     def _grow(
         self, steps: tuple[PlanStep, ...], at: int, rows: Valuation, views: Sequence[View | None]
@@ -127,7 +162,11 @@ class Joiner:
                 view = views[step.term]
                 assert view is not None
                 keys = [rows.variables[v][1] for v in step.keys]
-                groups, total = view.groups(step.positions, keys, rows.length)
+                try:
+                    groups, total = view.groups(step.positions, keys, rows.length)
+                except FaultyKey:
+                    self._faulty.update((step.term, p) for p in step.positions if not isinstance(p, int))
+                    raise
                 if total > MOST and rows.length > 1:
                     interrupt.check()
                     half = rows.length // 2

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..circuit import DeltaJoin, Input, Join
+from ..derived import Position
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..schedule import walk
@@ -13,7 +14,7 @@ from .index import Index
 from .rows import ArrayRows
 from .running import RunningEpoch
 from .state import State
-from .views import Readable, StoreView, View
+from .views import Readable, StoreView, View, whole_row
 
 
 def answer(state: State, epoch: int) -> ArrayRows:
@@ -45,7 +46,7 @@ class _Query(RunningEpoch):
         start = None
         if first is not None:
             store = stores[node.terms[first.term].source]
-            if len(first.positions) < len(store.schema) and first.positions not in store.indexes:
+            if not whole_row(first.positions, store.schema) and first.positions not in store.indexes:
                 start = first.term
         change = None if start is None else stores[node.terms[start].source].batch()
         others: list[View | None] = [None if k == start else view for k, view in enumerate(views)]
@@ -59,9 +60,9 @@ class _QueryView(StoreView):
 
     def __init__(self, store: Readable, weighted: bool) -> None:
         super().__init__(store, weighted)
-        self._built: dict[tuple[int, ...], Index] = {}
+        self._built: dict[tuple[Position, ...], Index] = {}
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         if positions in self.store.indexes:
             return self.store.indexes[positions]
         if positions not in self._built:

@@ -11,10 +11,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..derived import Position
 from ..schema import Array, Schema
 from .arrays import grow
 from .batch import Batch, TableColumns
-from .index import Index
+from .index import Index, all_alike
 from .kernels import adding
 from .table import RowTable
 
@@ -32,7 +33,7 @@ class Store:
         self.table = RowTable(len(schema))
         self.weights: Array | None = None
         self.present = 0
-        self.indexes: dict[tuple[int, ...], Index] = {}
+        self.indexes: dict[tuple[Position, ...], Index] = {}
         self._undo: list[tuple[Array, Array] | int] = []
 
     # ------------------------------------------------------------- reading
@@ -63,7 +64,7 @@ class Store:
             return np.zeros(length, np.int64)
         return np.where(rows >= 0, self.weights[rows], 0)
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, built when first asked for."""
         found = self.indexes.get(positions)
         if found is None:
@@ -82,8 +83,9 @@ class Store:
         self.present = self.table.size
         if self.indexes and self.table.size > before:
             fresh = np.arange(before, self.table.size, dtype=np.int64)
-            for index in self.indexes.values():
-                index.insert(fresh)
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.insert(fresh)
         return self._since(before)
 
     def _since(self, start: int) -> Batch:
@@ -149,11 +151,12 @@ class Store:
             signs = np.where(self.weights[touched] > 0, 1, -1)
         self.present += int(signs.sum())
         gone, come = touched[signs < 0], touched[signs > 0]
-        for index in self.indexes.values():
-            if len(gone):
-                index.remove(gone)
-            if len(come):
-                index.insert(come)
+        with all_alike(self.indexes) as indexes:
+            for index in indexes:
+                if len(gone):
+                    index.remove(gone)
+                if len(come):
+                    index.insert(come)
         return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
 
     # ------------------------------------------------------------- epochs

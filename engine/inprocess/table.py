@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..derived import Derived
 from ..schema import Array
 from .arrays import LARGE, grow, lengthen
 from .kernels import hashing
 from .layout import Layout, bounds, fit
+
+if TYPE_CHECKING:
+    from .derivedcolumns import DerivedValues
 
 _FIRST_BITS = 6
 _FULL = 0.66  # slots are doubled beyond this load
@@ -32,6 +37,7 @@ class RowTable:
         self._bits = _FIRST_BITS
         self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
+        self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
 
     # ------------------------------------------------------------- reading
 
@@ -119,6 +125,8 @@ class RowTable:
         if size < self.size:
             self.size = size
             self._rehash(self._bits)
+            for column in self.derived.values():
+                column.truncate(size)
 
     # ------------------------------------------------------------- layout and slots
 

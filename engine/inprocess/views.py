@@ -9,6 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 
 from ..circuit import Term
+from ..derived import Position
 from ..schema import Array, Schema
 from .batch import Batch
 from .index import Index
@@ -38,13 +39,15 @@ class View(Protocol):
     def size(self) -> int:
         """The number of rows, about."""
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         """The expected number of rows that agree on the columns at these positions."""
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
         """The places of the matches of each key, and the number of all matches."""
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         """The matches."""
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
@@ -52,7 +55,7 @@ class View(Protocol):
 
 
 def expected(
-    size: int, indexes: dict[tuple[int, ...], Index], positions: tuple[int, ...], arity: int
+    size: int, indexes: dict[tuple[Position, ...], Index], positions: tuple[Position, ...], arity: int
 ) -> float:
     """The fan-out of a look-up: measured where there is an index, else guessed."""
     index = indexes.get(positions)
@@ -61,6 +64,11 @@ def expected(
     if not positions:
         return float(size)
     return float(max(size, 1) ** (1 - len(positions) / (arity + 0.5)))
+
+
+def whole_row(positions: tuple[Position, ...], schema: Schema) -> bool:
+    """Whether a look-up binds all columns of a relation, so that it is a search for one row."""
+    return len(positions) == len(schema) and bool(positions) and isinstance(positions[-1], int)
 
 
 class Readable(Protocol):
@@ -79,14 +87,14 @@ class Readable(Protocol):
         """The weight of each row of the table, 0 for one that is absent; None: all 1."""
 
     @property
-    def indexes(self) -> dict[tuple[int, ...], Index]:
+    def indexes(self) -> dict[tuple[Position, ...], Index]:
         """The arrangements that there are."""
 
     @property
     def present(self) -> int:
         """The number of rows present."""
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns."""
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
@@ -110,15 +118,17 @@ class StoreView:
     def size(self) -> int:
         return self.store.present
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns."""
         return self.store.index(positions)
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         return expected(self.store.present, self.store.indexes, positions, len(self.store.schema))
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
-        if len(positions) == len(self.store.schema) and positions:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        if whole_row(positions, self.store.schema):
             rows = self.store.table.find(keys, length)
             if self.store.weights is not None and self.store.table.size:
                 rows = np.where((rows >= 0) & (self.store.weights[rows] != 0), rows, -1)
@@ -127,8 +137,8 @@ class StoreView:
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
-        if len(positions) == len(self.store.schema) and positions:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        if whole_row(positions, self.store.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
         else:
@@ -154,15 +164,17 @@ class BeforeView:
     def size(self) -> int:
         return self.now.size
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         return self.now.fanout(positions)
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
         now, total = self.now.groups(positions, keys, length)
         change, more = self.change.groups(positions, keys, length)
         return (*now, *change, np.array([total, more])), total + more
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
         for part in self.change.expand(positions, (change,), int(totals[1])):
@@ -190,13 +202,15 @@ class EmptyView:
 
     size = 0
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         return 0.0
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
         return (), 0
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         return []
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:

@@ -78,7 +78,8 @@ def _filled(join: Join) -> tuple[Term, ...]:
 def _split(join: Join) -> tuple[tuple[Step, ...], tuple[Step, ...]]:
     """The steps that restrict the valuations, with the definitions that they need; and the other steps."""
     derived = _derived(join)
-    needed = _columns(join)
+    bound = [binds(step) for step in join.steps]
+    needed = _columns(join) | {name for name in bound if bound.count(name) > 1}
     inside: set[int] = set()
     for i in reversed(range(len(join.steps))):
         step = join.steps[i]

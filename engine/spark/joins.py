@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..circuit import DeltaJoin, Join
+from ..derived import Position
 from ..operators.steps import binds, inputs
 from ..planner import plan
 from ..schema import Schema
@@ -61,7 +62,7 @@ class JoinText:
         for `summed`.
         """
 
-        def fanout(term: int, positions: tuple[int, ...]) -> float:
+        def fanout(term: int, positions: tuple[Position, ...]) -> float:
             view = views[term]
             size = 0 if view is None else view.rows
             expected: float = float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))

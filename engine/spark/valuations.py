@@ -7,11 +7,11 @@ only by the weight of a row that reaches the end, or before a join, as a failed 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Unnest
 from ..operators.steps import binds
-from ..planner import Exclude, LookUp, PlanStep, RunStep
+from ..planner import Exclude, Fanout, LookUp, PlanStep, RunStep
 from .expressions import Compiled, Expressions
 from .faults import raised
 from .sqltext import As, Joined, Select, Source, agree, broadcast, of_side, shuffle_hash
@@ -103,7 +103,7 @@ class Valuations:
         self,
         step: PlanStep,
         views: Sequence[View | None],
-        fanout: Callable[[int, tuple[int, ...]], float],
+        fanout: Fanout,
     ) -> None:
         """Takes one plan step. `fanout` guesses how many rows of a term a look-up by some columns finds."""
         match step:
@@ -196,7 +196,7 @@ class Valuations:
             for k, name in zip(step.positions, step.keys, strict=True)
         ]
         pairs += [(f"r.c{a}", f"r.c{b}") for a, b in step.equal]
-        hint, right = self._sides(step.positions, view)
+        hint, right = self._sides(tuple(k for k in step.positions if isinstance(k, int)), view)
         kept = of_side("l", self.kept(step.keep))
         new = [As(f"r.c{k}", self.bind(name)) for k, name in step.binds if name in step.keep]
         times = [f"{side}.t" for side, timed in (("l", self.timed), ("r", view.timed)) if timed]

@@ -111,13 +111,17 @@ def rule(
     if not bound:
         steps.append(Let("x", constant(1)))
         bound.append("x")
-    extra = draw(st.sampled_from(["", "", "guard", "let", "constant", "unnest", "check"]))
+    extra = draw(st.sampled_from(["", "", "guard", "let", "constant", "unnest", "check", "key"]))
     some = st.sampled_from(bound)
     if extra == "guard":
         steps.append(Guard(less(draw(some), draw(some))))
     elif extra == "let":
         steps.append(Let("n", next_value(draw(some))))
         bound.append("n")
+    elif extra == "key":
+        steps += [Guard(less(draw(some), draw(some)))] * draw(st.integers(0, 1))
+        steps += [Let("k", next_value(draw(some))), Let("k", next_value(draw(some)))]
+        bound.append("k")
     elif extra == "check":
         steps.append(Let(draw(some), next_value(draw(some))))
     elif extra == "constant":

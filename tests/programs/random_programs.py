@@ -166,6 +166,33 @@ PIECES = [
     Share(a, c, b, b as bit<64> + 1) :- X(a, c), ~w(c, b), not ~v(a, ~s).
     output relation X(a: bit<2>, b: bit<2>)
     X(a, b) :- Share(a, c, b, n), var all = (c, n).group_by((a, b)).sum_second(), all > ~n + 1.""",
+    """output relation X(a: bit<2>, s: string)
+    X(r, s) :- Fig[Circle{r}], Fig[Box{r, s}].
+    X(a, s) :- ~v(a, s), May(Some{s}, Dot{b}), Fig[Box{.side = b}], b ~o ~n.
+    X(b, t) :- May(Some{s}, m), May(Some{t}, m), Dot{var a} = m, Dot{var b} = m, turn(s) == t, a ~o ~n.
+    X(0, s) :- May(o, _), ~v(a, s), peel(o) == turn(s), not Fig[Circle{a}].""",
+    """output relation X(a: bit<2>, b: bit<2>)
+    X(a, b) :- ~v(a, s), ~v(b, t), turn(s) == turn(t), next(a) ~o b.
+    X(a, b) :- ~w(a, x), var k = next(x), ~w(b, y), var l = y ^ 1, k == l.
+    X(a, b) :- ~w(a, x), Tag(b, s), (next(b), turn(s)) == (x, ~s).
+    X(a, b) :- ~w(a, x), ~w(y, b), x + y == next(b), not Num(x, y).
+    X(a, b) :- Num(a, _), Num(b, _), Num(c, _), a + 1 == b and next(b) == (c ^ ~n).""",
+    """output relation X(a: bit<2>, c: bit<2>)
+    X(a, c) :- Mass(a, d, _, b, _), Mass(c, e, _, f, _), d * 2.0 == e + e, b % 7 == f % 7.
+    X(a, c) :- Mass(a, d, _, _, w), Mass(c, d, _, _, v), w >> 1 == v - 1.
+    X(a, c) :- Mass(a, _, f, b, _), Mass(c, _, g, e, _), f + 1.0 == g, b * b == e * e.""",
+    """relation Hop(f: Figure)
+    Hop(f) :- Fig[f].
+    Hop(Box{next(b), turn(s)}) :- Hop(Circle{b}), Hop(Box{b, s}), not ~v(b, s).
+    Hop(Circle{b}) :- Hop(f), Hop(Box{b, t}), turn(name(f)) == t, ~w(a, b), Circle{a} = f.
+    Hop(Blank) :- Hop(f), ~v(_, s), name(f) == turn(s).
+    output relation X(f: Figure, n: bit<64>)
+    X(f, n) :- Hop(f), Hop(g), name(f) == name(g), var n = g.group_by(f).count().""",
+    """output relation X(r: Ref<Figure>, a: bit<2>, i: istring)
+    X(ref_new(f), a, intern(s)) :- Fig[f], ~v(a, s).
+    output relation Seen(a: bit<2>, s: string)
+    Seen(a, b) :- X(&Circle{a}, _, j), X(_, a, i), var b = ival(i), turn(ival(j)) == ival(i).
+    Seen(b, ~s) :- X(&Box{a, s}, _, i), X(g, b, i), Circle{a} = deref(g), ival(i) == turn(s).""",
     """output relation X(a: bit<2>, n: bit<2>)
     X(a, ~n) :- ~v(a, _).
     X(b, most) :- ~w(a, b), X(a, n), var most = n.group_by(b).max().

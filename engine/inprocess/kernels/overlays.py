@@ -11,10 +11,11 @@ from .compiling import kernel
 
 @kernel
 def chain_overlay(groups: Any, head: Any, following: Any, start: int) -> None:
-    """Prepends the overlay entries start, start+1, ... to their groups' chains."""
+    """Prepends the overlay entries start, start+1, ... to their groups' chains; group -1 is none."""
     for i in range(groups.shape[0]):
-        following[start + i] = head[groups[i]]
-        head[groups[i]] = start + i
+        if groups[i] >= 0:
+            following[start + i] = head[groups[i]]
+            head[groups[i]] = start + i
 
 
 @kernel
