@@ -70,6 +70,7 @@ ENGINE = (
     "node settling stream",
     "operators",
     "births nestedtime circuit",
+    "derived",
     "incremental integrals labels passes planner rounds versions wellformed",
     "drawing reference rules runtime",
     "fixpoint schedule text",
