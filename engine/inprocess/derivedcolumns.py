@@ -6,17 +6,21 @@ A row on which the steps fault has no value and is told apart, as a look-up must
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from ..circuit import Guard
 from ..derived import Derived, DerivedKey
 from ..schema import Array, Column, RowFault
 from .arrays import grow
 from .steps import Evaluator, Variables
+from .sweeping import Marks
 from .table import RowTable
 
-_ABSENT, _PRESENT, _FAULTY = 0, 1, 2
+States: TypeAlias = npt.NDArray[np.int8]
+_UNKNOWN, _ABSENT, _PRESENT, _FAULTY = 0, 1, 2, 3
 
 
 class EvaluatedColumn(Derived):
@@ -28,13 +32,14 @@ class EvaluatedColumn(Derived):
         super().__init__(column.steps)
         self._schema, self._evaluator = schema, evaluator
 
-    def compute(self, table: RowTable, start: int, values: Array, states: Array) -> None:
-        """Writes the value and the state of each row of a table from id `start` on."""
-        rows = np.arange(start, table.size, dtype=np.int64)
+    def compute(self, table: RowTable, rows: Array) -> tuple[Array, States]:
+        """The value and the state of rows of a table."""
         given = {str(k): (self._schema[k], table.column_at(rows, k)) for k in self.places}
-        self._compute(given, values[start : table.size], states[start : table.size])
+        values, states = np.zeros(len(rows), np.int64), np.full(len(rows), _ABSENT, np.int8)
+        self._compute(given, values, states)
+        return values, states
 
-    def _compute(self, given: Variables, values: Array, states: Array) -> None:
+    def _compute(self, given: Variables, values: Array, states: States) -> None:
         """Halves the rows until the faulty ones are alone."""
         try:
             rows, found = self._evaluate(given, len(values))
@@ -68,23 +73,31 @@ class DerivedValues:
 
     def __init__(self, column: EvaluatedColumn) -> None:
         self.column = column
-        self._filled = 0
         self._values: Array = np.empty(0, np.int64)
-        self._states: Array = np.empty(0, np.int8)
+        self._states: States = np.empty(0, np.int8)
 
-    def fill(self, table: RowTable, rows: Array) -> None:
-        """Computes the values of all rows of the table, unless those of `rows` are there. So the removal of
-        a row, as in a rollback, computes nothing."""
-        if len(rows) and int(rows.max()) >= self._filled:
-            grow(self, "_values", table.size)
-            grow(self, "_states", table.size)
-            self._states[self._filled : table.size] = _ABSENT
-            self.column.compute(table, self._filled, self._values, self._states)
-            self._filled = table.size
+    def know(self, table: RowTable, rows: Array) -> None:
+        """Computes the values of rows that are not known. So the removal of a row, as in a rollback, computes
+        nothing."""
+        grow(self, "_values", table.size)
+        grow(self, "_states", table.size, _UNKNOWN)
+        unknown = rows[self._states[rows] == _UNKNOWN]
+        if len(unknown):
+            self._values[unknown], self._states[unknown] = self.column.compute(table, unknown)
 
     def truncate(self, size: int) -> None:
-        """Forgets the rows with ids from `size` on."""
-        self._filled = min(self._filled, size)
+        """Forgets the values of the rows with ids from `size` on."""
+        self._states[size:] = _UNKNOWN
+
+    def mark(self, marks: Marks, rows: Array | None) -> None:
+        """Marks the ids in the values of rows (None: of all), and forgets the values of the others, whose ids
+        may go to other values."""
+        if rows is not None:
+            rows = rows[: np.searchsorted(rows, len(self._states))]
+            states = np.full(len(self._states), _UNKNOWN, np.int8)
+            states[rows] = self._states[rows]
+            self._states = states
+        marks.columns((self.column.value.value.column,), (self._values[self._states == _PRESENT],))
 
     def at(self, rows: Array) -> Array:
         """The values of rows with these ids."""
@@ -106,7 +119,7 @@ def derived_values(table: RowTable, column: EvaluatedColumn, rows: Array) -> Der
     held = table.derived.get(column)
     if held is None:
         held = table.derived[column] = DerivedValues(column)
-    held.fill(table, rows)
+    held.know(table, rows)
     return held
 
 

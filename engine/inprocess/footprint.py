@@ -13,6 +13,7 @@ import numpy as np
 from ..circuit import Fixpoint
 from ..integrals import shown
 from ..runtime import Held
+from .derivedcolumns import DerivedValues
 from .grouping import GroupState
 from .index import Index
 from .interner import Interner, Values
@@ -54,8 +55,8 @@ def _names(state: State) -> dict[int, str]:
 def _stored(name: str, store: Readable) -> Held:
     parts = {"table": _bytes(store.table)}
     for positions, index in store.indexes.items():
-        by = ", ".join(store.schema[k].name for k in positions)
-        parts[f"index by ({by})"] = _bytes(index)
+        by = ", ".join(store.schema[k].name if isinstance(k, int) else repr(k) for k in positions)
+        parts[f"index by ({by})"] = parts.get(f"index by ({by})", 0) + _bytes(index)
     if store.weights is not None:
         parts["weights"] = store.weights.nbytes
     apart = {"table", "indexes", "weights"}
@@ -75,7 +76,7 @@ def _bytes(held: Any) -> int:
     match held:
         case np.ndarray():
             return held.nbytes
-        case RowTable():
+        case RowTable() | DerivedValues():
             return sum(map(_bytes, vars(held).values()))
         case Index():
             return sum(_bytes(each) for key, each in vars(held).items() if key != "table")

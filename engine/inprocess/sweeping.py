@@ -55,7 +55,7 @@ class Marks:
                 self._mark(column, columns[position])
 
     def rows(self, schema: Schema, table: RowTable, rows: Array | None) -> None:
-        """Marks the ids in rows of a table, by number; None: in all."""
+        """Marks the ids in rows of a table, by number, in rising order; None: in all."""
         for position, column in enumerate(schema):
             if not self._wanted(column):
                 continue
@@ -68,6 +68,8 @@ class Marks:
                     else table.column_at(rows[at:end], position)
                 )
                 self._mark(column, codes)
+        for derived in table.derived.values():
+            derived.mark(self, rows)
 
     def _wanted(self, column: Column) -> bool:
         return column.kind in (Kind.OBJECT, Kind.INT) and column.domain in self._used
