@@ -8,8 +8,12 @@ from __future__ import annotations
 
 import signal
 import threading
+
+# The functions of `signal` itself make enumerations of handlers, which takes longer than a small epoch.
+from _signal import getsignal as _handler_of  # type: ignore[import-not-found]
+from _signal import signal as _set_handler
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Any
 
@@ -26,27 +30,33 @@ def _handle(number: int, frame: FrameType | None) -> None:
         _noted = True
 
 
-@contextmanager
-def deferred() -> Iterator[None]:
+_nothing = nullcontext()
+
+
+def deferred() -> AbstractContextManager[None]:
     """Notes Ctrl-C instead of raising it. A Ctrl-C after the last `check` is raised at the end.
 
     Does nothing when nested, or in a thread that is not the main thread and so gets no signals.
     """
-    global _noted, _previous
-    handler = signal.getsignal(signal.SIGINT)
+    handler = _handler_of(signal.SIGINT)
     if (
-        threading.current_thread() is not threading.main_thread()
-        or handler is _handle
+        handler is _handle
+        or threading.current_thread() is not threading.main_thread()
         or not callable(handler)
     ):
-        yield
-        return
+        return _nothing
+    return _deferral(handler)
+
+
+@contextmanager
+def _deferral(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]:
+    global _noted, _previous
     _previous, _noted = handler, False
-    signal.signal(signal.SIGINT, _handle)
+    _set_handler(signal.SIGINT, _handle)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, handler)
+        _set_handler(signal.SIGINT, handler)
         late, _noted, _previous = _noted, False, None
         if late:
             handler(signal.SIGINT, None)

@@ -153,29 +153,30 @@ class _Walk(Generic[B]):
         return outputs
 
     def _of(self, at: int) -> B:
-        return self.changes[at] if at in self.changes else self.operators.nothing()
+        found = self.changes.get(at)
+        return self.operators.nothing() if found is None else found
 
-    def _change(self, at: int, node: object) -> B:
+    def _change(self, at: int, node: Node) -> B:
         operators, change = self.operators, self._of
         match node:
-            case Input():
-                return operators.input(at, node)
-            case Constant():
-                return operators.constant(at, node)
-            case Sum():
-                return operators.sum(at, node, [change(s) for s in node.sources])
-            case Negate():
-                return operators.negate(at, node, change(node.source))
             case Join() | DeltaJoin():
                 return operators.join(at, node, [change(term.source) for term in node.terms])
             case DeltaDistinct():
                 return operators.distinct(at, node, change(node.source))
-            case DeltaGroup():
-                return operators.group(at, node, change(node.source))
-            case Result():
-                return self._results[node.fixpoint][node.relation]
             case Output():
                 return change(node.source)
+            case Input():
+                return operators.input(at, node)
+            case DeltaGroup():
+                return operators.group(at, node, change(node.source))
+            case Sum():
+                return operators.sum(at, node, [change(s) for s in node.sources])
+            case Negate():
+                return operators.negate(at, node, change(node.source))
+            case Result():
+                return self._results[node.fixpoint][node.relation]
+            case Constant():
+                return operators.constant(at, node)
             case _:
                 raise TypeError(f"{type(node).__name__} has no place in an incremental circuit")
 

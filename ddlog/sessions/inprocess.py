@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from ..io.places import Place
 
 
+_NO_FAILURES = nullcontext()
+
+
 def open_host(program: Program, circuit: Circuit) -> InProcessHost:
     """A host for an incremental circuit of a program."""
     from ..engine.inprocess.runtime import InProcess
@@ -46,7 +49,7 @@ class InProcessHost:
         self._program, self._typedefs = program, program.checked.typedefs
 
     def failures(self) -> AbstractContextManager[None]:
-        return nullcontext()
+        return _NO_FAILURES
 
     def pending(self, declared: Relation) -> PendingChanges:
         if declared.kind == "stream":

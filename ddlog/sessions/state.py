@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from types import TracebackType
 
 from ..core import Relation
 from ..engine.interrupt import deferred
@@ -75,13 +76,38 @@ class SessionState:
         """The changes of output relations, to give out."""
         return Changes(deltas, self.program.relations, self.typedefs, self.host.delta_frame)
 
-    @contextmanager
-    def diagnosing(self) -> Iterator[None]:
+    def diagnosing(self) -> AbstractContextManager[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors."""
+        return _Diagnosing(self)
+
+
+class _Diagnosing:
+    """See `SessionState.diagnosing`. A class, since a generator would take much of the time of a small
+    change."""
+
+    __slots__ = ("_failures", "_state")
+
+    def __init__(self, state: SessionState) -> None:
+        self._state, self._failures = state, state.host.failures()
+
+    def __enter__(self) -> None:
+        self._failures.__enter__()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
         try:
-            with self.host.failures():
-                yield
-        except RowFault as fault:
-            raise DDlogError([diagnosed(fault)]) from None
-        except Unsettled as unsettled:
-            raise DDlogError([never_settled(unsettled, self.program.relations, self.typedefs)]) from None
+            handled = self._failures.__exit__(kind, error, traceback)
+        except BaseException as failure:
+            self._diagnose(failure)
+            raise
+        if error is not None:
+            self._diagnose(error)
+        return bool(handled)
+
+    def _diagnose(self, error: BaseException) -> None:
+        if isinstance(error, RowFault):
+            raise DDlogError([diagnosed(error)]) from None
+        if isinstance(error, Unsettled):
+            relations, typedefs = self._state.program.relations, self._state.typedefs
+            raise DDlogError([never_settled(error, relations, typedefs)]) from None

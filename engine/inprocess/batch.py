@@ -11,6 +11,9 @@ import numpy as np
 from ..schema import Array, Schema
 from .table import RowTable
 
+FEW = 32
+"""Rows of a batch that Python handles sooner than NumPy does."""
+
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)
 class Batch:
@@ -114,8 +117,8 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
 
 def consolidate(batch: Batch) -> Batch:
     """The batch with one row for each distinct row and no zero weights. Times are dropped."""
-    if batch.length <= 1 and (batch.weights is None or bool((batch.weights != 0).all())):
-        return Batch(batch.columns, batch.length, batch.weights)
+    if batch.length <= FEW and _is_consolidated(batch):
+        return batch if batch.times is None else Batch(batch.columns, batch.length, batch.weights)
     table = RowTable(len(batch.columns))
     ids = table.insert(batch.columns, batch.length)
     totals = np.zeros(table.size, np.int64)
@@ -123,6 +126,15 @@ def consolidate(batch: Batch) -> Batch:
     kept = np.flatnonzero(totals)
     weights = totals[kept]
     return Batch(table.columns_at(kept), len(kept), None if bool((weights == 1).all()) else weights)
+
+
+def _is_consolidated(batch: Batch) -> bool:
+    if batch.weights is not None and 0 in batch.weights.tolist():
+        return False
+    if batch.length <= 1:
+        return True
+    rows = set(zip(*(column.tolist() for column in batch.columns), strict=True))
+    return len(rows) == batch.length
 
 
 class Gathering:

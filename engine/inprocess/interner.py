@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .batch import Batch
     from .sweeping import Bools, Marks
 
+_FEW = 32  # values that Python handles sooner than NumPy does
 _FLOAT = struct.Struct("<d")
 _WORD = struct.Struct("<q")
 NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
@@ -138,12 +139,16 @@ class Values:
             return np.fromiter(map(one, values), np.int64, length)
         if kind is Kind.INT:
             listed = values if isinstance(values, list) else list(values)
+            if length <= _FEW:
+                if not length or (min(listed) >= -INLINE_LIMIT and max(listed) < INLINE_LIMIT):
+                    return np.array(listed, np.int64)
+                return np.array([self.encode(kind, column.domain, v) for v in listed], np.int64)
             try:
-                out = np.array(listed, np.int64) if listed else np.empty(0, np.int64)
+                out = np.array(listed, np.int64)
             except OverflowError:
                 pass
             else:
-                if not length or (int(out.min()) >= -INLINE_LIMIT and int(out.max()) < INLINE_LIMIT):
+                if int(out.min()) >= -INLINE_LIMIT and int(out.max()) < INLINE_LIMIT:
                     return out
             values = listed
         return np.fromiter((self.encode(kind, column.domain, v) for v in values), np.int64, length)
@@ -159,7 +164,7 @@ class Values:
         if kind is Kind.FLOAT:
             return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
         plain = codes.tolist()
-        if plain and int(codes.max()) >= INLINE_LIMIT:
+        if plain and (int(codes.max()) if len(plain) > _FEW else max(plain)) >= INLINE_LIMIT:
             values = self.domain(column.domain).values
             return [values[v - INLINE_LIMIT] if v >= INLINE_LIMIT else v for v in plain]
         return plain  # type: ignore[no-any-return]

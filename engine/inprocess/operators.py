@@ -20,7 +20,7 @@ from ..epoch import Epoch
 from ..integrals import weighted
 from ..schedule import Nested
 from ..versions import Seen, versions
-from .batch import Batch, Gathering, concat, consolidate
+from .batch import FEW, Batch, Gathering, concat, consolidate
 from .interner import encode_rows
 from .state import State
 from .store import Store
@@ -59,6 +59,9 @@ class EpochOperators:
         return None if change is None else change.negated()
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
+        if alone is not None and 0 < alone.length <= FEW:
+            return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
         found = Gathering(len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
@@ -107,9 +110,11 @@ class EpochOperators:
         raise TypeError("a recursion stands inside a recursion")
 
     def keep(self, at: int, change: Batch | None) -> None:
+        store = self.state.stores.get(at) if change is not None else None
+        if change is None or store is None:
+            return
         node = self.circuit.nodes[at]
-        store = self.state.stores.get(at)
-        if change is None or not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | Result):
+        if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | Result):
             return
         if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:
             store.add_present(change)

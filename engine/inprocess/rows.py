@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..schema import Array, Schema
+import numpy as np
+
+from ..schema import Array, Kind, Schema
 from ..settling import SHOWN, Changing
-from .batch import Batch, consolidate
+from .batch import FEW, Batch, consolidate
 from .interner import Values, decode_rows, order_of
 
 
@@ -19,6 +21,7 @@ class ArrayRows:
         self._values = values
         self._batch = batch
         self._ordered: Batch | None = None
+        self._decoded: list[tuple[Any, ...]] | None = None
         values.hold(schema, batch)
 
     @property
@@ -29,9 +32,20 @@ class ArrayRows:
     def _in_order(self) -> Batch:
         if self._ordered is None:
             batch = self._batch
-            order = order_of(self._values, self.schema, batch.columns, batch.length)
-            self._ordered = batch.take(order)
+            if 1 < batch.length <= FEW and all(column.kind is not Kind.FLOAT for column in self.schema):
+                self._order_few()
+            elif batch.length > 1:
+                batch = batch.take(order_of(self._values, self.schema, batch.columns, batch.length))
+            self._ordered = self._ordered or batch
         return self._ordered
+
+    def _order_few(self) -> None:
+        """Puts few rows in order by their values, as Python compares them."""
+        batch = self._batch
+        rows = decode_rows(self._values, self.schema, batch.columns, batch.length)
+        order = sorted(range(batch.length), key=rows.__getitem__)
+        self._ordered = batch.take(np.array(order, np.int64))
+        self._decoded = [rows[k] for k in order]
 
     @property
     def weights(self) -> list[int] | None:
@@ -53,6 +67,8 @@ class ArrayRows:
 
     def __iter__(self) -> Iterator[tuple[Any, ...]]:
         ordered = self._in_order()
+        if self._decoded is not None:
+            return iter(self._decoded)
         return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
 
 
@@ -66,8 +82,9 @@ class ArrayDelta:
         self._values, self._schema = values, schema
         self._batch: Batch | None = batch
         self._consolidated: ArrayRows | None = None
-        values.hold(schema, batch)
-        if not last:
+        if last:
+            values.hold(schema, batch)
+        else:
             self._rows  # noqa: B018 (read now)
 
     @property
