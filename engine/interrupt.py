@@ -62,6 +62,11 @@ def _deferral(handler: Callable[[int, FrameType | None], Any]) -> Iterator[None]
             handler(signal.SIGINT, None)
 
 
+def noted() -> bool:
+    """Whether there was a Ctrl-C on which nothing has acted yet."""
+    return _noted
+
+
 def check() -> None:
     """A safe point: acts on a Ctrl-C that was noted."""
     global _noted

@@ -191,8 +191,8 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--conf", metavar="KEY=VALUE", action="append", default=[],
                         help="a setting of Spark; may be repeated")  # fmt: skip
     parser.add_argument("-w", "--workers", metavar="N", type=_positive,
-                        help="the number of threads: 1 in-process, any number on Spark on this machine "
-                             "(default: all)")  # fmt: skip
+                        help="the number of threads that share the work, in-process or on Spark on this "
+                             "machine (default: one for each processor)")  # fmt: skip
     parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip

@@ -32,7 +32,11 @@ def launch(
         if options.engine == "auto":
             note(choice.text)
         return program.session(
-            relations=relations, max_iterations=max_iterations, engine="in-process", progress=progress
+            relations=relations,
+            max_iterations=max_iterations,
+            engine="in-process",
+            workers=options.workers,
+            progress=progress,
         )
     from ..spark.sessions.connect import open_session
 

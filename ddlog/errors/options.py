@@ -69,15 +69,6 @@ class NoSuchEngine(Diagnostic):
 
 
 @declared()
-class OneWorkerInProcess(Diagnostic):
-    """Several workers for the in-process engine."""
-
-    title: ClassVar[str] = "--workers {workers}: the in-process engine has one worker"
-    suggestion: ClassVar[str] = "add --engine spark to share the work between several threads"
-    workers: int
-
-
-@declared()
 class WorkersAreSettled(Diagnostic):
     """A number of workers for a Spark whose place already settles the number."""
 

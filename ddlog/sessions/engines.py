@@ -20,7 +20,6 @@ from ..errors.options import (
     BadOptionValue,
     CannotBeCombined,
     NoSuchEngine,
-    OneWorkerInProcess,
     WorkersAreSettled,
 )
 from .sizes import machine_memory, size_text
@@ -98,11 +97,8 @@ def engine_named(engine: str, spark: object | None, options: object | None) -> E
 
 
 def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:
-    """The choice with a number of workers: the in-process engine has one, Spark on this machine any
-    number."""
+    """The choice with a number of workers, which on Spark is a matter of its place."""
     if not choice.spark:
-        if workers > 1:
-            raise DDlogError([OneWorkerInProcess(workers)])
         return choice
     if choice.master or choice.remote or running:
         raise DDlogError([WorkersAreSettled(workers, choice.reason)])

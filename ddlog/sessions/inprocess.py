@@ -31,11 +31,13 @@ if TYPE_CHECKING:
 _NO_FAILURES = nullcontext()
 
 
-def open_host(program: Program, circuit: Circuit) -> InProcessHost:
-    """A host for an incremental circuit of a program."""
+def open_host(program: Program, circuit: Circuit, workers: int | None) -> InProcessHost:
+    """A host for an incremental circuit of a program. So many threads share its work; None: one for each
+    processor that the process may use."""
     from ..engine.inprocess.runtime import InProcess
+    from ..engine.inprocess.sharing import default_workers
 
-    return InProcessHost(program, InProcess(circuit, values.NAN))
+    return InProcessHost(program, InProcess(circuit, values.NAN, workers or default_workers()))
 
 
 class InProcessHost:

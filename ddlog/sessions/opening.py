@@ -31,11 +31,12 @@ def open_host(
     circuit: Circuit,
     spark: SparkSession | None,
     options: SparkOptions | None,
+    workers: int | None,
 ) -> Host:
-    """The host of a session: in-process, or on a Spark session (None: the one of this process, or a new one).
-    Raises DDlogError."""
+    """The host of a session: in-process with so many workers, or on a Spark session (None: the one of this
+    process, or a new one). Raises DDlogError."""
     if not choice.spark:
-        return open_in_process(program, circuit)
+        return open_in_process(program, circuit, workers)
     host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options)
     return host
 

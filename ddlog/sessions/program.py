@@ -13,7 +13,7 @@ from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
-from ..errors.options import BadOptionValue
+from ..errors.options import BadOptionValue, CannotBeCombined
 from ..errors.source import Source, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
@@ -135,6 +135,7 @@ class Program:
         engine: str = "auto",
         spark: SparkSession | None = None,
         spark_options: SparkOptions | None = None,
+        workers: int | None = None,
         progress: Progress | None = None,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
@@ -145,7 +146,8 @@ class Program:
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
-        `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. Raises DDlogError.
+        `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
+        the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
         from .engines import engine_named
         from .opening import open_host
@@ -154,10 +156,15 @@ class Program:
         choice = engine_named(engine, spark, spark_options)
         if max_iterations is not None and not (isinstance(max_iterations, int) and max_iterations > 0):
             raise DDlogError([BadOptionValue("max_iterations", repr(max_iterations), "a positive integer")])
+        if workers is not None and not (isinstance(workers, int) and workers > 0):
+            raise DDlogError([BadOptionValue("workers", repr(workers), "a positive integer")])
+        if workers is not None and choice.spark:
+            reason = "the Spark session settles the number of its threads"
+            raise DDlogError([CannotBeCombined("workers", 'engine="spark"', reason)])
         with paused():
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", self._wanted(relations), records=records)
-            host = open_host(choice, self, circuit, spark, spark_options)
+            host = open_host(choice, self, circuit, spark, spark_options, workers)
         kept = frozenset(name for name, _ in circuit.relations)
         return Session(self, host, kept, max_iterations, progress)
 

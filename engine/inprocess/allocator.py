@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from time import perf_counter
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # parameters of mallopt
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENA_MAX = -1, -3, -8  # parameters of mallopt
 _FROM_HEAP = 16 << 20  # bytes of an array up to which it comes from the heap
 _LONG = 0.5  # seconds of an epoch after which the heap may hold much
 
@@ -24,6 +24,7 @@ def _library() -> ctypes.CDLL | None:
     try:
         library = ctypes.CDLL(None)
         library.gnu_get_libc_version  # noqa: B018 (only glibc has it)
+        library.mallopt(_ARENA_MAX, 1)  # what one thread frees, any other takes
         library.mallopt(_TRIM_THRESHOLD, -1)
         library.mallopt(_MMAP_THRESHOLD, _FROM_HEAP)
     except (OSError, AttributeError, TypeError):

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array, Schema
+from . import sharing
 from .batch import Batch, TableColumns
 from .index import Index, all_alike
 from .table import RowTable
@@ -54,8 +55,11 @@ class GrowingSet:
         """The arrangement by these columns of the rows below `high`, built when first asked for."""
         found = self.indexes.get(positions)
         if found is None:
-            rows = np.arange(self.high, dtype=np.int64)
-            found = self.indexes[positions] = Index(self.table, positions, rows)
+            with sharing.building:
+                found = self.indexes.get(positions)
+                if found is None:
+                    rows = np.arange(self.high, dtype=np.int64)
+                    found = self.indexes[positions] = Index(self.table, positions, rows)
         return found
 
     # ------------------------------------------------------------- one epoch

@@ -16,6 +16,7 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array
+from . import sharing
 from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet
@@ -86,9 +87,13 @@ class History:
         """The arrangement by these columns, built when first asked for, with the overlay's chains."""
         found = self.indexes.get(positions)
         if found is None:
-            found = self.indexes[positions] = Index(self.table, positions, self.rows())
-            if self.overlay:
-                found.chain(self.overlay_rows[: self.overlay], 0)
+            with sharing.building:
+                found = self.indexes.get(positions)
+                if found is None:
+                    found = Index(self.table, positions, self.rows())
+                    if self.overlay:
+                        found.chain(self.overlay_rows[: self.overlay], 0)
+                    self.indexes[positions] = found
         return found
 
     # ------------------------------------------------------------- derivations

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array
+from . import sharing
 from .arrays import grow
 from .derivedcolumns import EvaluatedColumn, derived_values
 from .kernels import overlays, postings
@@ -173,7 +174,8 @@ class Index:
     def overlay_total(self, groups: Array, mark: int) -> int:
         """The number of overlay entries below `mark` in all groups together."""
         if len(self._chain) < self.keys.size:
-            grow(self, "_chain", self.keys.size, -1)
+            with sharing.building:
+                grow(self, "_chain", self.keys.size, -1)
         return int(overlays.total_overlay(groups, self._chain, self._next, mark))
 
     def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:

@@ -10,6 +10,7 @@ from weakref import WeakKeyDictionary
 import numpy as np
 
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from .sharing import building
 
 if TYPE_CHECKING:
     from .batch import Batch
@@ -118,7 +119,8 @@ class Values:
     def encode(self, kind: Kind, domain: str, value: Any) -> int:
         """The int64 of one value."""
         if kind is Kind.OBJECT:
-            return self.domain(domain).id(value)
+            with building:  # array code asks for its constants
+                return self.domain(domain).id(value)
         if kind is Kind.FLOAT:
             return float_bits(value)
         if kind is Kind.BOOL:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,17 +13,24 @@ from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..derived import DerivedKey, Position, derived_keys
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
+from . import sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
+from .sharing import Unshared
 from .steps import Evaluator
 from .timeline import TimelineBeforeView, TimelineView
 from .valuation import Valuation, append
 from .views import View
 
-CHUNK = 1 << 18  # rows that one pass of a plan starts from
-FALLIBLE_CHUNK = 1 << 16  # the same for a plan with steps, whose results wait until none has faulted
+CHUNK = 1 << 15  # rows that one pass of a plan starts from, at most
+LEAST = 1 << 10  # the same, at least
+WAVE = 8  # chunks that are run before the results of the first are taken
+ROOM = 1 << 19  # rows of a chunk's results that wait for those of the chunks before it, about
 MOST = 1 << 21  # rows that one look-up may give before its left side is halved
+PATIENCE = 3  # times that a step may leave its thread until the join is not shared any more
+
+_Begun: TypeAlias = tuple[list[Batch], Iterator[Batch]]
 
 
 class Joiner:
@@ -38,6 +47,7 @@ class Joiner:
         self._faulty: set[tuple[int, Position]] = set()  # terms and derived columns that cannot be looked up
         self._epoch = evaluator.epoch
         self._plans: dict[int | None, tuple[tuple[int, ...], tuple[PlanStep, ...]]] = {}
+        self._unshared = 0  # times that a step had to leave its thread
 
     def run(self, start: int | None, batch: Batch | None, views: Sequence[View | None]) -> Iterator[Batch]:
         """The join of a batch in place of term `start` with what the views show of the other terms.
@@ -47,29 +57,79 @@ class Joiner:
         """
         self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
-        size = FALLIBLE_CHUNK if self.node.steps else CHUNK
-        for at in range(0, length, size):
+        at, size = 0, CHUNK
+        while at < length:
             interrupt.check()
+            stop = min(at + WAVE * size, length)
             # Columns of a large batch are unpacked chunk by chunk.
-            part = batch if batch is None or length <= size else batch.slice(at, at + size)
-            chunk = self._first(start, part)
-            if not self.node.steps:
-                yield from self._grow(self._plan(start, views), 0, chunk, views)
+            parts = [
+                batch if batch is None or length <= size else batch.slice(first, min(first + size, stop))
+                for first in range(at, stop, size)
+            ]
+            given = 0
+            for out in self._wave(start, parts, views):
+                given += out.length
+                yield out
+            size = max(min(CHUNK, ROOM * (stop - at) // max(given, 1)), LEAST)
+            at = stop
+
+    def _wave(
+        self, start: int | None, parts: Sequence[Batch | None], views: Sequence[View | None]
+    ) -> Iterator[Batch]:
+        """The joins of some chunks, in their order. Threads share them where none but kernels run."""
+        outcomes: Sequence[_Begun | BaseException | None] = [None] * len(parts)
+        if len(parts) > 1 and sharing.workers() > 1 and self._unshared < PATIENCE:
+            steps = self._plan(start, views)
+            if all(map(_is_shareable, steps)) and all(map(_is_steady, views)):
+                outcomes = sharing.run_all([partial(self._begin, steps, start, p, views) for p in parts])
+                interrupt.check()
+        for number, part in enumerate(parts):
+            outcome = outcomes[number]
+            if isinstance(outcome, tuple):
+                given, rest = outcome
+                yield from given
+                yield from rest
                 continue
-            while True:
-                late, faulty = len(self._late), len(self._faulty)
-                try:
-                    # A fault may come from a row that the rest of the body excludes: the
-                    # step is put off to the end, and if it faults there too the fault is real.
-                    done = list(self._grow(self._plan(start, views), 0, chunk, views))
-                    break
-                except RowFault:
-                    if len(self._late) == late:
-                        raise
-                except FaultyKey:
-                    if len(self._faulty) == faulty:
-                        raise
-            yield from done
+            # What failed fails again here, in its turn, and changes the plan of the chunks after it.
+            self._unshared += isinstance(outcome, Unshared)
+            if outcome is not None:
+                outcomes = [None] * len(parts)
+            yield from self._chunk(start, part, views)
+
+    def _begin(
+        self,
+        steps: tuple[PlanStep, ...],
+        start: int | None,
+        part: Batch | None,
+        views: Sequence[View | None],
+    ) -> _Begun:
+        """The first batches of a chunk, as many as may wait for their turn, and the rest."""
+        rest = self._grow(steps, 0, self._first(start, part), views)
+        given: list[Batch] = []
+        room = ROOM
+        for out in rest:
+            given.append(out)
+            room -= out.length
+            if room <= 0 and not self.node.steps:
+                break
+        return given, rest
+
+    def _chunk(self, start: int | None, part: Batch | None, views: Sequence[View | None]) -> Iterable[Batch]:
+        chunk = self._first(start, part)
+        if not self.node.steps:
+            return self._grow(self._plan(start, views), 0, chunk, views)
+        while True:
+            late, faulty = len(self._late), len(self._faulty)
+            try:
+                # A fault may come from a row that the rest of the body excludes: the
+                # step is put off to the end, and if it faults there too the fault is real.
+                return list(self._grow(self._plan(start, views), 0, chunk, views))
+            except RowFault:
+                if len(self._late) == late:
+                    raise
+            except FaultyKey:
+                if len(self._faulty) == faulty:
+                    raise
 
     def first_look_up(self, views: Sequence[View | None]) -> LookUp | None:
         """The first look-up of the plan that starts from nothing."""
@@ -168,7 +228,7 @@ class Joiner:
                     self._faulty.update((step.term, p) for p in step.positions if not isinstance(p, int))
                     raise
                 if total > MOST and rows.length > 1:
-                    interrupt.check()
+                    sharing.safe_point()
                     half = rows.length // 2
                     yield from self._grow(steps, number, rows.slice(0, half), views)
                     yield from self._grow(steps, number, rows.slice(half, rows.length), views)
@@ -231,3 +291,20 @@ class Joiner:
         if step.name in planned.keep:
             out.variables[step.name] = (step.value.column, elements)
         return out
+
+
+def _is_shareable(step: PlanStep) -> bool:
+    """Whether a step of a plan runs kernels and array operations only."""
+    if not isinstance(step, RunStep):
+        return True
+    match step.step:
+        case Guard(condition):
+            return condition.arrays is not None
+        case Let(_, value):
+            return value.arrays is not None
+    return False
+
+
+def _is_steady(view: View | None) -> bool:
+    """Whether reading a view changes nothing but what is built under `sharing.building`."""
+    return not isinstance(view, TimelineView | TimelineBeforeView)

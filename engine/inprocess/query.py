@@ -9,6 +9,7 @@ from ..derived import Position
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..schedule import walk
+from . import sharing
 from .batch import Batch, Gathering, consolidate, no_rows
 from .index import Index
 from .rows import ArrayRows
@@ -65,6 +66,7 @@ class _QueryView(StoreView):
     def index(self, positions: tuple[Position, ...]) -> Index:
         if positions in self.store.indexes:
             return self.store.indexes[positions]
-        if positions not in self._built:
-            self._built[positions] = Index(self.store.table, positions, self.store.rows())
+        with sharing.building:
+            if positions not in self._built:
+                self._built[positions] = Index(self.store.table, positions, self.store.rows())
         return self._built[positions]

@@ -22,6 +22,7 @@ from .polarity import shrinking_inputs
 from .query import answer
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
+from .sharing import among
 from .state import State
 from .views import Readable, StoreView
 
@@ -29,8 +30,9 @@ from .views import Readable, StoreView
 class InProcess:
     """The state of one circuit of changes. See `engine.runtime.Runtime`."""
 
-    def __init__(self, circuit: Circuit, nan: float = float("nan")) -> None:
-        self.values = Values(nan)
+    def __init__(self, circuit: Circuit, nan: float = float("nan"), workers: int = 1) -> None:
+        """`workers` threads share the work of an epoch."""
+        self.values, self._workers = Values(nan), workers
         self._state = State(circuit, self.values)
         self._tidied = 0  # the epochs committed before everything was last swept
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
@@ -120,7 +122,7 @@ class InProcess:
         max_iterations: int | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
-        with interrupt.deferred(), kept_memory():
+        with interrupt.deferred(), kept_memory(), among(self._workers):
             deltas = self._epochs.run(changes, static, max_iterations, progress)
             if static:
                 self._last = True

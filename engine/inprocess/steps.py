@@ -11,6 +11,7 @@ from ..interrupt import immediate
 from ..schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
 from .batch import Batch, consolidate
 from .interner import Values
+from .sharing import alone
 from .table import RowTable
 
 Variables = dict[str, tuple[Column, Array]]
@@ -37,6 +38,7 @@ class Evaluator:
                 return out if len(out) == length else np.full(length, out[0], np.int64)
             except NotVectorised:
                 pass
+        alone()
         unique, inverse = self._unique(expr, arrays, length)
         if inverse is None:
             results = self._scalar(expr, variables, unique, length, rule)

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array, Schema
+from . import sharing
 from .arrays import grow
 from .batch import Batch, TableColumns
 from .index import Index, all_alike
@@ -68,7 +69,10 @@ class Store:
         """The arrangement by these columns, built when first asked for."""
         found = self.indexes.get(positions)
         if found is None:
-            found = self.indexes[positions] = Index(self.table, positions, self.rows())
+            with sharing.building:
+                found = self.indexes.get(positions)
+                if found is None:
+                    found = self.indexes[positions] = Index(self.table, positions, self.rows())
         return found
 
     # ------------------------------------------------------------- changes

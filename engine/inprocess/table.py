@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..derived import Derived
 from ..schema import Array
+from . import sharing
 from .arrays import LARGE, grow, lengthen
 from .kernels import hashing
 from .layout import Layout, bounds, fit
@@ -206,8 +207,12 @@ class RowTable:
     def _numbered(self) -> Array:
         """The ids at the slots, built on first demand."""
         if self._ids is None:
-            self._ids = np.empty(len(self._slots), np.int32)
-            hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
+            with sharing.building:
+                if self._ids is None:
+                    ids: Any = np.empty(len(self._slots), np.int32)
+                    hashing.number_words(self._slots, ids, self._bits, self._words, 0, self.size)
+                    self._ids = ids
+        assert self._ids is not None
         return self._ids
 
 

@@ -75,12 +75,11 @@ def test_options_go_before_the_environment() -> None:
 
 
 def test_workers() -> None:
-    """One in-process; on Spark on this machine, as many as are asked for; elsewhere, Spark knows."""
-    assert not chosen(EngineOptions(limit=8 * MB, workers=1)).spark
+    """In-process and on Spark on this machine, as many as are asked for; elsewhere, Spark knows."""
+    assert not chosen(EngineOptions(limit=8 * MB, workers=2)).spark
     assert chosen(EngineOptions("spark", workers=3)).master == "local[3]"
     assert chosen(EngineOptions(limit=MB, workers=3), size=2 * MB).master == "local[3]"
     for options, world, message in (
-        (EngineOptions(limit=8 * MB, workers=2), {}, "--workers 2: the in-process engine has one worker"),
         (EngineOptions("spark", master="local[2]", workers=2), {}, "--workers 2: the place of Spark"),
         (
             EngineOptions("spark", workers=2),

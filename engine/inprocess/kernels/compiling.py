@@ -12,6 +12,7 @@ kernel's module is rebound to its compiled form; call kernels through their modu
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable
 from time import perf_counter
 from typing import Any, TypeVar, cast
@@ -22,7 +23,8 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
 interpreted_seconds = 0.06  # that may still be spent in interpreted kernels
-_kernels: list[Callable[..., Any]] = []
+_kernels: list[Callable[..., Any]] = []  # that are still interpreted
+_compiling = threading.Lock()
 
 
 def kernel(function: F) -> F:
@@ -46,9 +48,12 @@ def kernel(function: F) -> F:
 
 
 def compile_kernels() -> None:
-    """Rebinds all kernels to their compiled forms; the machine code is kept beside the module."""
+    """Rebinds all kernels to their compiled forms, each before those that call it; the machine code is kept
+    beside the module."""
     import numba
 
-    for function in _kernels:
-        compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
-        function.__globals__[function.__name__] = compiled
+    with _compiling:
+        while _kernels:
+            function = _kernels.pop(0)
+            compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
+            function.__globals__[function.__name__] = compiled
