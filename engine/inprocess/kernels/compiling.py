@@ -14,6 +14,7 @@ from __future__ import annotations
 import functools
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from time import perf_counter
 from typing import Any, TypeVar, cast
 
@@ -56,4 +57,26 @@ def compile_kernels() -> None:
         while _kernels:
             function = _kernels.pop(0)
             compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
+            with suppress(AttributeError, ImportError):
+                _load_without_compiler(compiled)
             function.__globals__[function.__name__] = compiled
+
+
+def _load_without_compiler(dispatcher: Any) -> None:
+    """Lets a kernel whose machine code is on disk load it without all that numba needs to compile one: that
+    takes 0.12 s to read. If the code is not there, or anything else is not as it should be, numba does as it
+    always does."""
+    from numba.core.runtime.nrt import rtsys
+
+    cache = dispatcher._cache
+    load, load_code = cache.load_overload, cache._load_overload
+
+    def load_overload(signature: Any, target: Any) -> Any:
+        with suppress(Exception):
+            rtsys.initialize(target)
+            found = load_code(signature, target)
+            if found is not None:
+                return found
+        return load(signature, target)
+
+    cache.load_overload = load_overload
