@@ -14,8 +14,7 @@ from __future__ import annotations
 import itertools
 import os
 import threading
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
@@ -48,14 +47,19 @@ def default_workers() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@contextmanager
-def among(workers: int) -> Iterator[None]:
-    """Shares the work of this thread inside among so many threads, itself one of them."""
-    before, _here.workers = _here.workers, workers
-    try:
-        yield
-    finally:
-        _here.workers = before
+class among:
+    """Inside, the work of this thread is shared among so many threads, itself one of them."""
+
+    __slots__ = ("_before", "_workers")
+
+    def __init__(self, workers: int) -> None:
+        self._workers = workers
+
+    def __enter__(self) -> None:
+        self._before, _here.workers = _here.workers, self._workers
+
+    def __exit__(self, *_: object) -> None:
+        _here.workers = self._before
 
 
 def workers() -> int:
