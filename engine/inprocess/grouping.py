@@ -154,18 +154,46 @@ class _FloatSum:
 
 
 class _Extreme:
-    """The least or greatest value of a column, read from the arrangement by key."""
+    """The least or greatest value of a column.
+
+    Machine integers are kept by group: a change without a deletion of the best value, or with a better one,
+    does not read the group. Otherwise the rows are read from the arrangement by key.
+    """
 
     def __init__(
-        self, position: int, column: Column, greatest: bool, members: Members, values: Values
+        self, position: int, column: Column, greatest: bool, members: Members, values: Values, net: bool
     ) -> None:
+        """`net`: no row comes and goes in one change."""
         self.position, self.column, self.members, self.values = position, column, members, values
         self.greatest = greatest
+        self._plain = net and column.kind in (Kind.INT, Kind.BOOL)
+        self._best: Array = np.zeros(0, np.int64)  # for max the complement
+        self._known: Array = np.zeros(0, np.int8)
 
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
-        """Nothing to keep: the rows are in the arrangement."""
+        if not self._plain:
+            return
+        codes = batch.columns[self.position]
+        if int(codes.max()) >= INLINE_LIMIT:
+            self._plain = False
+            return
+        top = int(groups.max()) + 1
+        self._best = grown(self._best, top, np.iinfo(np.int64).max)
+        self._known = grown(self._known, top, 1)
+        adding.improve(self._best, self._known, groups, ~codes if self.greatest else codes, weights)
 
     def result(self, groups: Array, counts: Array) -> Array:
+        if not self._plain:
+            return self._read(groups)
+        unknown = np.flatnonzero(self._known[groups] == 0)
+        if len(unknown):
+            found = self._read(groups[unknown])
+            self._best[groups[unknown]] = ~found if self.greatest else found
+            self._known[groups[unknown]] = 1
+        best: Array = self._best[groups]
+        return ~best if self.greatest else best
+
+    def _read(self, groups: Array) -> Array:
         rows, starts = self.members.of(groups)
         codes = self.members.table.column_at(rows, self.position)
         keys = self.values.order_keys(self.column, codes)
@@ -176,7 +204,10 @@ class _Extreme:
         return codes[hits[first]]
 
     def keep(self, groups: Array) -> None:
-        """Nothing is kept."""
+        if self._plain:
+            top = int(groups.max()) + 1 if len(groups) else 0
+            self._best = grown(self._best, top, np.iinfo(np.int64).max)[groups]
+            self._known = grown(self._known, top, 1)[groups]
 
 
 class _Whole:
@@ -244,7 +275,10 @@ def reads_members(node: DeltaGroup) -> bool:
 class GroupState:
     """The state of one Group node."""
 
-    def __init__(self, node: DeltaGroup, source: Schema, store: Readable | None, values: Values) -> None:
+    def __init__(
+        self, node: DeltaGroup, source: Schema, store: Readable | None, values: Values, net: bool = False
+    ) -> None:
+        """`store` holds the source, if members are read; `net`: no row comes and goes in one change."""
         self.node = node
         self.arity = node.keys
         self.keys = RowTable(node.keys)
@@ -254,7 +288,7 @@ class GroupState:
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
         self.accumulators = [
-            accumulator_of(one, source, out, self._members, values, node.text)
+            accumulator_of(one, source, out, self._members, values, node.text, net)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
@@ -278,7 +312,7 @@ class GroupState:
         before = self.counts[touched]
         old = [r[touched] for r in self.results]
         self._undo.append(lambda: self._restore(groups, delta, weights, touched, old))
-        np.add.at(self.counts, groups, weights)
+        adding.add(self.counts, groups, weights)
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, weights)
         now = self.counts[touched]
@@ -338,7 +372,7 @@ class GroupState:
 
     def _restore(self, groups: Array, delta: Batch, weights: Array, touched: Array, old: list[Array]) -> None:
         now = np.count_nonzero(self.counts[touched] > 0)
-        np.add.at(self.counts, groups, -weights)
+        adding.add(self.counts, groups, -weights)
         self.alive += int(np.count_nonzero(self.counts[touched] > 0)) - int(now)
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, -weights)
@@ -378,10 +412,16 @@ class GroupState:
 
 
 def accumulator_of(
-    one: Aggregate, source: Schema, out: Column, members: Members | None, values: Values, rule: str
+    one: Aggregate,
+    source: Schema,
+    out: Column,
+    members: Members | None,
+    values: Values,
+    rule: str,
+    net: bool = False,
 ) -> Accumulator:
     """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
-    aggregate reads members."""
+    aggregate reads members; `net`: no row comes and goes in one change."""
     match one.function:
         case "count":
             return _Count()
@@ -393,7 +433,7 @@ def accumulator_of(
         case "min" | "max":
             assert members is not None
             position = one.columns[0]
-            return _Extreme(position, source[position], one.function == "max", members, values)
+            return _Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":
             assert members is not None
             return _Whole(one, out, members, values, rule)

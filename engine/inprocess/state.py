@@ -73,7 +73,11 @@ class State:
                 self.joiners[at] = Joiner(node, schemas, self.evaluator)
             elif isinstance(node, DeltaGroup):
                 store = self.stores[node.source] if reads_members(node) else None
-                self.groups[at] = GroupState(node, nodes[node.source].schema, store, values)
+                source = nodes[node.source]
+                net = isinstance(source, DeltaDistinct | DeltaGroup | Result) or (
+                    isinstance(source, Input) and not source.multiset
+                )
+                self.groups[at] = GroupState(node, source.schema, store, values, net)
 
     def _recursion(self, node: Fixpoint) -> Recursion | RoundsRecursion:
         if isinstance(node, Rounds):

@@ -59,6 +59,31 @@ def accumulate(totals: Any, groups: Any, values: Any, weights: Any) -> None:
 
 
 @kernel
+def add(totals: Any, groups: Any, weights: Any) -> None:
+    """totals[group] += weight."""
+    for i in range(groups.shape[0]):
+        totals[groups[i]] += weights[i]
+
+
+@kernel
+def improve(best: Any, known: Any, groups: Any, keys: Any, weights: Any) -> None:
+    """Keeps the least key of each group up to date, for a change in which no row comes and goes. Where the
+    least key goes and no less or equal one comes, it is not known any more."""
+    for i in range(groups.shape[0]):
+        group = groups[i]
+        if weights[i] > 0 and known[group] and keys[i] <= best[group]:
+            best[group] = keys[i]
+            known[group] = 2
+    for i in range(groups.shape[0]):
+        group = groups[i]
+        if weights[i] < 0 and known[group] == 1 and keys[i] == best[group]:
+            known[group] = 0
+    for i in range(groups.shape[0]):
+        if known[groups[i]]:
+            known[groups[i]] = 1
+
+
+@kernel
 def first_seen(groups: Any, mark: Any) -> Any:
     """The distinct groups in order of first occurrence. `mark` is scratch of zeros, left so."""
     out = np.empty(groups.shape[0], np.int64)
