@@ -40,3 +40,14 @@ def round_circuit(rounds: Rounds, weighted: Callable[[NodeId], bool]) -> Circuit
     nodes = rounds.body.nodes
     outputs = (Output(relation, at, nodes[at].schema) for relation, at in rounds.results)
     return Circuit((*map(end, nodes), *outputs))
+
+
+def fed_back(circuit: Circuit) -> dict[NodeId, NodeId]:
+    """The variables of a circuit of rounds, each with the node whose value of the round before it is, where
+    no other node reads that node in the same round. Visited last in a round, such a node and its variable can
+    share their state."""
+    nodes = circuit.nodes
+    inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
+    results = {node.relation: node.source for node in nodes if isinstance(node, Output)}
+    read = {at for node in nodes if not isinstance(node, Output) for at in node.reads()}
+    return {inputs[name]: at for name, at in results.items() if at not in read and name in inputs}

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
-from ..circuit import Circuit, Input, NodeId, Rounds
-from ..rounds import import_name, round_circuit
+from ..circuit import Circuit, Input, NodeId, Output, Rounds
+from ..rounds import fed_back, import_name, round_circuit
 from ..rules import schemas_of
 from ..schedule import downstream, readers
 from .batch import Batch, concat, consolidate
@@ -60,10 +60,19 @@ class RoundsRecursion:
             for at, each in enumerate(self.circuit.nodes)
             if isinstance(each, Input)
         }
+        self.fed_back = fed_back(self.circuit)
+        last = set(self.fed_back.values())
+        outputs = {at for at, each in enumerate(self.circuit.nodes) if isinstance(each, Output)}
+        self._order = [(at in outputs, at in last, at) for at in range(len(self.circuit.nodes))]
         self._imported = {import_name(at) for at in node.reads()}
         self._nests = nests(self.circuit)
         self._recorded: tuple[Recording, int] | None = None
         self._nested: NestedRounds | None = None
+
+    def in_order(self, nodes: Iterable[NodeId]) -> list[NodeId]:
+        """The nodes in the order in which a round visits them: those that share their stores with variables
+        last, when no other node reads the variables any more."""
+        return sorted(nodes, key=self._order.__getitem__)
 
     def recording(self) -> Recording | None:
         """A place for the changes of an evaluation. None: the rounds are always evaluated from empty

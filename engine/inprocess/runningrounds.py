@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from ..circuit import Input, NodeId
 from ..epoch import Epoch
@@ -103,7 +103,7 @@ class _Anew:
         self._recursion, self._imports = recursion, imports
         self._evaluator, self._circuit = recursion.evaluator, recursion.circuit
         given = {import_name(node): imported.store for node, imported in imports.items()}
-        self._state = State(self._circuit, self._evaluator.values, given, self._evaluator)
+        self._state = State(self._circuit, self._evaluator.values, given, self._evaluator, recursion.fed_back)
         self.recording = recursion.recording() if recording else None
         self.done = 0  # rounds
         self._pending: dict[str, Batch] = {}  # the changes of the last round
@@ -122,14 +122,16 @@ class _Anew:
         reached = set[NodeId]().union(
             *(self._recursion.downstream.get(name, set()) for name in self._pending)
         )
-        self._run(sorted(reached))
+        self._run(reached)
         self._look_for_repetition()
 
-    def _run(self, nodes: Sequence[NodeId]) -> None:
+    def _run(self, nodes: Iterable[NodeId]) -> None:
         """One round: the nodes from the changes of the round before."""
         self._evaluator.iteration = self.done
-        operators = _Round(self._state, self._imports, self._pending, self.done, self.recording)
-        outputs = walk(self._circuit, operators, nodes)
+        operators = _Round(
+            self._state, self._imports, self._pending, self.done, self.recording, self._recursion.fed_back
+        )
+        outputs = walk(self._circuit, operators, self._recursion.in_order(nodes))
         operators.commit()
         self._pending = {
             name: change for name, change in outputs.items() if change is not None and change.length
@@ -167,10 +169,11 @@ class _Round(EpochOperators):
         changes: Mapping[str, Batch],
         number: int,
         recording: Recording | None,
+        fed_back: Mapping[NodeId, NodeId],
     ) -> None:
         super().__init__(state, Epoch({}, number))
         self._imports = {import_name(node): imported for node, imported in imports.items()}
-        self._changes, self._recording = changes, recording
+        self._changes, self._recording, self._fed_back = changes, recording, fed_back
 
     def keep(self, at: int, change: Batch | None) -> None:
         super().keep(at, change)
@@ -183,6 +186,8 @@ class _Round(EpochOperators):
         change = self._changes.get(node.relation)
         if change is None:
             return None
+        if at in self._fed_back:
+            return change  # the store has it since the node was visited
         store = self.state.own_store(at)
         return store.add_present(change) if change.positive() else store.add_counted(change, as_set=True)
 

@@ -43,8 +43,10 @@ class State:
         values: Values,
         given: Mapping[str, Readable] | None = None,
         evaluator: Evaluator | None = None,
+        same: Mapping[NodeId, NodeId] | None = None,
     ) -> None:
-        """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it."""
+        """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it;
+        `same`: nodes that have the store of another node."""
         self.circuit, self.values = circuit, values
         self.evaluator = evaluator or Evaluator(values)
         nodes = circuit.nodes
@@ -65,6 +67,8 @@ class State:
                 self.stores[at] = given[node.relation]
             elif not isinstance(node, Fixpoint | Output | Trace):
                 self.stores[at] = Store(node.schema, not weighted(circuit, at))
+        for at, other in (same or {}).items():
+            self.stores[at] = self.stores[other]
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         for at, node in enumerate(nodes):
