@@ -60,13 +60,15 @@ def nests(circuit: Circuit) -> bool:
 
 def recorded_nodes(circuit: Circuit, imported: set[str]) -> set[NodeId]:
     """The nodes whose changes make up the state."""
-    found = _looked_up(circuit, imported)
-    for at, node in enumerate(circuit.nodes):
-        if isinstance(node, DeltaDistinct):
-            found |= {at, node.source}
-        elif isinstance(node, DeltaGroup):
-            found.add(at)
-    return found
+    shared = _told_to(circuit)
+    looked_up = {at for at in _looked_up(circuit, imported) if at not in shared}
+    sums = {
+        node.source
+        for at, node in enumerate(circuit.nodes)
+        if isinstance(node, DeltaDistinct) and not _is_set(circuit, node.source)
+    }
+    groups = {at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaGroup)}
+    return looked_up | sums | groups
 
 
 def _looked_up(circuit: Circuit, imported: set[str]) -> set[NodeId]:
@@ -86,6 +88,26 @@ def _is_import(circuit: Circuit, at: NodeId, imported: set[str]) -> bool:
     return isinstance(node, Input) and node.relation in imported
 
 
+def _is_set(circuit: Circuit, at: NodeId) -> bool:
+    """Whether the changes of a node are those of a set: a distinct of it does nothing."""
+    return isinstance(circuit.nodes[at], DeltaDistinct | DeltaGroup)
+
+
+def _told_to(circuit: Circuit) -> dict[NodeId, NodeId]:
+    """For each variable the node that tells the rounds what its value is in the next one: a group, or a
+    distinct of what is not a set."""
+    nodes = circuit.nodes
+    results = {node.relation: node.source for node in nodes if isinstance(node, Output)}
+    found: dict[NodeId, NodeId] = {}
+    for at, node in enumerate(nodes):
+        if isinstance(node, Input) and node.relation in results:
+            teller = results[node.relation]
+            while isinstance(each := nodes[teller], DeltaDistinct) and _is_set(circuit, each.source):
+                teller = each.source
+            found[at] = teller
+    return found
+
+
 class NestedRounds:
     """The timelines of the nodes of a recursion by rounds."""
 
@@ -97,50 +119,61 @@ class NestedRounds:
         nodes = circuit.nodes
         self.timelines: dict[NodeId, Timeline] = {}  # of the nodes that are looked up
         self.sums: dict[NodeId, Timeline] = {}  # of the sources of distincts, by distinct
+        self.told: dict[NodeId, Timeline] = {}  # of what distincts and groups tell
         self.groups: dict[NodeId, TimelineGroup] = {}
         self.joiners: dict[NodeId, Joiner] = {}
-        looked_up = _looked_up(circuit, imported)
         self.work = max(_LEAST_WORK, sum(b.length for each in recorded.values() for _, b in each))
+        looked_up = _looked_up(circuit, imported)
+        self.shared = {at: teller for at, teller in _told_to(circuit).items() if at in looked_up}
+        self.late = set(self.shared.values())  # what they tell is that of the variable, a round later
         for at, node in enumerate(nodes):
-            if isinstance(node, DeltaDistinct):
-                self.sums[at] = _told(Timeline(node.schema), recorded.get(node.source, ()))
-                self.timelines[at] = _told(Timeline(node.schema, self.sums[at].table), recorded.get(at, ()))
+            if isinstance(node, DeltaDistinct) and not _is_set(circuit, node.source):
+                self.sums[at] = Timeline(node.schema).load(recorded.get(node.source, ()))
+                self.told[at] = self.sums[at].distinct(self.shift(at))
             elif isinstance(node, DeltaGroup):
-                self.groups[at] = TimelineGroup(node, self.timelines[node.source], evaluator.values)
-                self.timelines[at] = _told(self.groups[at].told, recorded.get(at, ()))
-            elif at in looked_up:
-                self.timelines[at] = _told(Timeline(node.schema), recorded.get(at, ()))
+                self.told[at] = Timeline(node.schema).load(recorded.get(at, ()), self.shift(at))
+            if at in self.told and not self.shift(at):
+                self.timelines[at] = self.told[at]
+            elif at in looked_up and at not in self.shared:
+                self.timelines[at] = Timeline(node.schema).load(recorded.get(at, ()))
             if isinstance(node, Join | DeltaJoin):
                 self.joiners[at] = Joiner(node, [nodes[term.source].schema for term in node.terms], evaluator)
+        self.timelines |= {at: self.told[teller] for at, teller in self.shared.items()}
+        for at, node in enumerate(nodes):
+            if isinstance(node, DeltaGroup):
+                source = self.timelines[node.source]
+                self.groups[at] = TimelineGroup(node, source, self.told[at], self.shift(at), evaluator.values)
         read_by = readers(circuit)
         self.downstream = {at: sorted(downstream(read_by, at)) for at in range(len(nodes))}
         self.inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
         self._last = last  # as of the last commit
         self.commit()
 
+    def shift(self, at: NodeId) -> int:
+        """The number of rounds that the timeline of what a node tells is late."""
+        return int(at in self.late)
+
     def all_timelines(self) -> list[Timeline]:
-        """The timelines of all nodes."""
-        return [*self.timelines.values(), *self.sums.values()]
+        """The timelines of all nodes, each once."""
+        every = (*self.timelines.values(), *self.told.values(), *self.sums.values())
+        return list({id(timeline): timeline for timeline in every}.values())
 
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._last = self.last
         for timeline in self.all_timelines():
             timeline.commit()
-        for at, timeline in self.timelines.items():
-            forget_ghosts([timeline, self.sums[at]] if at in self.sums else [timeline])
+        sharing: dict[int, list[Timeline]] = {}
+        for timeline in self.all_timelines():
+            sharing.setdefault(id(timeline.table), []).append(timeline)
+        for timelines in sharing.values():
+            forget_ghosts(timelines)
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
         self.last = self._last
         for timeline in self.all_timelines():
             timeline.rollback()
-
-
-def _told(timeline: Timeline, changes: Sequence[tuple[int, Batch]]) -> Timeline:
-    for time, batch in changes:
-        timeline.add(batch, time)
-    return timeline
 
 
 class NestedEpoch:
@@ -158,6 +191,7 @@ class NestedEpoch:
         self._later: dict[int, dict[NodeId, list[Batch]]] = {}  # what joins give in later rounds
         self._visits: dict[int, dict[NodeId, list[Array]]] = {}  # rows of distincts, and groups
         self._keys: dict[NodeId, RowTable] = {}  # of groups
+        self._ahead: list[tuple[Timeline, Array, Array]] = []  # what was told for the next round
 
     def run(self) -> dict[str, Batch]:
         """The net changes of the relations. Raises GivenUp where evaluating anew is as good, or may be needed
@@ -196,6 +230,9 @@ class NestedEpoch:
         outputs = walk(self.circuit, self, sorted(reached))
         self._later.pop(self._time, None)
         self._visits.pop(self._time, None)
+        for timeline, rows, change in self._ahead:
+            timeline.add_rows(rows, change, self._time + 1)
+        self._ahead.clear()
         return outputs
 
     # ------------------------------------------------------------- operators
@@ -266,7 +303,9 @@ class NestedEpoch:
         return TimelineBeforeView(timeline, self._time, unseen)
 
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
-        sums, told = self.state.sums[at], self.state.timelines[at]
+        if at not in self.state.sums:
+            return change
+        sums = self.state.sums[at]
         visited = self._visits.get(self._time, {}).pop(at, [])
         if change is not None and change.length:
             visited.append(sums.add(change, self._time))
@@ -274,10 +313,21 @@ class NestedEpoch:
             return None
         rows = np.unique(np.concatenate(visited))
         self._work += len(rows)
-        missing, weights, later, times = sums.missing_presence(told, rows, self._time)
-        told.add_rows(missing, weights, self._time)
+        told, shift = self.state.told[at], self.state.shift(at)
+        missing, weights, later, times = sums.missing_presence(told, rows, self._time, shift)
         self._visit(at, later, times)
-        return Batch(told.table.columns_at(missing), len(missing), weights) if len(missing) else None
+        return self._tell(at, missing, weights)
+
+    def _tell(self, at: NodeId, rows: Array, change: Array) -> Batch | None:
+        """Gives rows of the table of what a node told, with their changes, and notes that they are told."""
+        if not len(rows):
+            return None
+        told = self.state.told[at]
+        if at in self.state.late:
+            self._ahead.append((told, rows, change))
+        else:
+            told.add_rows(rows, change, self._time)
+        return Batch(told.table.columns_at(rows), len(rows), change)
 
     def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
         keys = self._keys.setdefault(at, RowTable(node.keys))
@@ -287,10 +337,10 @@ class NestedEpoch:
         if not visited:
             return None
         groups = np.unique(np.concatenate(visited))
-        missing, later, times, looked_at = self.state.groups[at].visit(keys, groups, self._time)
-        self._work += looked_at
-        self._visit(at, later, times)
-        return missing if missing.length else None
+        visit = self.state.groups[at].visit(keys, groups, self._time)
+        self._work += visit.looked_at
+        self._visit(at, visit.again, visit.times)
+        return self._tell(at, visit.missing, visit.change)
 
     def _visit(self, at: NodeId, items: Array, times: Array) -> None:
         """Notes that rows or groups are to be visited in later rounds."""
@@ -306,9 +356,8 @@ class NestedEpoch:
         raise TypeError("a recursion stands inside a recursion")
 
     def keep(self, at: int, change: Batch | None) -> None:
-        node = self.circuit.nodes[at]
-        if change is None or isinstance(node, DeltaDistinct | DeltaGroup | Output):
+        state, timeline = self.state, self.state.timelines.get(at)
+        if timeline is None or change is None or at in state.shared or timeline is state.told.get(at):
             return
-        timeline = self.state.timelines.get(at)
-        if timeline is not None and change.length:
+        if change.length:
             timeline.add(change, self._time)

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from ..schema import Array, Schema
-from .arrays import grow
+from .arrays import grow, lengthen
 from .batch import Batch
 from .index import Index
 from .kernels import timelinesbyround as kernels
@@ -61,14 +61,16 @@ class Timeline:
         count = kernels.count_entries(*chains, rows, time) + (len(rows) if constant else 0)
         return kernels.expand_entries(*chains, rows, time, constant, count)  # type: ignore[no-any-return]
 
-    def missing_presence(self, told: Timeline, rows: Array, time: int) -> tuple[Array, Array, Array, Array]:
+    def missing_presence(
+        self, told: Timeline, rows: Array, time: int, shift: int = 0
+    ) -> tuple[Array, Array, Array, Array]:
         """What *distinct* of this has to tell in a round, given what it `told`: the rows, their changes, rows
-        to visit later and the rounds in which. `told` shares the table."""
+        to visit later and the rounds in which. `told` shares the table, and is `shift` rounds late."""
         self._grow()
         told._grow()
         return kernels.missing_presence(  # type: ignore[no-any-return]
             self.head, self.following, self.when, self.weight,
-            told.head, told.following, told.when, told.weight, rows, time,
+            told.head, told.following, told.when, told.weight, rows, time, time + shift,
         )  # fmt: skip
 
     # ------------------------------------------------------------- changing
@@ -91,6 +93,30 @@ class Timeline:
             self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
         )
         self._log.append((entries, changes))
+
+    def load(self, changes: Sequence[tuple[int, Batch]], shift: int = 0) -> Timeline:
+        """Adds the changes of rounds, in order, `shift` rounds later; they stay. Returns the timeline."""
+        room = sum(batch.length for _, batch in changes)
+        for name in ("following", "when", "weight"):
+            lengthen(self, name, self.used + room)
+        for time, batch in changes:
+            self.add(batch, time + shift)
+            self._log.clear()
+        self._compacted = self.used
+        return self
+
+    def distinct(self, shift: int) -> Timeline:
+        """The timeline of *distinct* of this, `shift` rounds later. It shares the table."""
+        told = Timeline(self.schema, self.table)
+        self._grow()
+        told._grow()
+        for name in ("following", "when", "weight"):
+            lengthen(told, name, self.used)
+        told.used = told._compacted = kernels.presence_of(
+            self.head, self.following, self.when, self.weight, self.table.size, shift,
+            told.head, told.following, told.when, told.weight,
+        )  # fmt: skip
+        return told
 
     def _grow(self) -> None:
         grow(self, "head", self.table.size, -1)

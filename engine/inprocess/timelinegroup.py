@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -15,17 +15,30 @@ from .table import RowTable
 from .timeline import Timeline
 
 
+class Visit(NamedTuple):
+    """What is missing in a round: rows of the table of what was told, and their changes; the groups to visit
+    again, the rounds in which; and the number of rows that were looked at."""
+
+    missing: Array
+    change: Array
+    again: Array
+    times: Array
+    looked_at: int
+
+
 class TimelineGroup:
     """The output of one Group node, and the visits of its keys."""
 
-    def __init__(self, node: DeltaGroup, source: Timeline, values: Values) -> None:
+    def __init__(
+        self, node: DeltaGroup, source: Timeline, told: Timeline, shift: int, values: Values
+    ) -> None:
+        """`told` is the timeline of the output, `shift` rounds late."""
         self.node, self.source, self.values = node, source, values
-        self.told = Timeline(node.schema)
+        self.told, self.shift = told, shift
         self.positions = tuple(range(node.keys))
 
-    def visit(self, keys: RowTable, groups: Array, time: int) -> tuple[Batch, Array, Array, int]:
-        """What is missing of these groups of `keys` in a round. Returns the change, the groups to visit
-        later, the rounds in which, and the number of rows that were looked at."""
+    def visit(self, keys: RowTable, groups: Array, time: int) -> Visit:
+        """Visits these groups of `keys` in a round."""
         columns = keys.columns_at(groups)
         index = self.source.index(self.positions)
         places = index.groups(columns, len(groups))
@@ -38,8 +51,8 @@ class TimelineGroup:
         present = np.flatnonzero(there > 0)
         new = self._results(columns, left[present], rows[present])
         held, weights = self._held(columns, len(groups), time)
-        change = self._difference(new, held, weights, time)
-        return change, groups[again], soonest[again], len(rows) + len(held)
+        missing, change = self._difference(new, held, weights)
+        return Visit(missing, change, groups[again], soonest[again], len(rows) + len(held))
 
     def _results(self, keys: tuple[Array, ...], left: Array, rows: Array) -> Batch:
         """The rows of the groups, given the members present, group after group."""
@@ -63,20 +76,18 @@ class TimelineGroup:
         index = self.told.index(self.positions)
         places = index.groups(keys, length)
         _, rows = index.expand(places, index.matches(places))
-        weights, _ = self.told.at(rows, time)
+        weights, _ = self.told.at(rows, time + self.shift)
         held = np.flatnonzero(weights)
         return rows[held], weights[held]
 
-    def _difference(self, new: Batch, held: Array, weights: Array, time: int) -> Batch:
-        """The new rows without those held, told from now on."""
+    def _difference(self, new: Batch, held: Array, weights: Array) -> tuple[Array, Array]:
+        """The new rows without those held: rows of the table of what was told, and their changes."""
         come = self.told.table.insert(new.columns, new.length)
         rows, places = np.unique(np.concatenate([held, come]), return_inverse=True)
         change = np.zeros(len(rows), np.int64)
         np.add.at(change, places, np.concatenate([-weights, np.ones(len(come), np.int64)]))
         some = np.flatnonzero(change)
-        rows, change = rows[some], change[some]
-        self.told.add_rows(rows, change, time)
-        return Batch(self.told.table.columns_at(rows), len(rows), change)
+        return rows[some], change[some]
 
 
 class _Present:

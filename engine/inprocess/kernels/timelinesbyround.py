@@ -114,9 +114,10 @@ def missing_presence(
     told_weight: Any,
     rows: Any,
     time: int,
+    told_time: int,
 ) -> Any:
-    """`nestedtime.missing` of *distinct*, row by row. Returns (rows, their changes, rows to visit later, the
-    rounds in which)."""
+    """`nestedtime.missing` of *distinct*, row by row; what was told in the round is at `told_time`. Returns
+    (rows, their changes, rows to visit later, the rounds in which)."""
     out = np.empty(rows.shape[0], np.int64)
     change = np.empty(rows.shape[0], np.int64)
     later = np.empty(rows.shape[0], np.int64)
@@ -137,7 +138,7 @@ def missing_presence(
         told = 0
         at = told_head[row]
         while at >= 0:
-            if told_when[at] <= time:
+            if told_when[at] <= told_time:
                 told += told_weight[at]
             at = told_following[at]
         missing = (1 if total > 0 else 0) - told
@@ -150,6 +151,47 @@ def missing_presence(
             later_time[scheduled] = following_time
             scheduled += 1
     return out[:found], change[:found], later[:scheduled], later_time[:scheduled]
+
+
+@kernel
+def presence_of(
+    head: Any,
+    following: Any,
+    when: Any,
+    weight: Any,
+    rows: int,
+    shift: int,
+    told_head: Any,
+    told_following: Any,
+    told_when: Any,
+    told_weight: Any,
+) -> int:
+    """The timelines of *distinct* of the rows 0 .. rows - 1, `shift` rounds later. Returns the number of
+    entries, not more than the rows have."""
+    used = 0
+    for row in range(rows):
+        total = 0
+        at = head[row]
+        while at >= 0:
+            total += weight[at]
+            at = following[at]
+        last = -1
+        at = head[row]
+        while at >= 0:
+            before = total - weight[at]
+            if (total > 0) != (before > 0):
+                told_when[used] = when[at] + shift
+                told_weight[used] = 1 if total > 0 else -1
+                told_following[used] = -1
+                if last < 0:
+                    told_head[row] = used
+                else:
+                    told_following[last] = used
+                last = used
+                used += 1
+            total = before
+            at = following[at]
+    return used
 
 
 @kernel
