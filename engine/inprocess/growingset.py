@@ -17,7 +17,7 @@ from . import sharing
 from .batch import Batch, TableColumns
 from .index import Index, all_alike
 from .table import RowTable
-from .views import Groups, Part, expected, whole_row
+from .views import ALL, Part, TableView
 
 
 class GrowingSet:
@@ -111,40 +111,26 @@ class GrowingSet:
         return np.searchsorted(steps, np.arange(self.table.size), side="right").astype(np.int64)
 
 
-class GrowingSetView:
+class GrowingSetView(TableView):
     """The rows of a growing set with ids below `limit`; with their births, if these are given."""
 
     def __init__(self, relation: GrowingSet, limit: int, births: Array | None = None) -> None:
-        self.relation, self.limit, self.births = relation, limit, births
+        super().__init__(relation)
+        self.limit, self.births = limit, births
+        self._below = ALL if limit >= relation.high else limit
 
     @property
     def size(self) -> int:
         return self.limit
 
-    def fanout(self, positions: tuple[Position, ...]) -> float:
-        relation = self.relation
-        return expected(self.limit, relation.indexes, positions, len(relation.schema))
+    def below(self, positions: tuple[Position, ...]) -> int:
+        return self._below
 
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
-        if whole_row(positions, self.relation.schema):
-            rows = self.relation.table.find(keys, length)
-            return (np.where(rows < self.limit, rows, -1),), length
-        index = self.relation.index(positions)
-        groups = index.groups(keys, length)
-        return (groups,), index.matches(groups)
+    def seen(self, rows: Array) -> Array:
+        return np.where(rows < self.limit, rows, -1)
 
-    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
-        if whole_row(positions, self.relation.schema):
-            left = np.flatnonzero(groups[0] >= 0)
-            rows = groups[0][left]
-        else:
-            index = self.relation.index(positions)
-            below = None if self.limit >= index.size else self.limit
-            left, rows = index.expand(groups[0], total, below)
-        times = None if self.births is None else self.births[rows]
-        return [Part(left, rows, self.relation.table, None, times)]
+    def part(self, left: Array, rows: Array) -> Part:
+        return Part(left, rows, self.table, None, None if self.births is None else self.births[rows])
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")

@@ -86,11 +86,15 @@ class Index:
 
     # ------------------------------------------------------------- lookups
 
-    def groups(self, columns: Sequence[Array], length: int) -> Array:
-        """The group of each key, -1 for a key never seen."""
+    def searched(self) -> RowTable:
+        """The table of the keys: an id there is a group."""
         if self._faulty or self._chained_faulty:
             raise FaultyKey
-        return self.keys.find(columns, length)
+        return self.keys
+
+    def groups(self, columns: Sequence[Array], length: int) -> Array:
+        """The group of each key, -1 for a key never seen."""
+        return self.searched().find(columns, length)
 
     def matches(self, groups: Array) -> int:
         """The number of rows in all groups together."""
@@ -101,6 +105,10 @@ class Index:
         if below is None:
             return postings.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
         return postings.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
+
+    def stretches(self) -> tuple[Array, Array, Array]:
+        """Where each group's row ids are, as kernels read it: first, count, slab."""
+        return self._first, self._count, self._slab
 
     # ------------------------------------------------------------- changes
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
 
@@ -13,15 +14,16 @@ from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..derived import DerivedKey, Position, derived_keys
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
-from . import sharing
+from . import fused, sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
 from .sharing import Unshared
 from .steps import Evaluator
+from .table import RowTable
 from .timeline import TimelineBeforeView, TimelineView
 from .valuation import Valuation, append
-from .views import View
+from .views import Groups, Part, TableView, View
 
 CHUNK = 1 << 15  # rows that one pass of a plan starts from, at most
 LEAST = 1 << 10  # the same, at least
@@ -49,11 +51,18 @@ class Joiner:
         self._plans: dict[int | None, tuple[tuple[int, ...], tuple[PlanStep, ...]]] = {}
         self._unshared = 0  # times that a step had to leave its thread
 
-    def run(self, start: int | None, batch: Batch | None, views: Sequence[View | None]) -> Iterator[Batch]:
+    def run(
+        self,
+        start: int | None,
+        batch: Batch | None,
+        views: Sequence[View | None],
+        held: RowTable | None = None,
+    ) -> Iterator[Batch]:
         """The join of a batch in place of term `start` with what the views show of the other terms.
 
         `start` None: no term is replaced and the valuation starts empty. A negated start enters with
-        the sign reversed. Gives batches of the output columns, not consolidated.
+        the sign reversed. Gives batches of the output columns, not consolidated. `held`: only new rows of a
+        set are asked for, so those of this table may be left out, and weights and times, too.
         """
         self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
@@ -67,21 +76,26 @@ class Joiner:
                 for first in range(at, stop, size)
             ]
             given = 0
-            for out in self._wave(start, parts, views):
+            for out in self._wave(start, parts, views, held):
                 given += out.length
                 yield out
             size = max(min(CHUNK, ROOM * (stop - at) // max(given, 1)), LEAST)
             at = stop
 
     def _wave(
-        self, start: int | None, parts: Sequence[Batch | None], views: Sequence[View | None]
+        self,
+        start: int | None,
+        parts: Sequence[Batch | None],
+        views: Sequence[View | None],
+        held: RowTable | None,
     ) -> Iterator[Batch]:
         """The joins of some chunks, in their order. Threads share them where none but kernels run."""
         outcomes: Sequence[_Begun | BaseException | None] = [None] * len(parts)
         if len(parts) > 1 and sharing.workers() > 1 and self._unshared < PATIENCE:
             steps = self._plan(start, views)
             if all(map(_is_shareable, steps)) and all(map(_is_steady, views)):
-                outcomes = sharing.run_all([partial(self._begin, steps, start, p, views) for p in parts])
+                begin = partial(self._begin, steps, start, views, held)
+                outcomes = sharing.run_all([partial(begin, part) for part in parts])
                 interrupt.check()
         for number, part in enumerate(parts):
             outcome = outcomes[number]
@@ -94,17 +108,18 @@ class Joiner:
             self._unshared += isinstance(outcome, Unshared)
             if outcome is not None:
                 outcomes = [None] * len(parts)
-            yield from self._chunk(start, part, views)
+            yield from self._chunk(start, part, views, held)
 
     def _begin(
         self,
         steps: tuple[PlanStep, ...],
         start: int | None,
-        part: Batch | None,
         views: Sequence[View | None],
+        held: RowTable | None,
+        part: Batch | None,
     ) -> _Begun:
         """The first batches of a chunk, as many as may wait for their turn, and the rest."""
-        rest = self._grow(steps, 0, self._first(start, part), views)
+        rest = self._grow(steps, 0, self._first(start, part), views, held)
         given: list[Batch] = []
         room = ROOM
         for out in rest:
@@ -114,16 +129,22 @@ class Joiner:
                 break
         return given, rest
 
-    def _chunk(self, start: int | None, part: Batch | None, views: Sequence[View | None]) -> Iterable[Batch]:
+    def _chunk(
+        self,
+        start: int | None,
+        part: Batch | None,
+        views: Sequence[View | None],
+        held: RowTable | None,
+    ) -> Iterable[Batch]:
         chunk = self._first(start, part)
         if not self.node.steps:
-            return self._grow(self._plan(start, views), 0, chunk, views)
+            return self._grow(self._plan(start, views), 0, chunk, views, held)
         while True:
             late, faulty = len(self._late), len(self._faulty)
             try:
                 # A fault may come from a row that the rest of the body excludes: the
                 # step is put off to the end, and if it faults there too the fault is real.
-                return list(self._grow(self._plan(start, views), 0, chunk, views))
+                return list(self._grow(self._plan(start, views), 0, chunk, views, held))
             except RowFault:
                 if len(self._late) == late:
                     raise
@@ -195,9 +216,25 @@ class Joiner:
                 self._faulty.clear()
                 self._plans.clear()
 
+    @contextmanager
+    def _faulty_keys(self, step: LookUp) -> Iterator[None]:
+        """Notes the derived columns by which the step's term cannot be looked up, if one faults."""
+        try:
+            yield
+        except FaultyKey:
+            self._faulty.update((step.term, p) for p in step.positions if not isinstance(p, int))
+            raise
+
     def _grow(
-        self, steps: tuple[PlanStep, ...], at: int, rows: Valuation, views: Sequence[View | None]
+        self,
+        steps: tuple[PlanStep, ...],
+        at: int,
+        rows: Valuation,
+        views: Sequence[View | None],
+        held: RowTable | None,
+        known: tuple[Groups, int] | None = None,
     ) -> Iterator[Batch]:
+        """What the steps from `at` on make of rows; `known` are the groups of the first of them."""
         for number in range(at, len(steps)):
             if rows.length == 0:
                 return
@@ -221,26 +258,70 @@ class Joiner:
             else:
                 view = views[step.term]
                 assert view is not None
-                keys = [rows.variables[v][1] for v in step.keys]
-                try:
-                    groups, total = view.groups(step.positions, keys, rows.length)
-                except FaultyKey:
-                    self._faulty.update((step.term, p) for p in step.positions if not isinstance(p, int))
-                    raise
+                if known is None:
+                    keys = [rows.variables[v][1] for v in step.keys]
+                    with self._faulty_keys(step):
+                        known = view.groups(step.positions, keys, rows.length)
+                groups, total = known
+                known = None
+                if total == 0:
+                    return
+                done = yield from self._ahead(steps, number, rows, views, held, groups, total)
+                if done:
+                    if done < rows.length:
+                        yield from self._grow(steps, number, rows.slice(done, rows.length), views, held)
+                    return
                 if total > MOST and rows.length > 1:
                     sharing.safe_point()
                     half = rows.length // 2
-                    yield from self._grow(steps, number, rows.slice(0, half), views)
-                    yield from self._grow(steps, number, rows.slice(half, rows.length), views)
+                    yield from self._grow(steps, number, rows.slice(0, half), views, held)
+                    yield from self._grow(steps, number, rows.slice(half, rows.length), views, held)
                     return
-                if total == 0:
-                    return
-                rows = self._joined(step, rows, view.expand(step.positions, groups, total))
+                rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
         if rows.length:
             columns = tuple(rows.variables[v][1] for v in self.node.output)
             yield Batch(columns, rows.length, rows.weights, rows.times)
 
-    def _joined(self, step: LookUp, rows: Valuation, parts: list) -> Valuation:  # type: ignore[type-arg]
+    def _ahead(
+        self,
+        steps: tuple[PlanStep, ...],
+        number: int,
+        rows: Valuation,
+        views: Sequence[View | None],
+        held: RowTable | None,
+        groups: Groups,
+        total: int,
+    ) -> Generator[Batch, None, int]:
+        """Runs a look-up together with what comes after it, if that fits. Gives what the whole plan gives,
+        and returns the number of rows for which it is done."""
+        step, following = steps[number], steps[number + 1] if number + 1 < len(steps) else None
+        assert isinstance(step, LookUp)
+        view = views[step.term]
+        if not isinstance(view, TableView) or not fused.fits(step, view, total):
+            return 0
+        if following is None:
+            if held is None:
+                return 0
+            return (yield from fused.new(step, view, groups[0], total, rows, held, self.node.output))
+        after = views[following.term] if isinstance(following, LookUp) else None
+        if not isinstance(following, LookUp) or not isinstance(after, TableView):
+            return 0
+        found = fused.found(
+            step, view, groups[0], total, rows, after.keys(following.positions), following.keys
+        )
+        while True:
+            try:
+                part, ids = next(found)
+            except StopIteration as stop:
+                reached: int = stop.value
+                return reached
+            some = self._joined(step, rows, [part], following.keep)
+            known = after.places(following.positions, ids)
+            yield from self._grow(steps, number + 1, some, views, held, known)
+
+    def _joined(
+        self, step: LookUp, rows: Valuation, parts: Sequence[Part], keep: frozenset[str]
+    ) -> Valuation:
         schema = self.schemas[step.term]
         found = []
         for part in parts:
@@ -251,9 +332,9 @@ class Joiner:
                 left, right = left[same], right[same]
                 weights = None if weights is None else weights[same]
                 times = None if times is None else times[same]
-            out = rows.take(left, step.keep)
+            out = rows.take(left, keep)
             for position, name in step.binds:
-                if name in step.keep:
+                if name in keep:
                     out.variables[name] = (schema[position], part.table.column_at(right, position))
             if weights is not None:
                 out.weights = weights if out.weights is None else out.weights * weights

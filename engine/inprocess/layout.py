@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import overload
 
 import numpy as np
 
@@ -54,6 +55,32 @@ class Layout:
     def ranges(self) -> list[tuple[int, int]]:
         """The least and greatest value that each column can hold."""
         return [(f.offset, f.offset + f.mask) for f in self.fields]
+
+
+class PackedColumns(Sequence[Array]):
+    """The columns of packed words, unpacked when first read."""
+
+    def __init__(self, layout: Layout, words: Array) -> None:
+        self.layout, self.words = layout, words
+        self._read: dict[int, Array] = {}
+
+    def __len__(self) -> int:
+        return len(self.layout.fields)
+
+    @overload
+    def __getitem__(self, position: int) -> Array: ...
+
+    @overload
+    def __getitem__(self, position: slice) -> tuple[Array, ...]: ...
+
+    def __getitem__(self, position: int | slice) -> Array | tuple[Array, ...]:
+        if isinstance(position, slice):
+            return tuple(self[k] for k in range(*position.indices(len(self))))
+        if not 0 <= position < len(self):
+            raise IndexError(position)
+        if position not in self._read:
+            self._read[position] = self.layout.column(self.words, position)
+        return self._read[position]
 
 
 def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:

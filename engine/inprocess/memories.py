@@ -20,6 +20,7 @@ from .history import History, HistoryView
 from .interner import encode_rows
 from .join import Joiner
 from .steps import Evaluator
+from .table import RowTable
 from .views import EmptyView, Readable, StoreView, View, before, meets_nothing, was_empty
 
 CHUNK = 1 << 20  # rows of a delta that a rule is run from at once
@@ -57,8 +58,13 @@ class GrowingSets:
         if meets_nothing(rule.node.terms, views):
             return
         for batch in self._delta(None if start is None else rule.sources[start]):
-            for head, derived in _run(rule, start, batch, views):
+            for head, derived in _run(rule, start, batch, views, self._held(rule)):
                 self._relations[head].grow(derived)
+
+    def _held(self, rule: FixpointRule[Joiner]) -> RowTable | None:
+        """The table of the relation that all rows of a rule's join go into as they are, if it is one."""
+        ((head, linear), *others) = rule.heads
+        return None if others or linear else self._relations[head].table
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
@@ -212,10 +218,14 @@ def _chunks(relation: GrowingSet, start: int, stop: int, births: Array | None = 
 
 
 def _run(
-    rule: FixpointRule[Joiner], start: int | None, batch: Batch | None, views: Sequence[View | None]
+    rule: FixpointRule[Joiner],
+    start: int | None,
+    batch: Batch | None,
+    views: Sequence[View | None],
+    held: RowTable | None = None,
 ) -> Iterator[tuple[str, Batch]]:
     """The rows of the heads that the join gives; see `Joiner.run`."""
-    for found in rule.join.run(start, batch, views):
+    for found in rule.join.run(start, batch, views, held):
         for head, linear in rule.heads:
             if not linear:
                 yield head, found

@@ -64,9 +64,9 @@ class _QueryView(StoreView):
         self._built: dict[tuple[Position, ...], Index] = {}
 
     def index(self, positions: tuple[Position, ...]) -> Index:
-        if positions in self.store.indexes:
-            return self.store.indexes[positions]
+        if positions in self.relation.indexes:
+            return self.relation.indexes[positions]
         with sharing.building:
             if positions not in self._built:
-                self._built[positions] = Index(self.store.table, positions, self.store.rows())
+                self._built[positions] = Index(self.relation.table, positions, self.relation.rows())
         return self._built[positions]

@@ -12,7 +12,7 @@ from ..schema import Array
 from . import sharing
 from .arrays import LARGE, grow, lengthen
 from .kernels import hashing
-from .layout import Layout, bounds, fit
+from .layout import Layout, PackedColumns, bounds, fit
 
 if TYPE_CHECKING:
     from .derivedcolumns import DerivedValues
@@ -63,6 +63,24 @@ class RowTable:
     def columns_at(self, rows: Array) -> tuple[Array, ...]:
         """All columns of the rows with these ids."""
         return tuple(self.column_at(rows, k) for k in range(self.arity))
+
+    @property
+    def layout(self) -> Layout | None:
+        """How rows are packed; None: rows are wide, or the table has not had any yet."""
+        return None if self._untouched and self.arity else self._layout
+
+    @property
+    def words(self) -> Array:
+        """The packed rows by id; refer to it in passing only, for it may have to grow where it lies."""
+        return self._words
+
+    def slots(self) -> tuple[Array, int]:
+        """The hash set of the packed rows, and the number of bits of a place in it."""
+        return self._slots, self._bits
+
+    def numbered_slots(self) -> tuple[Array, Array, int]:
+        """The hash set of the packed rows, the id at each place, and the number of bits of a place."""
+        return self._slots, self._numbered(), self._bits
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
         """The ids of rows; -1 for a row that the table does not hold."""
@@ -135,6 +153,8 @@ class RowTable:
         """The packed words of new rows, after making the layout wide enough; None for wide rows."""
         if self._layout is None:
             return None
+        if isinstance(columns, PackedColumns) and columns.layout is self._layout:
+            return columns.words
         if not self._untouched or not self.arity:
             words, misfits = self._layout.pack(columns, length)
             if not misfits:

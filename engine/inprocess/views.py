@@ -31,6 +31,8 @@ class Part:
 
 Groups: TypeAlias = tuple[Array, ...]
 
+ALL = 1 << 62  # more than any row id
+
 
 class View(Protocol):
     """One version of a relation's contents."""
@@ -107,49 +109,93 @@ class Readable(Protocol):
         """The ids of the rows present."""
 
 
-class StoreView:
-    """A store as it is now."""
+class TableView:
+    """A version of the contents of one table that each look-up finds in one index, or, by all columns, in the
+    table itself."""
 
-    def __init__(self, store: Readable, weighted: bool) -> None:
-        self.store = store
-        self.weighted = weighted
+    def __init__(self, relation: Readable) -> None:
+        self.relation = relation
+
+    @property
+    def table(self) -> RowTable:
+        """The rows that were ever there."""
+        return self.relation.table
 
     @property
     def size(self) -> int:
-        return self.store.present
+        raise NotImplementedError
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns."""
-        return self.store.index(positions)
+        return self.relation.index(positions)
+
+    def below(self, positions: tuple[Position, ...]) -> int:
+        """The row id at which the rows of the arrangement end that are seen."""
+        return ALL
+
+    def seen(self, rows: Array) -> Array:
+        """The row ids, -1 in place of a row that is not seen."""
+        return rows
+
+    def part(self, left: Array, rows: Array) -> Part:
+        """Matches with these positions and row ids."""
+        raise NotImplementedError
+
+    def whole(self, positions: tuple[Position, ...]) -> bool:
+        """Whether a look-up by these columns is of a row."""
+        return whole_row(positions, self.relation.schema)
+
+    def keys(self, positions: tuple[Position, ...]) -> RowTable:
+        """The table in which a look-up by these columns finds its keys."""
+        return self.table if self.whole(positions) else self.index(positions).searched()
+
+    def places(self, positions: tuple[Position, ...], ids: Array) -> tuple[Groups, int]:
+        """What `groups` gives for keys with these ids in `keys`."""
+        if self.whole(positions):
+            return (self.seen(ids),), len(ids)
+        return (ids,), self.index(positions).matches(ids)
 
     def fanout(self, positions: tuple[Position, ...]) -> float:
-        return expected(self.store.present, self.store.indexes, positions, len(self.store.schema))
+        return expected(self.size, self.relation.indexes, positions, len(self.relation.schema))
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
-        if whole_row(positions, self.store.schema):
-            rows = self.store.table.find(keys, length)
-            if self.store.weights is not None and self.store.table.size:
-                rows = np.where((rows >= 0) & (self.store.weights[rows] != 0), rows, -1)
-            return (rows,), length
-        index = self.index(positions)
-        groups = index.groups(keys, length)
-        return (groups,), index.matches(groups)
+        return self.places(positions, self.keys(positions).find(keys, length))
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
-        if whole_row(positions, self.store.schema):
+        if self.whole(positions):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
         else:
-            left, rows = self.index(positions).expand(groups[0], total)
-        weights = None
-        if self.weighted and self.store.weights is not None:
-            weights = self.store.weights[rows]
-        return [Part(left, rows, self.store.table, weights)]
+            below = self.below(positions)
+            left, rows = self.index(positions).expand(groups[0], total, None if below == ALL else below)
+        return [self.part(left, rows)]
+
+
+class StoreView(TableView):
+    """A store as it is now."""
+
+    def __init__(self, store: Readable, weighted: bool) -> None:
+        super().__init__(store)
+        self.weighted = weighted
+
+    @property
+    def size(self) -> int:
+        return self.relation.present
+
+    def seen(self, rows: Array) -> Array:
+        weights = self.relation.weights
+        if weights is None or not self.table.size:
+            return rows
+        return np.where((rows >= 0) & (weights[rows] != 0), rows, -1)
+
+    def part(self, left: Array, rows: Array) -> Part:
+        weights = self.relation.weights
+        return Part(left, rows, self.table, weights[rows] if self.weighted and weights is not None else None)
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
-        found = self.store.weight_of(keys, length)
+        found = self.relation.weight_of(keys, length)
         return found if self.weighted else (found > 0).astype(np.int64)
 
 

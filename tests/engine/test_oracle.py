@@ -14,7 +14,7 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import grouping, history, store
+from ddlog.engine.inprocess import fused, grouping, history, store
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
@@ -45,6 +45,14 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 @given(circuits(), streams(), st.booleans())
 def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
     follow(circuit, InProcess(incrementalize(optimize(circuit) if optimized else circuit)), epochs)
+
+
+@thorough
+@given(any_circuits, streams())
+@settling
+def test_look_ups_fused_with_what_follows(circuit: Circuit, epochs: list[Changes]) -> None:
+    with mock.patch.multiple(fused, LEAST=1, ROOM=1, ROOM_NEW=1, WORK=1):
+        follow(circuit, InProcess(incrementalize(circuit)), epochs)
 
 
 def legal(multiset: dict[tuple, int], signed: list[tuple[tuple, int]]) -> list[tuple[tuple, int]]:

@@ -1,0 +1,69 @@
+"""Look-ups fused with what follows them: the same rows as without, whatever the ranges of the columns."""
+
+from __future__ import annotations
+
+from typing import Any
+from unittest import mock
+
+import numpy as np
+import pytest
+
+import ddlog
+from ddlog.engine.inprocess import fused
+
+PROGRAM = """
+input relation A(x: s64, y: s64)
+input relation B(x: s64, y: s64, z: s64)
+input relation C(y: s64, z: s64)
+output relation P(x: s64, z: s64)
+output relation Q(x: s64, r: s64, z: s64)
+output relation Pairs(x: s64, z: s64)
+output multiset Many(x: s64, z: s64)
+P(x, z) :- A(x, z).
+P(x, z) :- P(x, y), P(y, z).
+P(x, z) :- B(y, w, z), P(x, w), P(x, y).
+P(x, x) :- Q(x, r, y), C(y, r).
+Q(x, r, z) :- B(x, r, z).
+Q(x, r, z) :- P(x, y), Q(y, r, z).
+Q(z, z, x) :- Q(x, y, z), C(y, v), Q(z, v, _), not A(x, z).
+Pairs(x, z) :- A(x, y), C(y, z), C(z, w), A(w, x).
+Many(x, z) :- A(x, y), C(y, z), A(z, _).
+"""
+
+FAR = 1 << 61
+
+
+def facts(seed: int, values: list[int]) -> dict[str, list[tuple[Any, ...]]]:
+    """Random rows over these values."""
+    random = np.random.default_rng(seed)
+
+    def rows(count: int, arity: int) -> list[tuple[Any, ...]]:
+        return [tuple(values[k] for k in row) for row in random.integers(0, len(values), (count, arity))]
+
+    return {"A": rows(18, 2), "B": rows(25, 3), "C": rows(30, 2)}
+
+
+def outcomes(least: int, epochs: list[list[tuple[bool, str, tuple[Any, ...]]]]) -> list[Any]:
+    """What each epoch leaves, if look-ups of so many matches are fused."""
+    found: list[Any] = []
+    small = mock.patch.multiple(fused, LEAST=least, ROOM=100, ROOM_NEW=100, WORK=1000)
+    with small, ddlog.compile(PROGRAM).session() as session:
+        for changes in epochs:
+            for come, relation, row in changes:
+                (session.insert_rows if come else session.delete_rows)(relation, [row])
+            session.commit()
+            found.append({name: sorted(session[name].tuples()) for name in ("P", "Q", "Pairs", "Many")})
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_fused_look_ups_find_the_same_rows(seed: int) -> None:
+    small, wide = list(range(24)), [-FAR, -3, *range(20), 1 << 40, FAR]
+    first, more, last = facts(seed, small), facts(seed + 10, wide), facts(seed + 20, small)
+    epochs = [
+        [(True, name, row) for name, rows in first.items() for row in rows],
+        [(True, name, row) for name, rows in more.items() for row in rows[::4]],
+        [(False, name, row) for name, rows in first.items() for row in rows[::3]],
+        [(True, name, row) for name, rows in last.items() for row in rows],
+    ]
+    assert outcomes(1, epochs) == outcomes(1 << 60, epochs)
