@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from . import interrupt
-from .circuit import Circuit, Input, NodeId
+from .circuit import Circuit, Input, NodeId, Trace
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
@@ -69,7 +69,7 @@ class Epochs(Generic[G, B]):
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
         self._readers = readers(circuit)
-        self._downstream: dict[str, set[NodeId]] = {}  # of an input, found when it first changes
+        self._downstream: dict[tuple[str, ...], Sequence[NodeId]] = {}  # of inputs that change together
         self.committed = 0
 
     def run(
@@ -108,10 +108,13 @@ class Epochs(Generic[G, B]):
         """The nodes that may change, in order: in the first epoch all of them."""
         if epoch.first:
             return range(len(self._circuit.nodes))
-        active: set[NodeId] = set()
-        for name, parts in epoch.changes.items():
-            if any(self._length(batch) for batch, _ in parts):
-                if name not in self._downstream:
-                    self._downstream[name] = downstream(self._readers, self._inputs[name])
-                active |= self._downstream[name]
-        return sorted(active)
+        changing = tuple(
+            name for name, parts in epoch.changes.items() if any(self._length(batch) for batch, _ in parts)
+        )
+        if changing not in self._downstream:
+            active = set[NodeId]().union(
+                *(downstream(self._readers, self._inputs[name]) for name in changing)
+            )
+            traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
+            self._downstream[changing] = sorted(active - traces)
+        return self._downstream[changing]

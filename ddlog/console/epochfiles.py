@@ -18,7 +18,7 @@ from ..errors.facts import CannotWrite
 from ..errors.following import OutputOfAnotherRun
 from ..sessions.results import Changes
 from ..sessions.session import Session
-from .sinks import json_changes
+from .sinks import RowWriters, json_changes
 
 _FOLDER = re.compile(r"(\.?)epoch=(\d+)\Z")
 
@@ -27,7 +27,8 @@ class EpochFiles:
     """Writes the changes of some relations of a session below a directory."""
 
     def __init__(self, session: Session, names: Sequence[str], directory: Path) -> None:
-        self._session, self._names, self._home = session, frozenset(names), directory / "changes"
+        self._writers = RowWriters(session, "jsonl")
+        self._names, self._home = frozenset(names), directory / "changes"
 
     def continue_after(self, last: int) -> None:
         """Begins after the last recorded epoch, -1 if there is none. Raises DDlogError if the directory has
@@ -56,7 +57,7 @@ class EpochFiles:
                 return
             draft.mkdir()
             with (draft / "changes.jsonl").open("w", encoding="utf-8") as file:
-                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._session))
+                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._writers))
                 file.flush()
                 os.fsync(file.fileno())
 

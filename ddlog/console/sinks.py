@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Protocol, TextIO
@@ -17,6 +17,7 @@ from ..io.jsonfiles import json_writer
 from ..io.write import row_writer
 from ..sessions.results import Changes
 from ..sessions.session import Session
+from ..values.rows import Row
 
 _BUFFER = 1 << 12
 
@@ -61,15 +62,16 @@ class LineSink:
     """Prints changes as JSON lines, or as separated rows that begin with the name of their relation."""
 
     def __init__(self, session: Session, names: Sequence[str], format: str) -> None:
-        self._session, self._names, self._format = session, names, format
+        self._names, self._format = frozenset(names), format
+        self._writers = RowWriters(session, format)
 
     def __call__(self, changes: Changes) -> None:
         named = [name for name in changes if name in self._names]
         if self._format == "jsonl":
-            print_lines(json_changes(changes, named, self._session))
+            print_lines(json_changes(changes, named, self._writers))
         else:
             for name in named:
-                lines = _separated_lines(changes, name, self._session, self._format)
+                lines = _separated_lines(changes, name, self._writers)
                 separator = "," if self._format == "csv" else "\t"
                 print_lines(f"{name}{separator}{line}" for line in lines)
         sys.stdout.flush()
@@ -86,7 +88,7 @@ class FileSink:
         format: str,
         open_files: ExitStack,
     ) -> None:
-        self._session, self._format = session, format
+        self._writers, self._format = RowWriters(session, format), format
         self._files: dict[str, TextIO] = {}
         for relation in chosen:
             name = "changes.jsonl" if format == "jsonl" else f"{relation.name}.changes.{format}"
@@ -102,14 +104,12 @@ class FileSink:
         if self._format == "jsonl":
             named = [name for name in changes if name in self._files]
             for file in list(self._files.values())[:1]:
-                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._session))
+                file.writelines(f"{line}\n" for line in json_changes(changes, named, self._writers))
                 file.flush()
             return
         for name, file in self._files.items():
             if name in changes:
-                file.writelines(
-                    f"{line}\n" for line in _separated_lines(changes, name, self._session, self._format)
-                )
+                file.writelines(f"{line}\n" for line in _separated_lines(changes, name, self._writers))
             file.write("commit\n")
             file.flush()
 
@@ -122,20 +122,37 @@ def _open(path: Path) -> TextIO:
         raise DDlogError([CannotWrite(str(path), error.strerror or str(error))]) from None
 
 
-def json_changes(changes: Changes, names: Iterable[str], session: Session) -> Iterator[str]:
+class RowWriters:
+    """The functions that write the rows of each relation in a format, made when they are first asked for."""
+
+    def __init__(self, session: Session, format: str) -> None:
+        self._session, self.format = session, format
+        self._made: dict[str, Callable[[Row], str]] = {}
+
+    def __getitem__(self, name: str) -> Callable[[Row], str]:
+        if name not in self._made:
+            relation, typedefs = self._session.program.relations[name], self._session.typedefs
+            if self.format == "jsonl":
+                self._made[name] = json_writer(relation, typedefs)
+            else:
+                self._made[name] = row_writer(self.format, relation, typedefs)
+        return self._made[name]
+
+
+def json_changes(changes: Changes, names: Iterable[str], writers: RowWriters) -> Iterator[str]:
     """The changes as JSON lines, with a commit as the last line."""
     for name in names:
-        write = json_writer(session.program.relations[name], session.typedefs)
+        write, quoted = writers[name], json.dumps(name)
         for row, weight in changes.rows(name):
             word = "insert" if weight > 0 else "delete"
-            yield from [f'{{"{word}": {{{json.dumps(name)}: {write(row)}}}}}'] * abs(weight)
+            yield from [f'{{"{word}": {{{quoted}: {write(row)}}}}}'] * abs(weight)
     yield '{"commit": true}'
 
 
-def _separated_lines(changes: Changes, name: str, session: Session, format: str) -> Iterator[str]:
+def _separated_lines(changes: Changes, name: str, writers: RowWriters) -> Iterator[str]:
     """The changes of a relation as rows that begin with +1 or -1."""
-    write = row_writer(format, session.program.relations[name], session.typedefs)
-    separator = "," if format == "csv" else "\t"
+    write = writers[name]
+    separator = "," if writers.format == "csv" else "\t"
     for row, weight in changes.rows(name):
         line = f"{'+1' if weight > 0 else '-1'}{separator}{write(row)}".removesuffix("\n")
         yield from [line] * abs(weight)

@@ -177,8 +177,11 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         relations: Mapping[str, Relation],
         typedefs: Mapping[str, TypeDef],
         frame: Callable[[Delta], DataFrame],
+        texts: dict[str, Callable[[Row], str]] | None = None,
     ) -> None:
+        """`texts` keeps the writers of records from one commit to the next."""
         self._all, self._relations, self._typedefs, self._frame = deltas, relations, typedefs, frame
+        self._texts = {} if texts is None else texts
 
     @cached_property
     def _deltas(self) -> dict[str, Delta]:
@@ -216,7 +219,9 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         for name in self._deltas:
             if only is None or name in only:
                 yield f"{name}:"
-                show = record_text(self._relations[name], self._typedefs)
+                show = self._texts.get(name)
+                if show is None:
+                    show = self._texts[name] = record_text(self._relations[name], self._typedefs)
                 for row, weight in self.rows(name):
                     yield f"{show(row)}: {weight:+}"
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 
@@ -14,6 +14,7 @@ from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
+from ..values.rows import Row
 from .delays import Delays
 from .faults import diagnosed, never_settled
 from .host import Host
@@ -38,6 +39,7 @@ class SessionState:
         self.started = False
         self.static = False
         self.closed = False
+        self._texts: dict[str, Callable[[Row], str]] = {}
         self._delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
@@ -70,11 +72,13 @@ class SessionState:
             self._delays.remember(deltas)
             self.started = True
             self.static = static
-        return self.changes({name: delta for name, delta in deltas.items() if name not in self._untold})
+        if self._untold:
+            deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
+        return self.changes(deltas)
 
     def changes(self, deltas: Mapping[str, Delta]) -> Changes:
         """The changes of output relations, to give out."""
-        return Changes(deltas, self.program.relations, self.typedefs, self.host.delta_frame)
+        return Changes(deltas, self.program.relations, self.typedefs, self.host.delta_frame, self._texts)
 
     def diagnosing(self) -> AbstractContextManager[None]:
         """Turns faults and failures of the runtime inside into DDlogErrors."""

@@ -10,7 +10,8 @@ from .. import values
 from ..core import Column, Relation
 from ..errors.changes import BadValue, NoRow, WrongColumns, WrongWidth
 from ..errors.diagnostics import DDlogError
-from ..types import Bit, Signed, String, Type, TypeDef, User
+from ..types import BigInt, Bit, Signed, String, Type, TypeDef, User
+from .numbers import decimal
 from .shapes import Shape, shape_of
 
 Row = tuple[Any, ...]
@@ -88,6 +89,8 @@ def _value_text(type: Type, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], 
     match type:
         case Bit() | Signed():
             return str
+        case BigInt():
+            return decimal
         case String():
             return values.quote
     return lambda value: values.show(value, type, typedefs)

@@ -21,6 +21,7 @@ from ..integrals import weighted
 from ..schedule import Nested
 from ..versions import Seen, versions
 from .batch import FEW, Batch, Gathering, concat, consolidate
+from .grouping import GroupState
 from .interner import encode_rows
 from .state import State
 from .store import Store
@@ -32,6 +33,7 @@ class EpochOperators:
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
+        self.changed: list[Store | GroupState] = []  # what this epoch may have changed
 
     def nothing(self) -> None:
         """No change."""
@@ -40,7 +42,7 @@ class EpochOperators:
         changes = [(batch, sign) for batch, sign in self.epoch.changes.get(node.relation, ()) if batch.length]
         if not changes:
             return None
-        store = self.state.own_store(at)
+        store = self._to_change(at)
         if not node.multiset:
             return store.set_rows(changes)
         parts = [batch if sign > 0 else batch.negated() for batch, sign in changes]
@@ -93,7 +95,7 @@ class EpochOperators:
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
         if change is None or not change.length:
             return None
-        store = self.state.own_store(at)
+        store = self._to_change(at)
         if not self.epoch.static:
             return store.add_counted(change, as_set=True)
         if not change.positive():
@@ -104,7 +106,9 @@ class EpochOperators:
     def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
         if change is None or not change.length:
             return None
-        return self.state.groups[at].change(change)
+        group = self.state.groups[at]
+        self.changed.append(group)
+        return group.change(change)
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
@@ -116,7 +120,13 @@ class EpochOperators:
         node = self.circuit.nodes[at]
         if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | Result):
             return
+        self.changed.append(store)
         if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:
             store.add_present(change)
         else:
             store.add_counted(change, as_set=False)
+
+    def _to_change(self, at: int) -> Store:
+        store = self.state.own_store(at)
+        self.changed.append(store)
+        return store

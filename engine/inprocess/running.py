@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from ..circuit import Fixpoint, Output
+from ..circuit import Fixpoint
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
@@ -15,7 +15,6 @@ from .recursion import Recursion, RunningRecursion
 from .rows import ArrayDelta
 from .runningrounds import RunningRounds
 from .state import State
-from .store import Store
 
 
 class RunningEpoch(EpochOperators):
@@ -45,31 +44,25 @@ class RunningEpoch(EpochOperators):
     # ------------------------------------------------------------- the end
 
     def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:
-        return {name: self._delta(name, outputs.get(name)) for name in self.state.outputs}
-
-    def _delta(self, relation: str, change: Batch | None) -> ArrayDelta:
-        values, node = self.state.values, self.circuit.nodes[self.state.outputs[relation]]
-        assert isinstance(node, Output)
-        if node.stream:
-            return ArrayDelta(values, node.schema, self.state.output(relation).batch(), True)
-        if change is None:
-            return self.state.unchanged[relation]
-        return ArrayDelta(values, node.schema, change, self.epoch.static)
+        state, nodes, static = self.state, self.circuit.nodes, self.epoch.static
+        deltas: dict[str, Delta] = dict(state.unchanged)
+        for name, change in outputs.items():
+            if change is not None:
+                schema = nodes[state.outputs[name]].schema
+                deltas[name] = ArrayDelta(state.values, schema, change, static)
+        for name in state.streams:
+            schema = nodes[state.outputs[name]].schema
+            deltas[name] = ArrayDelta(state.values, schema, state.output(name).batch(), True)
+        return deltas
 
     def commit(self) -> None:
-        for store in self.state.stores.values():
-            if isinstance(store, Store):
-                store.commit()
-        for group in self.state.groups.values():
-            group.commit()
+        for changed in self.changed:
+            changed.commit()
         for recursion in self._begun:
             recursion.commit()
 
     def rollback(self) -> None:
-        for group in self.state.groups.values():
-            group.rollback()
-        for store in self.state.stores.values():
-            if isinstance(store, Store):
-                store.rollback()
+        for changed in reversed(self.changed):
+            changed.rollback()
         for recursion in self._begun:
             recursion.rollback()

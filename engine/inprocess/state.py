@@ -51,6 +51,8 @@ class State:
         self.evaluator = evaluator or Evaluator(values)
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
+        outputs = [node for node in nodes if isinstance(node, Output)]
+        self.streams = [node.relation for node in outputs if node.stream]
         self.recursions = {
             at: self._recursion(node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
         }

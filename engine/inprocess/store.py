@@ -15,7 +15,7 @@ from ..derived import Position
 from ..schema import Array, Schema
 from . import sharing
 from .arrays import grow
-from .batch import Batch, TableColumns
+from .batch import FEW, Batch, TableColumns
 from .index import Index, all_alike
 from .kernels import adding
 from .table import RowTable
@@ -140,28 +140,41 @@ class Store:
 
     def _net(self, touched: Array, before: Array) -> Batch:
         """The net change of presence, applied to the indexes."""
-        assert self.weights is not None
-        if len(touched) > 1:
-            scratch = np.zeros(self.table.size, np.int8) if len(touched) * 8 > self.table.size else None
-            if scratch is None:
-                _, first = np.unique(touched, return_index=True)
-                touched, before = touched[first], before[first]
-                changed = (before > 0) != (self.weights[touched] > 0)
-                touched = touched[changed]
-                signs = np.where(self.weights[touched] > 0, 1, -1)
-            else:
-                touched, signs = adding.net_presence(self.weights, touched, before, scratch)
-        else:
-            signs = np.where(self.weights[touched] > 0, 1, -1)
-        self.present += int(signs.sum())
-        gone, come = touched[signs < 0], touched[signs > 0]
-        with all_alike(self.indexes) as indexes:
-            for index in indexes:
-                if len(gone):
-                    index.remove(gone)
-                if len(come):
-                    index.insert(come)
+        touched, signs = (
+            self._net_few(touched, before) if len(touched) <= FEW else self._net_many(touched, before)
+        )
+        gone = touched[signs < 0]
+        self.present += len(touched) - 2 * len(gone)
+        if self.indexes and len(touched):
+            come = touched[signs > 0]
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    if len(gone):
+                        index.remove(gone)
+                    if len(come):
+                        index.insert(come)
         return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
+
+    def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        """The rows whose presence changed, and +1 or -1 for each."""
+        assert self.weights is not None
+        first: dict[int, int] = {}
+        for row, weight in zip(touched.tolist(), before.tolist(), strict=True):
+            first.setdefault(row, weight)
+        now = {row: int(self.weights[row]) for row in first}
+        changed = {row: 1 if now[row] > 0 else -1 for row in first if (first[row] > 0) != (now[row] > 0)}
+        return np.array([*changed], np.int64), np.array([*changed.values()], np.int64)
+
+    def _net_many(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        assert self.weights is not None
+        if len(touched) * 8 > self.table.size:
+            scratch = np.zeros(self.table.size, np.int8)
+            rows, signs = adding.net_presence(self.weights, touched, before, scratch)
+            return rows, signs
+        _, first = np.unique(touched, return_index=True)
+        touched, before = touched[first], before[first]
+        touched = touched[(before > 0) != (self.weights[touched] > 0)]
+        return touched, np.where(self.weights[touched] > 0, 1, -1)
 
     # ------------------------------------------------------------- epochs
 
