@@ -79,7 +79,11 @@ def _sources(step: LookUp, rows: Valuation, names: Sequence[str]) -> list[Array 
 def fits(step: LookUp, view: TableView, total: int) -> bool:
     """Whether a look-up with so many matches can be fused with what follows."""
     return (
-        total >= LEAST and not step.equal and not view.whole(step.positions) and view.table.layout is not None
+        total >= LEAST
+        and not step.equal
+        and not view.filters
+        and not view.whole(step.positions)
+        and view.table.layout is not None
     )
 
 

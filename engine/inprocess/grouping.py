@@ -21,7 +21,7 @@ from .interner import Values, decode_rows
 from .kernels import adding
 from .sweeping import Marks
 from .table import RowTable
-from .views import Readable
+from .views import Readable, present
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 _SCALE = 1074  # every double is an integer over 2^1074
@@ -259,7 +259,7 @@ class _Members:
     def of(self, groups: Array) -> tuple[Array, Array]:
         index = self.store.index(tuple(range(self.arity)))
         found = index.groups(self.keys.columns_at(groups), len(groups))
-        left, rows = index.expand(found, index.matches(found))
+        left, rows = present(self.store, *index.expand(found, index.matches(found)))
         return rows, np.searchsorted(left, np.arange(len(groups)))
 
     def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:

@@ -7,6 +7,8 @@
 
 from __future__ import annotations
 
+from array import array
+from bisect import bisect_right
 from collections.abc import Sequence
 
 import numpy as np
@@ -23,13 +25,17 @@ from .views import ALL, Part, TableView
 class GrowingSet:
     """Rows that only come. To readers outside the recursion it is a store of weights 1."""
 
+    ghosts = False
+
     def __init__(self, schema: Schema) -> None:
         self.schema = schema
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[Position, ...], Index] = {}  # of the rows below `high`
         self.start = self.low = self.high = 0
-        self.steps: list[int] = []  # the size at each iteration of the epoch that began with no rows
+        self._iterations = self._before = 0  # of all epochs, and of those before this one
+        self._came = array("q")  # those that rows came at, and
+        self._reached = array("q")  # the size reached
 
     # ------------------------------------------------------------- reading
 
@@ -67,7 +73,7 @@ class GrowingSet:
     def begin(self) -> None:
         """Begins an epoch: nothing is new."""
         self.start = self.low = self.high = self.table.size
-        self.steps = self.steps if self.start else []
+        self._before = self._iterations
 
     def grow(self, batch: Batch) -> None:
         """Adds the rows of a batch that are new."""
@@ -76,10 +82,11 @@ class GrowingSet:
     def advance(self) -> bool:
         """Makes the rows that came since the last call the delta, and says whether there are any."""
         self.low, self.high = self.high, self.table.size
-        if not self.start:
-            self.steps.append(self.high)
+        self._iterations += 1
         if self.high == self.low:
             return False
+        self._came.append(self._iterations - 1)
+        self._reached.append(self.high)
         if self.indexes:
             fresh = np.arange(self.low, self.high, dtype=np.int64)
             with all_alike(self.indexes) as indexes:
@@ -101,14 +108,18 @@ class GrowingSet:
         self.table.truncate(self.start)
         self.indexes.clear()
         self.low = self.high = self.start
+        kept = bisect_right(self._reached, self.start)
+        del self._came[kept:], self._reached[kept:]
+        self._iterations = self._before
 
     def commit(self) -> None:
         """Rows stay by themselves."""
 
     def births(self) -> Array:
-        """The iteration at which each row came, of a set that one epoch has filled."""
-        steps = np.array(self.steps, np.int64)
-        return np.searchsorted(steps, np.arange(self.table.size), side="right").astype(np.int64)
+        """The iteration at which each row came, counted on from epoch to epoch."""
+        came = np.array(self._came, np.int64)
+        reached = np.array(self._reached, np.int64)
+        return np.repeat(came, np.diff(reached, prepend=0))
 
 
 class GrowingSetView(TableView):

@@ -39,6 +39,8 @@ class History:
     """Rows with births. To readers outside the recursion it is a store: `weights` is not 0 for the rows
     present."""
 
+    ghosts = False
+
     def __init__(self, grown_set: GrowingSet, births: Array) -> None:
         """The rows of a growing set with these births, and no derivations yet. Takes over its table and
         indexes."""

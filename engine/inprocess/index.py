@@ -100,6 +100,12 @@ class Index:
         """The number of rows in all groups together."""
         return int(postings.total_matches(groups, self._count))
 
+    def sizes(self, groups: Array) -> Array:
+        """The number of rows in each group."""
+        if not self.keys.size:
+            return np.zeros(len(groups), np.int64)
+        return np.where(groups < 0, 0, self._count[groups])
+
     def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
         """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
         if below is None:

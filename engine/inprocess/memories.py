@@ -46,10 +46,10 @@ class GrowingSets:
             relation.begin()
 
     def changed(self, source: Source) -> int:
-        return _changed(self._imports, source)
+        return changed_rows(self._imports, source)
 
     def assert_facts(self, head: str, facts: Constant) -> None:
-        self._relations[head].grow(_encoded(facts, self._evaluator))
+        self._relations[head].grow(encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         views: list[View | None] = [
@@ -58,7 +58,7 @@ class GrowingSets:
         if meets_nothing(rule.node.terms, views):
             return
         for batch in self._delta(None if start is None else rule.sources[start]):
-            for head, derived in _run(rule, start, batch, views, self._held(rule)):
+            for head, derived in run_rule(rule, start, batch, views, self._held(rule)):
                 self._relations[head].grow(derived)
 
     def _held(self, rule: FixpointRule[Joiner]) -> RowTable | None:
@@ -108,10 +108,10 @@ class Histories:
         self._run, self._time = run, 0
 
     def changed(self, source: Source) -> int:
-        return _changed(self._imports, source)
+        return changed_rows(self._imports, source)
 
     def assert_facts(self, head: str, facts: Constant) -> None:
-        self._relations[head].derive(_encoded(facts, self._evaluator))
+        self._relations[head].derive(encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         views: list[View | None] = [
@@ -121,14 +121,14 @@ class Histories:
         if isinstance(source, int) and meets_nothing(rule.node.terms, views):
             return
         batch = None if source is None else self._delta(source)
-        for head, derived in _run(rule, start, batch, views):
+        for head, derived in run_rule(rule, start, batch, views):
             self._relations[head].derive(derived)
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
             relation = self._relations[source]
             return HistoryView(relation, relation.overlay if now else relation.mark)
-        return _outside(self._imports[source], now)
+        return outside(self._imports[source], now)
 
     def _delta(self, source: Source) -> Batch | None:
         if isinstance(source, int):
@@ -168,21 +168,21 @@ class Counting:
         return self._imports[source].store.present
 
     def assert_facts(self, head: str, facts: Constant) -> None:
-        self._histories[head].count(_encoded(facts, self._evaluator))
+        self._histories[head].count(encoded(facts, self._evaluator))
 
     def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
         views: list[View | None] = [
             None if k == start else self._view(source) for k, source in enumerate(rule.sources)
         ]
         for batch in self._whole(None if start is None else rule.sources[start]):
-            for head, derived in _run(rule, start, batch, views):
+            for head, derived in run_rule(rule, start, batch, views):
                 self._histories[head].count(derived)
 
     def _view(self, source: Source) -> View:
         if isinstance(source, str):
             relation = self._sets[source]
             return GrowingSetView(relation, relation.table.size, self._births[source])
-        return _outside(self._imports[source], True)
+        return outside(self._imports[source], True)
 
     def _whole(self, source: Source | None) -> Iterable[Batch | None]:
         if not isinstance(source, str):
@@ -194,16 +194,18 @@ class Counting:
         """Derivations are taken in as they are found."""
 
 
-def _changed(imports: Mapping[int, Imported], source: Source) -> int:
+def changed_rows(imports: Mapping[int, Imported], source: Source) -> int:
+    """The rows in the change of a source with which an epoch begins."""
     change = imports[source].change if isinstance(source, int) else None
     return 0 if change is None else change.length
 
 
-def _encoded(facts: Constant, evaluator: Evaluator) -> Batch:
+def encoded(facts: Constant, evaluator: Evaluator) -> Batch:
+    """Facts as a batch."""
     return Batch(encode_rows(evaluator.values, facts.schema, facts.rows), len(facts.rows))
 
 
-def _outside(imported: Imported, now: bool) -> View:
+def outside(imported: Imported, now: bool) -> View:
     """An import with its change or without."""
     if now or imported.change is None:
         return StoreView(imported.store, imported.weighted)
@@ -217,7 +219,7 @@ def _chunks(relation: GrowingSet, start: int, stop: int, births: Array | None = 
         yield Batch(relation.table.columns(at, end), end - at, None, times)
 
 
-def _run(
+def run_rule(
     rule: FixpointRule[Joiner],
     start: int | None,
     batch: Batch | None,

@@ -1,7 +1,8 @@
 """A recursion in process: one Fixpoint node's relations, and its epochs.
 
 As long as nothing can shrink, the relations are growing sets. Before the first epoch in which something may
-shrink, they become histories, and stay that.
+shrink, the rows get ranks, by which derivations are searched (`engine.ranks`). A recursion with a rule that
+cannot be searched gets histories instead, which count derivations (`engine.births`).
 """
 
 from __future__ import annotations
@@ -18,7 +19,10 @@ from .growingset import GrowingSet
 from .history import History
 from .join import Joiner
 from .memories import Counting, GrowingSets, Histories, Imported
+from .ranked import Ranked
+from .rankedmemory import RankedSets
 from .rows import some_changes
+from .searching import searches_of
 from .steps import Evaluator
 
 
@@ -34,7 +38,9 @@ class Recursion:
         self.evaluator = evaluator
         self.schemas = schemas_of(fixpoint)
         self.sets = self._no_rows()
+        self.ranked: dict[str, Ranked] | None = None
         self.histories: dict[str, History] | None = None
+        self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self._born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self._runs = 0  # epochs begun, rolled back or not
 
@@ -42,13 +48,22 @@ class Recursion:
         return {head: GrowingSet(schema) for head, schema in self.schemas.items()}
 
     @property
-    def relations(self) -> Mapping[str, GrowingSet | History]:
+    def relations(self) -> Mapping[str, GrowingSet | Ranked | History]:
         """The relations, as stores for readers outside."""
-        return self.sets if self.histories is None else self.histories
+        return self.ranked or self.histories or self.sets
+
+    @property
+    def may_shrink(self) -> bool:
+        """Whether the relations are prepared for epochs in which something may shrink."""
+        return self.ranked is not None or self.histories is not None
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         self._runs += 1
+        if self.ranked is not None:
+            assert self.searches is not None
+            ranked = RankedSets(self.ranked, imports, self.searches, self.evaluator)
+            return RunningRecursion(self, self.ranked, ranked)
         if self.histories is not None:
             return RunningRecursion(
                 self, self.histories, Histories(self.histories, imports, self.evaluator, self._runs)
@@ -59,9 +74,17 @@ class Recursion:
             self._born_in_order = False
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
 
-    def build_histories(self, imports: Mapping[int, Imported]) -> None:
-        """Makes histories of the growing sets. `imports` are the imports before the epoch, without changes.
-        Whatever this raises leaves the sets as they were."""
+    def prepare_to_shrink(self, imports: Mapping[int, Imported]) -> None:
+        """Makes ranked relations of the growing sets; if derivations cannot be searched, histories. `imports`
+        are the imports before the epoch, without changes. Whatever this raises leaves the sets as they
+        were."""
+        if self.searches is None:
+            self._count(imports)
+        else:
+            self.ranked = {head: Ranked(relation) for head, relation in self.sets.items()}
+            self.sets = {}
+
+    def _count(self, imports: Mapping[int, Imported]) -> None:
         self.evaluator.silent = True
         try:
             sets = self.sets if self._born_in_order else self._run_again(imports)
@@ -89,7 +112,10 @@ class RunningRecursion:
     """One epoch of a recursion. See `schedule.Nested`."""
 
     def __init__(
-        self, recursion: Recursion, relations: Mapping[str, GrowingSet | History], memory: Memory[Joiner]
+        self,
+        recursion: Recursion,
+        relations: Mapping[str, GrowingSet | Ranked | History],
+        memory: Memory[Joiner],
     ) -> None:
         self._recursion, self._relations, self._memory = recursion, relations, memory
         self._rules, self._evaluator = recursion.rules, recursion.evaluator

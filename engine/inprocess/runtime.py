@@ -148,7 +148,7 @@ class InProcess:
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:
-            self._build_histories(epoch)
+            self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = epoch.number
         return RunningEpoch(self._state, epoch)
 
@@ -156,9 +156,9 @@ class InProcess:
         held = self._state.stores[at].batch()
         return held if held.length else None
 
-    def _build_histories(self, epoch: Epoch[Batch]) -> None:
-        """Builds the histories of the recursions that have only grown and may shrink in an epoch."""
+    def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
+        """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):
-                self._state.build_histories(at)
+                self._state.prepare_to_shrink(at)

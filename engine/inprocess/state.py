@@ -25,6 +25,7 @@ from .grouping import GroupState, reads_members
 from .interner import Values
 from .join import Joiner
 from .memories import Imported
+from .ranked import Ranked
 from .recursion import Recursion
 from .rounds import RoundsRecursion
 from .rows import ArrayDelta
@@ -125,6 +126,8 @@ class State:
     def mark(self, marks: Marks) -> None:
         """Marks the ids in all rows that are present."""
         for store in self.relations():
+            if isinstance(store, Ranked):
+                store.forget_ghosts()  # keys that were derived of other values
             marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
         for group in self.groups.values():
             group.mark(marks)
@@ -132,13 +135,13 @@ class State:
             if isinstance(recursion, RoundsRecursion):
                 recursion.mark(marks)
 
-    def build_histories(self, at: NodeId) -> None:
-        """Makes histories of the growing sets of a fixpoint, unless that was done, before an epoch in which
-        something may shrink."""
+    def prepare_to_shrink(self, at: NodeId) -> None:
+        """Prepares the growing sets of a fixpoint, unless that was done, for epochs in which something may
+        shrink."""
         recursion = self.recursions[at]
-        if not isinstance(recursion, Recursion) or recursion.histories is not None:
+        if not isinstance(recursion, Recursion) or recursion.may_shrink:
             return
-        recursion.build_histories(
+        recursion.prepare_to_shrink(
             {
                 n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)
                 for n in recursion.fixpoint.body.nodes

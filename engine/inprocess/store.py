@@ -28,6 +28,8 @@ class Store:
     left out: every row of the table has weight 1. In a set the weights count derivations, and to
     readers every row present has weight 1."""
 
+    ghosts = False
+
     def __init__(self, schema: Schema, is_set: bool = False) -> None:
         self.schema = schema
         self.is_set = is_set

@@ -73,6 +73,17 @@ def whole_row(positions: tuple[Position, ...], schema: Schema) -> bool:
     return len(positions) == len(schema) and bool(positions) and isinstance(positions[-1], int)
 
 
+def counted(
+    indexes: dict[tuple[Position, ...], Index],
+    positions: tuple[Position, ...],
+    keys: Sequence[Array],
+    length: int,
+) -> Array | None:
+    """The number of rows that an arrangement has for each key, if there is one."""
+    index = indexes.get(positions)
+    return None if index is None else index.sizes(index.groups(keys, length))
+
+
 class Readable(Protocol):
     """The contents of a relation, as look-ups read them."""
 
@@ -96,6 +107,10 @@ class Readable(Protocol):
     def present(self) -> int:
         """The number of rows present."""
 
+    @property
+    def ghosts(self) -> bool:
+        """Whether arrangements may hold rows that are absent."""
+
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns."""
 
@@ -107,6 +122,14 @@ class Readable(Protocol):
 
     def rows(self) -> Array:
         """The ids of the rows present."""
+
+
+def present(store: Readable, left: Array, rows: Array) -> tuple[Array, Array]:
+    """The matches that an arrangement gives, without those of absent rows."""
+    if not store.ghosts or store.weights is None:
+        return left, rows
+    there = np.flatnonzero(store.weights[rows])
+    return (left, rows) if len(there) == len(rows) else (left[there], rows[there])
 
 
 class TableView:
@@ -128,6 +151,11 @@ class TableView:
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns."""
         return self.relation.index(positions)
+
+    @property
+    def filters(self) -> bool:
+        """Whether arrangements may hold rows that are not seen."""
+        return self.relation.ghosts
 
     def below(self, positions: tuple[Position, ...]) -> int:
         """The row id at which the rows of the arrangement end that are seen."""
@@ -170,6 +198,8 @@ class TableView:
         else:
             below = self.below(positions)
             left, rows = self.index(positions).expand(groups[0], total, None if below == ALL else below)
+            if self.filters:
+                left, rows = present(self.relation, left, rows)
         return [self.part(left, rows)]
 
 
@@ -197,6 +227,10 @@ class StoreView(TableView):
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         found = self.relation.weight_of(keys, length)
         return found if self.weighted else (found > 0).astype(np.int64)
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The number of rows that agree with each key; None where no arrangement tells."""
+        return counted(self.relation.indexes, positions, keys, length)
 
 
 class BeforeView:

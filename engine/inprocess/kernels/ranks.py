@@ -1,0 +1,97 @@
+"""Kernels of ranked relations (see `engine.ranks`).
+
+The rank of a row is kept as one number: 1 + rank for a row that is present, plus CAME if it came at the
+running iteration; 0 for a row that is absent; -(1 + rank) for a row that left in the running epoch.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .compiling import kernel
+
+CAME = 1 << 60
+
+
+@kernel
+def seen(left: Any, rows: Any, ranks: Any, gone: int) -> Any:
+    """The matches that are there, with their ranks. `gone` 0: as they are now; else as before the running
+    iteration, of which `gone` is the number of a row that left at it.
+
+    Returns (left, rows, ranks); the first two are the given arrays, moved together.
+    """
+    times = np.empty(rows.shape[0], np.int64)
+    found = 0
+    for i in range(rows.shape[0]):
+        number = ranks[rows[i]]
+        if number > 0:
+            if number >= CAME:
+                if gone != 0:
+                    continue
+                number -= CAME
+        elif number < 0 and number == gone:
+            number = -number
+        else:
+            continue
+        left[found] = left[i]
+        rows[found] = rows[i]
+        times[found] = number - 1
+        found += 1
+    return left[:found], rows[:found], times[:found]
+
+
+@kernel
+def take_in(rows: Any, times: Any, changes: Any, ranks: Any) -> Any:
+    """The derivations that may change presence: of those of absent rows all, and of those of a row that is
+    present the ones taken back that its rank may rest on, which are to be looked at when its rank comes.
+
+    Returns (rows, times, changes, whether all times are the same).
+    """
+    out = np.empty(rows.shape[0], np.int64)
+    when = np.empty(rows.shape[0], np.int64)
+    change = np.empty(rows.shape[0], np.int64)
+    found = 0
+    same = True
+    for i in range(rows.shape[0]):
+        number = ranks[rows[i]]
+        if number > 0:
+            if number >= CAME:
+                number -= CAME
+            if changes[i] >= 0 or times[i] >= number:
+                continue
+            when[found] = number - 1
+            change[found] = 0
+        else:
+            when[found] = times[i]
+            change[found] = changes[i]
+        out[found] = rows[i]
+        same = same and when[found] == when[0]
+        found += 1
+    return out[:found], when[:found], change[:found], same
+
+
+@kernel
+def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
+    """What becomes of rows at an iteration: those that come, and those whose derivations must be searched.
+
+    A row in `rows` may occur only once; `changes` is the sum of its derivations.
+    """
+    come = np.empty(rows.shape[0], np.int64)
+    ask = np.empty(rows.shape[0], np.int64)
+    found = 0
+    asked = 0
+    for i in range(rows.shape[0]):
+        number = ranks[rows[i]]
+        if number > 0:
+            if number == time + 1:
+                ask[asked] = rows[i]
+                asked += 1
+        elif changes[i] > 0:
+            come[found] = rows[i]
+            found += 1
+        elif number < 0:
+            ask[asked] = rows[i]
+            asked += 1
+    return come[:found], ask[:asked]

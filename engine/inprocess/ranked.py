@@ -1,0 +1,284 @@
+"""A relation of a recursion whose rows have ranks (see `engine.ranks`).
+
+A rank is one number a row, and nothing else is kept: whether a row is left without a derivation is found by
+a search. Rows that are absent stay in the table and in the arrangements until they are many. The marks of the
+running iteration and epoch are in the ranks themselves (`kernels/ranks.py`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, TypeAlias
+
+import numpy as np
+
+from ..derived import Position
+from ..schema import Array
+from . import sharing
+from .arrays import grow
+from .batch import Batch
+from .growingset import GrowingSet
+from .index import Index, all_alike
+from .kernels import ranks as kernels
+from .kernels.ranks import CAME
+from .table import RowTable
+from .views import Groups, Part, counted, expected, whole_row
+
+NEVER = 1 << 60
+"""The rank of a row without a derivation."""
+
+GAP = 1 << 12
+"""The distance of the first ranks: a row can move up by less without those that rest on it."""
+
+_FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
+_FEW = 1 << 12  # rows that are sorted rather than hashed
+
+Ask: TypeAlias = Callable[[Sequence[Array], int, int], Array]
+"""The least rank that a derivation gives each of some rows, exact only where it is above a rank."""
+
+
+class Derived(NamedTuple):
+    """Derivations of rows, to be looked at together."""
+
+    rows: Array
+    weights: Array
+
+
+class Ranked:
+    """Rows with ranks. To readers outside the recursion it is a store: `weights` is not 0 for the rows
+    present."""
+
+    ghosts = True
+
+    def __init__(self, grown_set: GrowingSet) -> None:
+        """The rows of a growing set, ranked by the iterations at which they came. Takes over its table and
+        indexes."""
+        self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
+        self.weights: Array = grown_set.births()
+        self.weights *= GAP
+        self.weights += 1
+        self.present = self._arranged = self.table.size  # rows, and the ids below which rows are arranged
+        self.delta: Derived | None = None  # of the running iteration
+        self.pending: dict[int, list[Derived]] = {}
+        self._came: Array = np.empty(0, np.int64)
+        self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
+        self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
+
+    # ------------------------------------------------------------- reading
+
+    def rows(self) -> Array:
+        """The ids of the rows present."""
+        return np.flatnonzero(self.weights[: self.table.size] > 0)
+
+    def batch(self) -> Batch:
+        """The rows present."""
+        rows = self.rows()
+        return Batch(self.table.columns_at(rows), len(rows))
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """1 for each row that is there, else 0."""
+        rows = self.table.find(columns, length)
+        if not self.table.size:
+            return np.zeros(length, np.int64)
+        there: Array = ((rows >= 0) & (self.weights[rows] > 0)).astype(np.int64)
+        return there
+
+    def index(self, positions: tuple[Position, ...]) -> Index:
+        """The arrangement by these columns, also of rows that are absent, built when first asked for."""
+        found = self.indexes.get(positions)
+        if found is None:
+            with sharing.building:
+                found = self.indexes.get(positions)
+                if found is None:
+                    rows = np.arange(self._arranged, dtype=np.int64)
+                    found = self.indexes[positions] = Index(self.table, positions, rows)
+        return found
+
+    # ------------------------------------------------------------- one epoch
+
+    def derive(self, batch: Batch) -> None:
+        """Adds derivations: a row derived from rows of rank t at the most belongs to iteration t + 1."""
+        rows = self.table.insert(batch.columns, batch.length)
+        grow(self, "weights", self.table.size, 0)
+        times = np.zeros(batch.length, np.int64) if batch.times is None else batch.times + 1
+        self._schedule(*kernels.take_in(rows, times, batch.weight_array(), self.weights))
+
+    def _schedule(self, rows: Array, times: Array, weights: Array, same: bool) -> None:
+        """Notes that rows are to be looked at when their times come."""
+        if not len(rows):
+            return
+        if same:
+            self.pending.setdefault(int(times[0]), []).append(Derived(rows, weights))
+            return
+        order = np.argsort(times, kind="stable")
+        ordered = times[order]
+        for piece in np.split(order, np.flatnonzero(np.diff(ordered)) + 1):
+            part = Derived(rows[piece], weights[piece])
+            self.pending.setdefault(int(times[piece[0]]), []).append(part)
+
+    def step(self, time: int, ask: Ask) -> bool:
+        """Makes the change of the relation at an iteration the delta, and says whether there is one."""
+        self._forget_marks()
+        waiting = self.pending.pop(time, None)
+        if waiting is None:
+            return False
+        rows, weights = _summed(waiting)
+        come, asked = kernels.decide(rows, weights, self.weights, time)
+        back, gone = self._searched(asked, time, ask)
+        if len(back):
+            come = np.concatenate([come, back])
+        self._mark(come, np.full(len(come), CAME + time + 1))
+        self._mark(gone, np.full(len(gone), -(time + 1)))
+        self._came = come
+        if not len(come) and not len(gone):
+            return False
+        self._arrange()
+        if not len(gone):
+            self.delta = Derived(come, np.ones(len(come), np.int64))
+        else:
+            signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
+            self.delta = Derived(np.concatenate([come, gone]), signs)
+        return True
+
+    def _searched(self, asked: Array, time: int, ask: Ask) -> tuple[Array, Array]:
+        """Looks for derivations of rows. Returns the rows among them that come back, and those that leave.
+        A row that has a derivation of a greater rank is looked at again when that rank comes."""
+        if not len(asked):
+            return asked, asked
+        best = ask(self.table.columns_at(asked), len(asked), time)
+        there = self.weights[asked] > 0
+        later = np.flatnonzero((best > time) & (best < NEVER))
+        self._schedule(asked[later], best[later], np.zeros(len(later), np.int64), False)
+        return asked[(best <= time) & ~there], asked[(best > time) & there]
+
+    def _mark(self, rows: Array, numbers: Array) -> None:
+        if len(rows):
+            self._log.append((rows, self.weights[rows]))
+            self.weights[rows] = numbers
+
+    def _forget_marks(self) -> None:
+        if len(self._came):
+            self.weights[self._came] -= CAME
+            self._came = self._came[:0]
+        self.delta = None
+
+    def _arrange(self) -> None:
+        """Brings the rows that are new to the table into the indexes."""
+        fresh = np.arange(self._arranged, self.table.size, dtype=np.int64)
+        self._arranged = self.table.size
+        if len(fresh):
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.insert(fresh)
+
+    def fresh(self) -> Batch:
+        """The delta."""
+        assert self.delta is not None
+        rows, weights = self.delta
+        return Batch(self.table.columns_at(rows), len(rows), weights)
+
+    def finish(self) -> Batch:
+        """Ends the iterations. Returns the net change of the rows present."""
+        self._forget_marks()
+        if not self._log:
+            return Batch(self.table.columns_at(self._came), 0)
+        rows = np.concatenate([rows for rows, _ in self._log])
+        before = np.concatenate([numbers for _, numbers in self._log])
+        come = rows[before == 0]
+        left = rows[before > 0]
+        gone = left[self.weights[left] < 0]
+        self._finished = self.present, gone
+        self.present += len(come) - len(gone)
+        self.weights[gone] = 0
+        self._arrange()
+        signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
+        changed = np.concatenate([come, gone])
+        return Batch(self.table.columns_at(changed), len(changed), signs)
+
+    def commit(self) -> None:
+        """Ends the epoch: its changes stay."""
+        self._log.clear()
+        self._finished = None
+        if self.table.size > _FEW_GHOSTS + 2 * self.present:
+            self.forget_ghosts()
+
+    def forget_ghosts(self) -> None:
+        """Forgets the rows that are absent, between epochs."""
+        if self.present == self.table.size:
+            return
+        kept = self.rows()
+        columns = self.table.columns_at(kept)
+        self.table = RowTable(len(self.schema))
+        self.table.insert(columns, len(kept))
+        self.weights = self.weights[kept]
+        self._arranged = self.table.size
+        self.indexes.clear()
+
+    def rollback(self) -> None:
+        """Takes back the running epoch, finished or not; ranks are as they were."""
+        for rows, numbers in reversed(self._log):
+            self.weights[rows] = numbers
+        self._log.clear()
+        self.pending.clear()
+        self.delta, self._came = None, self._came[:0]
+        if self._finished is not None:
+            self.present = self._finished[0]
+            self._finished = None
+
+
+def _summed(parts: list[Derived]) -> Derived:
+    """The derivations with each row once."""
+    rows, weights = parts[0] if len(parts) == 1 else map(np.concatenate, zip(*parts, strict=True))
+    if len(rows) == 1:
+        return Derived(rows, weights)
+    if len(rows) <= _FEW:
+        unique, places = np.unique(rows, return_inverse=True)
+    else:
+        table = RowTable(1)
+        places = table.insert((rows,), len(rows))
+        unique = table.column(0)
+    totals = np.zeros(len(unique), np.int64)
+    np.add.at(totals, places, weights)
+    return Derived(unique, totals)
+
+
+class RankedView:
+    """The rows present at their ranks: as they are now, or as before the running iteration."""
+
+    def __init__(self, relation: Ranked, gone: int = 0) -> None:
+        """`gone`: see `kernels.ranks.seen`."""
+        self.relation, self._gone = relation, gone
+
+    @property
+    def size(self) -> int:
+        return self.relation.present
+
+    def fanout(self, positions: tuple[Position, ...]) -> float:
+        relation = self.relation
+        return expected(relation.present, relation.indexes, positions, len(relation.schema))
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        if whole_row(positions, self.relation.schema):
+            return (self.relation.table.find(keys, length),), length
+        index = self.relation.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        relation = self.relation
+        if whole_row(positions, relation.schema):
+            left = np.flatnonzero(groups[0] >= 0)
+            rows = groups[0][left]
+        else:
+            left, rows = relation.index(positions).expand(groups[0], total)
+        left, rows, ranks = kernels.seen(left, rows, relation.weights, self._gone)
+        return [Part(left, rows, relation.table, None, ranks)]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("a relation cannot be negated inside its own recursion")
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
+        """The number of rows that agree with each key, with ghosts; None where no arrangement tells."""
+        return counted(self.relation.indexes, positions, keys, length)

@@ -1,0 +1,92 @@
+"""The memory of a recursion whose relations have ranks; see `engine.ranks` and `engine.fixpoint`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+
+from ..circuit import Constant
+from ..rules import FixpointRule, Source
+from ..schema import Array
+from ..versions import Seen
+from .batch import Batch
+from .join import Joiner
+from .memories import Imported, changed_rows, encoded, outside, run_rule
+from .ranked import Ranked, RankedView
+from .searching import Contents, Searches
+from .steps import Evaluator
+from .views import StoreView, View, meets_nothing
+
+
+class RankedSets:
+    """Ranked relations during one epoch."""
+
+    def __init__(
+        self,
+        relations: Mapping[str, Ranked],
+        imports: Mapping[int, Imported],
+        searches: Mapping[str, Searches],
+        evaluator: Evaluator,
+    ) -> None:
+        self._relations, self._imports, self._evaluator = relations, imports, evaluator
+        self._searches = searches
+        self._time = self._gone = 0  # see `kernels.ranks.seen`
+        self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
+
+    def changed(self, source: Source) -> int:
+        return changed_rows(self._imports, source)
+
+    def assert_facts(self, head: str, facts: Constant) -> None:
+        self._relations[head].derive(encoded(facts, self._evaluator))
+
+    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
+        views: list[View | None] = [
+            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
+        ]
+        source = None if start is None else rule.sources[start]
+        if isinstance(source, int) and meets_nothing(rule.node.terms, views):
+            return
+        batch = None if source is None else self._delta(source)
+        for head, derived in run_rule(rule, start, batch, views):
+            self._relations[head].derive(derived)
+
+    def _view(self, source: Source, now: bool) -> View:
+        if isinstance(source, str):
+            return RankedView(self._relations[source], 0 if now else self._gone)
+        return outside(self._imports[source], now)
+
+    def _delta(self, source: Source) -> Batch | None:
+        if isinstance(source, int):
+            return self._imports[source].change
+        delta = self._relations[source].fresh()
+        return Batch(delta.columns, delta.length, delta.weights, np.full(delta.length, self._time))
+
+    def merge(self) -> None:
+        """Derivations are taken in as they are found."""
+
+    def next_iteration(self) -> int | None:
+        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+
+    def advance(self, time: int) -> Collection[str]:
+        self._time, self._gone = time, -(time + 1)
+        changed = []
+        for name, relation in self._relations.items():
+
+            def ask(columns: Sequence[Array], length: int, enough: int, name: str = name) -> Array:
+                return self._ask(name, columns, length, enough)
+
+            if relation.step(time, ask):
+                changed.append(name)
+        return changed
+
+    def _ask(self, name: str, columns: Sequence[Array], length: int, enough: int) -> Array:
+        if not self._contents.keys() >= self._imports.keys():
+            self._contents |= {
+                node: StoreView(each.store, each.weighted) for node, each in self._imports.items()
+            }
+        silent, self._evaluator.silent = self._evaluator.silent, True
+        try:
+            return self._searches[name].least_ranks(columns, length, enough, self._contents)
+        finally:
+            self._evaluator.silent = silent

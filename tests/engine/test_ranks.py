@@ -1,0 +1,134 @@
+"""Recursions without counts: the ranks that sessions keep, against their law."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from unittest import mock
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ddlog
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess import ranked, recursion
+from ddlog.engine.inprocess.recursion import Recursion
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.ranks import Derivation, iteration, well_founded
+
+from .random_circuits import Changes, circuits, streams
+from .test_oracle import commit, follow, thorough, undo
+
+Row = tuple[int, int]
+Ways = dict[str, list[Derivation]]
+
+GRAPHS = """
+input relation Edge(x: s32, y: s32)
+input relation Same(x: s32, y: s32)
+output relation Path(x: s32, y: s32)
+output relation Near(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Path(y, z).
+Path(y, x) :- Near(x, y), Edge(y, _).
+Near(x, x) :- Same(x, _).
+Near(x, y) :- Path(x, y), Same(y, x), x != y + 1.
+Near(x, y + 1) :- Near(x, y), Edge(x, y).
+"""
+
+PROGRAM = ddlog.compile(GRAPHS)
+
+
+def path(row: Row) -> str:
+    """The name of a row of Path."""
+    return f"P{row}"
+
+
+def near(row: Row) -> str:
+    """The name of a row of Near."""
+    return f"N{row}"
+
+
+def derivations(edges: set[Row], same: set[Row]) -> Ways:
+    """What GRAPHS derives each row from, of all rows that there might be."""
+    some = range(8)
+    ways: Ways = {}
+
+    def derived(row: str, *reads: str) -> None:
+        ways.setdefault(row, []).append(reads)
+
+    for x, y in edges:
+        derived(path((x, y)))
+        derived(near((x, y + 1)), near((x, y)))
+        for z in some:
+            derived(path((x, z)), near((z, x)))
+    for x, y in same:
+        derived(near((x, x)))
+        if y != x + 1:
+            derived(near((y, x)), path((y, x)))
+    for x in some:
+        for y in some:
+            for z in some:
+                derived(path((x, z)), path((x, y)), path((y, z)))
+    return ways
+
+
+def present(ways: Ways) -> set[str]:
+    """The rows that are derived."""
+    ranks: dict[str, int] = {}
+    while found := {
+        row for row, each in ways.items() if any(iteration(w, ranks) is not None for w in each)
+    } - set(ranks):
+        ranks |= dict.fromkeys(found, 0)
+    return set(ranks)
+
+
+def kept_ranks(runtime: InProcess) -> dict[str, int] | None:
+    """The ranks that a runtime keeps for the rows of GRAPHS, once something may have shrunk."""
+    (kept,) = runtime._state.recursions.values()
+    assert isinstance(kept, Recursion)
+    if kept.ranked is None:
+        return None
+    found = {}
+    for head, relation in kept.ranked.items():
+        rows = relation.rows()
+        columns = [column.astype("int32").tolist() for column in relation.table.columns_at(rows)]
+        name: Callable[[Row], str] = path if "Path" in head else near
+        ranks = (relation.weights[rows] - 1).tolist()
+        found |= {name((x, y)): rank for x, y, rank in zip(*columns, ranks, strict=True)}
+    return found
+
+
+edits = st.lists(
+    st.tuples(st.sampled_from(["Edge", "Same"]), st.tuples(st.integers(0, 4), st.integers(0, 4))),
+    min_size=1,
+    max_size=6,
+)
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(st.lists(edits, min_size=1, max_size=8), st.booleans())
+def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row]]], forget: bool) -> None:
+    held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
+    runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
+    with mock.patch.object(ranked, "_FEW_GHOSTS", 0 if forget else 4096):
+        for epoch in epochs:
+            changes: Changes = {}
+            for name, row in epoch:
+                changes.setdefault(name, []).append((row, -1 if row in held[name] else 1))
+                held[name] ^= {row}
+            commit(runtime, changes)
+            ways = derivations(held["Edge"], held["Same"])
+            shown = {path((x, y)) for x, y in runtime.rows("Path")}
+            shown |= {near((x, y)) for x, y in runtime.rows("Near")}
+            assert shown == present(ways)
+            ranks = kept_ranks(runtime)
+            assert ranks is None or well_founded(ways, ranks)
+
+
+@thorough
+@given(circuits(), streams())
+def test_counts_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Changes]) -> None:
+    again = [*epochs, *map(undo, reversed(epochs)), *epochs]
+    with mock.patch.object(recursion, "searches_of", lambda *_: None):
+        follow(circuit, InProcess(incrementalize(circuit)), again)
+    follow(circuit, InProcess(incrementalize(circuit)), again)
