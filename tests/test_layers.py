@@ -69,7 +69,7 @@ ENGINE = (
     "interrupt layers rounding schema zset",
     "node settling stream",
     "operators",
-    "births nestedtime circuit",
+    "births ranks nestedtime circuit",
     "derived",
     "incremental integrals labels passes planner rounds versions wellformed",
     "drawing reference rules runtime",
