@@ -36,11 +36,24 @@ class Layout:
 
     def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
         """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""
+        if length == 1:
+            return self._pack_one(columns)
         words = np.zeros(length, np.int64)
         misfits = 0
         for field, column in zip(self.fields, columns, strict=True):
             misfits += packing.pack(words, column, field.offset, field.width, field.shift)
         return words, misfits
+
+    def _pack_one(self, columns: Sequence[Array]) -> tuple[Array, int]:
+        """`pack` of one row, for which calling kernels would take longer."""
+        word = misfits = 0
+        for field, column in zip(self.fields, columns, strict=True):
+            value = int(column[0]) - field.offset
+            if misfits or value < 0 or value >> field.width:
+                misfits += 1
+            else:
+                word |= value << field.shift
+        return np.array([-1 if misfits else word], np.int64), misfits
 
     def column(self, words: Array, position: int) -> Array:
         """One column of packed words."""

@@ -86,6 +86,18 @@ def test_layouts_share_out_spare_bits() -> None:
 
 
 @quick
+@given(st.tuples(words, words), st.tuples(words, words), st.tuples(words, words))
+def test_one_row_is_packed_as_many_are(
+    low: tuple[int, int], high: tuple[int, int], row: tuple[int, int]
+) -> None:
+    layout = fit([(min(pair), max(pair)) for pair in zip(low, high, strict=True)])
+    if layout is not None:
+        one, misfits = layout.pack(columns([row], 2), 1)
+        both, twice = layout.pack(columns([row, row], 2), 2)
+        assert [*one, *one] == both.tolist() and 2 * misfits == twice
+
+
+@quick
 @given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 50)), max_size=60), st.data())
 def test_an_index_follows_insertions_and_removals(rows: list[tuple[int, int]], data: st.DataObject) -> None:
     rows = list(dict.fromkeys(rows))
