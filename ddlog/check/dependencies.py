@@ -36,6 +36,11 @@ class Dependencies:
             if len(found) == before:
                 return found
 
+    def has_one_row(self, name: str) -> bool:
+        """Whether a relation has one row at most, as far as keys and rules tell."""
+        relation = self._relations.get(name)
+        return relation is not None and len(self._columns(name, frozenset())) == len(relation.columns)
+
     def _by_clause(self, clause: core.Clause, known: Collection[str]) -> set[str]:
         match clause:
             case core.Atom(relation, columns, False):
@@ -46,7 +51,7 @@ class Dependencies:
                 found = {name} if variables(value) <= set(known) else set()
                 return found | inverted(value) if name in known else found
             case core.Guard(condition):
-                return set().union(*(_equal(*pair, known) for pair in _equalities(condition)))
+                return set().union(*(_equal(*pair, known) for pair in equalities(condition)))
             case core.GroupBy(name, _, keys):
                 return {name} if set(keys) <= set(known) else set()
         return set()
@@ -181,12 +186,12 @@ def _is_float(of: Type) -> bool:
     return not isinstance(of, Bit | Signed | BigInt)
 
 
-def _equalities(condition: core.Expr) -> Iterator[tuple[core.Expr, core.Expr]]:
+def equalities(condition: core.Expr) -> Iterator[tuple[core.Expr, core.Expr]]:
     """The pairs that are equal where a condition holds."""
     match condition:
         case core.Op("and", (left, right)):
-            yield from _equalities(left)
-            yield from _equalities(right)
+            yield from equalities(left)
+            yield from equalities(right)
         case core.Op("==", (left, right)):
             yield left, right
 

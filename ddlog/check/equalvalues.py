@@ -7,14 +7,14 @@ not. It shows the rule with what tells rows apart in the value, and functions th
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .. import core, errors, syntax
+from .. import core, errors
 from ..core.walk import descendants
 from ..errors.diagnostics import Diagnostic
 from ..errors.source import Span
 from .dependencies import Dependencies, inverted, records, resolved
+from .marked import within, written_in
 from .rewriting import Edit, called_name, place_of, rewritten
 
 _COUNTING = frozenset({"sum", "avg", "count", "fold", "sum_of"})
@@ -35,17 +35,10 @@ def equal_values(
     if not grouping:
         return found
     dependencies, uses = Dependencies(relations, rules), _Uses(functions)
-    written = [each for each in declarations if isinstance(each, syntax.RuleDecl | syntax.ForDecl)]
-    written.sort(key=lambda each: _start(each.span))
-    starts = [_start(each.span) for each in written]
-    for rule in grouping:
-        before = bisect_right(starts, _start(rule.span))
-        declaration = written[before - 1] if before else None
-        if declaration is None or _is_marked(declaration) or not _within(rule.span, declaration.span):
-            continue
+    for rule, span in written_in(declarations, grouping, "distinct"):
         for place, clause in enumerate(rule.body):
             if isinstance(clause, core.GroupBy):
-                found += _in_group(dependencies, uses, rule, declaration.span, place, clause)
+                found += _in_group(dependencies, uses, rule, span, place, clause)
     return found
 
 
@@ -58,16 +51,9 @@ def explained(
         for each in diagnostics
         if not (
             isinstance(each, errors.names.UnusedVariable)
-            and any(each.name in w.missing and _within(each.span, w.rule) for w in warnings)
+            and any(each.name in w.missing and within(each.span, w.rule) for w in warnings)
         )
     ]
-
-
-def _is_marked(declaration: syntax.RuleDecl | syntax.ForDecl) -> bool:
-    return any(
-        each.name == "distinct" and getattr(each.value, "value", True) is True
-        for each in declaration.attributes
-    )
 
 
 def _in_group(
@@ -223,18 +209,3 @@ def _text(value: core.Expr) -> str:
 def _keys(group: core.GroupBy) -> str:
     names = [_written(key) for key in group.keys]
     return names[0] if len(names) == 1 else f"({', '.join(names)})"
-
-
-def _start(span: Span) -> tuple[str, int, int]:
-    return span.source.name, span.line, span.column
-
-
-def _within(inner: Span | None, outer: Span) -> bool:
-    if inner is None:
-        return False
-    begin, end = (inner.line, inner.column), (inner.end_line, inner.end_column)
-    return (
-        inner.source == outer.source
-        and (outer.line, outer.column) <= begin
-        and end <= (outer.end_line, outer.end_column)
-    )

@@ -25,6 +25,7 @@ from .index import check_index, repeated_indexes
 from .inspection import recursion
 from .nesting import deep_recursion
 from .primarykey import check_primary_key
+from .products import products
 from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
@@ -86,6 +87,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     grouping = [each for module in modules.own for each in module.all(OTHER)]
     merged = equal_values(declared, instances.functions, rules, grouping)
     diagnostics[:] = [*explained(diagnostics, merged), *merged]
+    diagnostics += products(declared, rules, grouping)
     diagnostics += unused_relations(declared, rules, indexes.values(), _library_relations(modules))
     typedefs = instances.erased(dict(environment.typedefs))
     return Elaborated(

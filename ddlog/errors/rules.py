@@ -200,3 +200,17 @@ class TransformedHead(Diagnostic):
 
     title: ClassVar[str] = "relation {name} is the output of a transformer: nothing else can add to it"
     name: str
+
+
+@declared(kw_only=True)
+class Product(Diagnostic):
+    """A rule that combines every row of one term with every row of another."""
+
+    severity: ClassVar[str] = "warning"
+    title: ClassVar[str] = "every row of `{right}` is combined with every row of `{left}`"
+    suggestion: ClassVar[str] = (
+        "let them share a variable, or relate them by a condition such as `==`; "
+        "`#[product]` before the rule says that all pairs are meant"
+    )
+    left: str
+    right: str

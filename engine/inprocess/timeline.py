@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from ..derived import Position
 from ..schema import Array, Schema
 from .arrays import grow, lengthen
 from .batch import Batch
@@ -14,7 +15,7 @@ from .kernels import timelinesbyround as kernels
 from .store import store_of
 from .sweeping import Marks
 from .table import RowTable
-from .views import Groups, Part, StoreView, expected
+from .views import Groups, Part, StoreView, expected, whole_row
 
 _FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 
@@ -31,13 +32,13 @@ class Timeline:
         self.weight: Array = np.empty(0, np.int64)
         self.used = 0
         self._compacted = 0
-        self.indexes: dict[tuple[int, ...], Index] = {}
-        self._indexed: dict[tuple[int, ...], int] = {}  # rows of the table that are in each index
+        self.indexes: dict[tuple[Position, ...], Index] = {}
+        self._indexed: dict[tuple[Position, ...], int] = {}  # rows of the table that are in each index
         self._log: list[tuple[Array, Array]] = []
 
     # ------------------------------------------------------------- reading
 
-    def index(self, positions: tuple[int, ...]) -> Index:
+    def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement of all rows of the table by these columns."""
         size = self.table.size
         found = self.indexes.get(positions)
@@ -136,8 +137,12 @@ class Timeline:
         self._compacted = self.used
 
     def mark(self, marks: Marks) -> None:
-        """Marks the ids in the rows that are there in some round."""
+        """Marks the ids in the rows that are there in some round. The indexes have other rows, too; those by
+        derived columns are made anew."""
         self._compact()
+        self.table.derived.clear()
+        for positions in [by for by in self.indexes if not all(isinstance(p, int) for p in by)]:
+            del self.indexes[positions]
         marks.rows(self.schema, self.table, self.with_entries())
 
     def rollback(self) -> None:
@@ -183,19 +188,21 @@ class TimelineView:
     def size(self) -> int:
         return self.timeline.table.size
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         timeline = self.timeline
         return expected(timeline.table.size, timeline.indexes, positions, len(timeline.schema))
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
-        if len(positions) == len(self.timeline.schema) and positions:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        if whole_row(positions, self.timeline.schema):
             return (self.timeline.table.find(keys, length),), length
         index = self.timeline.index(positions)
         groups = index.groups(keys, length)
         return (groups,), index.matches(groups)
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
-        if len(positions) == len(self.timeline.schema) and positions:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        if whole_row(positions, self.timeline.schema):
             left = np.flatnonzero(groups[0] >= 0)
             rows = groups[0][left]
         else:
@@ -223,15 +230,17 @@ class TimelineBeforeView:
     def size(self) -> int:
         return self.now.size
 
-    def fanout(self, positions: tuple[int, ...]) -> float:
+    def fanout(self, positions: tuple[Position, ...]) -> float:
         return self.now.fanout(positions)
 
-    def groups(self, positions: tuple[int, ...], keys: Sequence[Array], length: int) -> tuple[Groups, int]:
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
         now, total = self.now.groups(positions, keys, length)
         change, more = self.change.groups(positions, keys, length)
         return (*now, *change, np.array([total, more])), total + more
 
-    def expand(self, positions: tuple[int, ...], groups: Groups, total: int) -> list[Part]:
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         now, change, totals = groups
         parts = self.now.expand(positions, (now,), int(totals[0]))
         for part in self.change.expand(positions, (change,), int(totals[1])):

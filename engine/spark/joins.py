@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..circuit import DeltaJoin, Join
-from ..derived import Position
+from ..derived import Derived, Position, derived_keys
 from ..operators.steps import binds, inputs
 from ..planner import plan
 from ..schema import Schema
@@ -30,17 +30,36 @@ class JoinText:
     ) -> None:
         """`sent`: up to so many rows one side of a join is sent to every task."""
         self.node, self.schemas, self.expressions, self.sent = node, schemas, expressions, sent
-        looked_up = {name for term in node.terms for name in term.columns}
-        for step in reversed(node.steps):
-            if binds(step) in looked_up:
-                looked_up.update(inputs(step))
-        # A step that may fault waits for the terms that may exclude its row, unless a term is looked up by
-        # the variable that it binds.
-        self._late = {
+        keys = derived_keys(node.terms, node.steps)
+        self._derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
+        self._late = self._steps_that_wait()
+
+    def _steps_that_wait(self) -> frozenset[int]:
+        """The steps that may fault and wait for the terms that may exclude their rows. A step does not wait
+        if a term is looked up by the variable that it binds, nor a condition under which alone such a step
+        has a value."""
+        steps = self.node.steps
+        looked_up = {name for term in self.node.terms for name in term.columns}
+        early = set[int]()
+        for number in reversed(range(len(steps))):
+            if binds(steps[number]) in looked_up:
+                read = inputs(steps[number])
+                looked_up.update(read)
+                early.add(number)
+                early.update(k for k in range(number) if read and set(inputs(steps[k])) == set(read))
+        return frozenset(
             number
-            for number, step in enumerate(node.steps)
-            if binds(step) not in looked_up and compiled(step, [""] * len(inputs(step)), expressions).udf
-        }
+            for number, step in enumerate(steps)
+            if number not in early and compiled(step, [""] * len(inputs(step)), self.expressions).udf
+        )
+
+    def _is_plain(self, column: Derived) -> bool:
+        """Whether SQL computes a derived column, so that no row faults: a join could not tell whether the
+        rest of the body excludes the row."""
+        given = [""] * max((len(inputs(step)) for step in column.steps), default=0)
+        return not any(
+            compiled(step, given[: len(inputs(step))], self.expressions).udf for step in column.steps
+        )
 
     def summed(self, queries: Sequence[Query], timed: bool) -> Query:
         """One query of queries that keep their faults: a fault that cancels out is not raised."""
@@ -68,7 +87,9 @@ class JoinText:
             expected: float = float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))
             return expected
 
-        steps = plan(self.node.terms, self.node.steps, self.node.output, start, fanout, self._late)
+        steps = plan(
+            self.node.terms, self.node.steps, self.node.output, start, fanout, self._late, self._derived
+        )
         valuations = Valuations(self.node, self.expressions, self.sent, start, rows)
         for step in steps:
             valuations.add(step, views, fanout)

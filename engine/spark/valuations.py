@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Unnest
-from ..operators.steps import binds
+from ..derived import Derived, Position
+from ..operators.steps import binds, inputs
 from ..planner import Exclude, Fanout, LookUp, PlanStep, RunStep
 from .expressions import Compiled, Expressions
 from .faults import raised
@@ -192,11 +193,11 @@ class Valuations:
         """Joins a term by the columns already bound."""
         left = self._guarded()
         pairs = [
-            (f"l.{self.variables[name]}", f"r.c{k}")
+            (f"l.{self.variables[name]}", f"r.c{k}" if isinstance(k, int) else self._derived(k, "r"))
             for k, name in zip(step.positions, step.keys, strict=True)
         ]
         pairs += [(f"r.c{a}", f"r.c{b}") for a, b in step.equal]
-        hint, right = self._sides(tuple(k for k in step.positions if isinstance(k, int)), view)
+        hint, right = self._sides(step.positions, view)
         kept = of_side("l", self.kept(step.keep))
         new = [As(f"r.c{k}", self.bind(name)) for k, name in step.binds if name in step.keep]
         times = [f"{side}.t" for side, timed in (("l", self.timed), ("r", view.timed)) if timed]
@@ -208,7 +209,20 @@ class Valuations:
         self.query = Select(items, left, "l", [joined], hints=[hint])
         self.expected *= max(fanout, 0.1)
 
-    def _sides(self, positions: tuple[int, ...], view: View) -> tuple[str, str]:
+    def _derived(self, column: Derived, side: str) -> str:
+        """The SQL of a derived column of one side of a join; null where its conditions do not hold."""
+        known = {str(k): f"{side}.c{k}" for k in column.places}
+        conditions = []
+        for step in column.steps:
+            text = compiled(step, [known[name] for name in inputs(step)], self.expressions).text
+            name = binds(step)
+            if name is None:
+                conditions.append(text)
+            else:
+                known[name] = text if not conditions else _where(conditions, text)
+        return known[column.value.name]
+
+    def _sides(self, positions: tuple[Position, ...], view: View) -> tuple[str, str]:
         """The hint of a join and its right side: a small side is sent to every task, else the smaller
         side is put into hash tables, partition by partition."""
         if view.rows <= min(self.sent, max(self.expected, _FEW)) or not positions:
@@ -218,7 +232,10 @@ class Valuations:
             return broadcast("l"), view.contents()
         if view.rows <= self.sent:
             return broadcast("r"), view.contents()
-        return shuffle_hash("l" if self.expected < view.rows else "r"), view.arranged(positions)
+        # A derived column cannot partition a table: Spark moves the rows by it.
+        by = tuple(k for k in positions if isinstance(k, int))
+        right = view.arranged(by) if len(by) == len(positions) else view.contents()
+        return shuffle_hash("l" if self.expected < view.rows else "r"), right
 
     def _exclude(self, step: Exclude, view: View) -> None:
         """Keeps the rows for which a negated term has none: an antijoin."""
@@ -253,6 +270,10 @@ class Valuations:
             return Select([*items, "w", *self.time(), fault], self.query)
         weight = As(raised(self.node.text), "w") if self.faults else "w"
         return Select([*items, weight, *self.time()], self.query)
+
+
+def _where(conditions: Sequence[str], value: str) -> str:
+    return f"CASE WHEN {' AND '.join(f'({each})' for each in conditions)} THEN {value} END"
 
 
 def _of_term(views: Sequence[View | None], term: int) -> View:

@@ -284,6 +284,7 @@ def value(draw: Any, kind: str, bound: dict[str, list[str]]) -> str:
 NEAR = [
     "R(i, j), Num(j, k)", "Num(i, k), R(k, j)", "R(i, k), R(k, j)", "S(p, i), R(i, j)", "S(p, j), Num(i, j)",
     "R(i, j), Tag(j, p), S(p, k)", "Tag(i, p), S(p, j)", "R(i, j)", "Num(i, j), not Tag(j, \"a\"), R(j, k)",
+    "R(i, k), R(l, j), next(k) == (l ^ 1)", "S(p, i), S(q, j), turn(p) == q",
     "S(p, i), S(p, j), i <= j", "Num(i, j), S(\"b\", i)",
 ]  # fmt: skip
 
