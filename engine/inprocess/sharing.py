@@ -136,9 +136,11 @@ class _Pool:
     def _serve(self, helper: _Helper) -> None:
         while True:
             helper.call()
+            done = helper.done
+            del helper  # what it refers to, the caller may want for itself
             with self._lock:
                 self._idle += 1
-            helper.done.release()
+            done.release()
             helper = self._calls.get()
 
 

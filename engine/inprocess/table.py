@@ -9,7 +9,7 @@ import numpy as np
 
 from ..derived import Derived
 from ..schema import Array
-from . import sharing
+from . import sharedinsertion, sharing
 from .arrays import LARGE, grow, lengthen
 from .kernels import hashing
 from .layout import Layout, PackedColumns, bounds, fit
@@ -134,10 +134,24 @@ class RowTable:
         while at < length:
             room = min(self._room(length - at), length - at)
             grow(self, "_words", self.size + room)
-            at, found = hashing.insert_words(
-                self._slots, self._bits, words, self._words[self.size :], at, room
-            )
+            # Nothing else may refer to the arrays when they grow.
+            if sharedinsertion.pays(self._slots, room):
+                stop = at + min(room, sharedinsertion.PIECE)
+                found = self._insert_shared(words[at:stop])
+                at = stop
+            else:
+                at, found = hashing.insert_words(
+                    self._slots, self._bits, words, self._words[self.size :], at, room
+                )
             self.size += found
+
+    def _insert_shared(self, words: Array) -> int:
+        try:
+            new = self._words[self.size :]
+            return sharedinsertion.insert_shared(self._slots, self._bits, words, new)
+        except BaseException:
+            self._rehash(self._bits)
+            raise
 
     def truncate(self, size: int) -> None:
         """Forgets the rows with ids from `size` on."""

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from unittest import mock
 
+import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 
@@ -16,8 +17,10 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import join, sharing
+from ddlog.engine.inprocess import join, sharedinsertion, sharing
+from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.table import RowTable
 from ddlog.engine.settling import Unsettled
 
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, streams
@@ -136,3 +139,37 @@ def test_what_only_the_committing_thread_may_do() -> None:
         sharing.alone()
         outcomes = sharing.run_all([sharing.alone, sharing.alone])
     assert all(isinstance(each, sharing.Unshared) for each in outcomes)
+
+
+@pytest.mark.parametrize("workers", [2, 3, 5])
+def test_insertion_is_shared(workers: int) -> None:
+    """Threads that insert into one table give the same rows the same ids; a full part's words wait."""
+    rng = np.random.default_rng(workers)
+    tables = RowTable(2), RowTable(2)
+    for table, threads in zip(tables, (1, workers), strict=True):
+        rng = np.random.default_rng(7)
+        with sharing.among(threads), ExitStack() as patched:
+            for name, value in (("LARGE", 64), ("MANY", 8), ("PIECE", 300)):
+                patched.enter_context(mock.patch.object(sharedinsertion, name, value))
+            for high in (30, 50, 1000):
+                for _ in range(4):
+                    columns = [rng.integers(0, high, 2000) for _ in range(2)]
+                    table.insert_new(columns, 2000)
+    assert tables[0].size == tables[1].size > 10_000
+    for a, b in zip(tables[0].columns(), tables[1].columns(), strict=True):
+        assert a.tolist() == b.tolist()
+    assert tables[1].find(tables[0].columns(), tables[0].size).tolist() == list(range(tables[0].size))
+
+
+def test_a_shared_insertion_that_fails_leaves_the_rows() -> None:
+    table = RowTable(1)
+    table.insert_new([np.arange(100)], 100)
+    with (
+        pytest.raises(MemoryError),
+        sharing.among(2),
+        mock.patch.object(sharedinsertion, "LARGE", 1),
+        mock.patch.object(sharedinsertion, "MANY", 1),
+        mock.patch.object(parts, "gather_new", side_effect=MemoryError),
+    ):
+        table.insert_new([np.arange(50, 150)], 100)
+    assert table.find([np.arange(90, 120)], 30).tolist() == [*range(90, 100), *[-1] * 20]
