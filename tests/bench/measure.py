@@ -7,7 +7,7 @@ import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -38,11 +38,14 @@ os.write(int(sys.argv[1]), report.encode())
 """
 
 
-def run_process(command: Sequence[str]) -> Measured:
-    """Run a command to its end. Raises Failed if its exit code is not 0."""
+def run_process(command: Sequence[str], environment: Mapping[str, str] | None = None) -> Measured:
+    """Run a command to its end, in this environment or that of this process. Raises Failed if its exit code
+    is not 0."""
     reading, writing = os.pipe()
     launcher = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(writing), *command]
-    done = subprocess.run(launcher, pass_fds=[writing], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        launcher, pass_fds=[writing], capture_output=True, text=True, check=False, env=environment
+    )
     os.close(writing)
     with open(reading, encoding="ascii") as report:
         seconds, kib, code = report.read().split() or ("0", "0", str(done.returncode))
