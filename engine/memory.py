@@ -1,0 +1,142 @@
+"""A limit of memory: an epoch that would go over it is given up where that does no harm.
+
+The measure is the memory of the process that lies in the machine (its *resident size*, as `top` shows it),
+and not a sum over stores: only the former knows the temporary columns of a join, Python's own values, and
+room that is allocated but not yet used. It is taken at the safe points of an epoch (`interrupt.check`), and
+before each large allocation, which is added to it. An epoch goes over the limit at most by what lies between
+two of these points: the columns of one chunk of a join.
+
+A limit is in force in one thread, for the time of `limited`. Where none is in force, checks cost nothing.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+LEAST = 1 << 20  # bytes of an allocation that is worth a measurement
+_PAUSE = 0.001  # seconds between two measurements at safe points
+
+_limits: dict[int, int] = {}  # by thread
+_last = 0.0
+
+
+class OverLimit(MemoryError):
+    """An allocation would lead over the limit, or the process is over it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """What an epoch that ran out of memory made of a relation, or of the intermediate rows of a rule. The
+    bytes from before it are known only if there was a limit."""
+
+    name: str
+    rows: int
+    bytes: int
+    rows_before: int
+    bytes_before: int | None
+
+
+class Exhausted(Exception):
+    """An epoch ran out of memory, and was rolled back. `phase` is the rule or relation that was being
+    computed, `limit` the limit, None if the machine had no more to give; `resident` is the size that the
+    process had; `grown` are the relations that grew, those that grew most first."""
+
+    def __init__(
+        self, phase: str, limit: int | None, resident: int | None, grown: Sequence[Growth]
+    ) -> None:
+        super().__init__(phase, limit)
+        self.phase, self.limit, self.resident, self.grown = phase, limit, resident, tuple(grown)
+
+
+def resident() -> int | None:
+    """The resident size of this process in bytes; None where the system does not tell (it is not Linux)."""
+    try:
+        file = os.open("/proc/self/statm", os.O_RDONLY)
+    except OSError:
+        return None
+    try:
+        return int(os.read(file, 128).split()[1]) * _page()
+    finally:
+        os.close(file)
+
+
+@functools.cache
+def _page() -> int:
+    return os.sysconf("SC_PAGE_SIZE")
+
+
+@contextmanager
+def limited(limit: int | None) -> Iterator[None]:
+    """Puts a limit in bytes in force in this thread; None: no limit."""
+    if limit is None:
+        yield
+        return
+    thread = threading.get_ident()
+    _limits[thread] = limit
+    try:
+        yield
+    finally:
+        _limits.pop(thread, None)
+
+
+@contextmanager
+def unlimited() -> Iterator[None]:
+    """No limit is in force inside: for what must not fail."""
+    if not _limits:
+        yield
+        return
+    thread = threading.get_ident()
+    limit = _limits.pop(thread, None)
+    try:
+        yield
+    finally:
+        if limit is not None:
+            _limits[thread] = limit
+
+
+def check() -> None:
+    """A safe point. Raises OverLimit."""
+    global _last
+    if _limits and (now := time.monotonic()) - _last >= _PAUSE:
+        _last = now
+        _measure(0)
+
+
+def reserve(size: int) -> None:
+    """An allocation of so many bytes follows. Raises OverLimit."""
+    if _limits and size >= LEAST:
+        _measure(size)
+
+
+def _measure(more: int) -> None:
+    limit = _limits.get(threading.get_ident())
+    if limit is None:
+        return
+    if (resident() or 0) + more > limit:
+        _give_back()
+        if (held := resident() or 0) + more > limit:
+            raise OverLimit(f"{held} + {more} bytes, of {limit}")
+
+
+def _give_back() -> None:
+    """Gives freed memory that the process holds back to the system."""
+    library = _library()
+    if library is not None:
+        library.malloc_trim(0)
+
+
+@functools.cache
+def _library() -> ctypes.CDLL | None:
+    try:
+        library = ctypes.CDLL(None)
+        library.malloc_trim  # noqa: B018 (only glibc has it)
+    except (OSError, AttributeError, TypeError):
+        return None
+    return library
