@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar
 
-from . import interrupt
+from . import interrupt, memory
 from .circuit import Circuit, Input, NodeId, Trace
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
@@ -62,9 +63,12 @@ class Epochs(Generic[G, B]):
         begin: Callable[[Epoch[G]], Running[B]],
         held: Callable[[NodeId], G | None],
         length: Callable[[G], int],
+        exhausted: Callable[[Running[B], MemoryError], None] | None = None,
     ) -> None:
-        """`held` gives the contents of an input, None where it has none; `length` the rows of a batch."""
+        """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
+        `exhausted` looks at an epoch that ran out of memory, before it is rolled back."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
+        self._exhausted = exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
@@ -86,10 +90,15 @@ class Epochs(Generic[G, B]):
             outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
             deltas = running.finish(outputs)
             interrupt.check()
-        except BaseException:
-            running.rollback()
+        except BaseException as error:
+            with memory.unlimited():
+                if isinstance(error, MemoryError) and self._exhausted is not None:
+                    self._exhausted(running, error)
+                    clear_frames(error.__traceback__)  # the columns of a half-made join
+                running.rollback()
             raise
-        running.commit()
+        with memory.unlimited():
+            running.commit()
         self.committed += 1
         return deltas
 

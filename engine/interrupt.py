@@ -17,6 +17,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from types import FrameType
 from typing import Any
 
+from . import memory
+
 _noted = False
 _at_once = False
 _previous: Callable[[int, FrameType | None], Any] | None = None
@@ -68,8 +70,9 @@ def noted() -> bool:
 
 
 def check() -> None:
-    """A safe point: acts on a Ctrl-C that was noted."""
+    """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
     global _noted
+    memory.check()
     if _noted and _previous is not None:
         _noted = False
         _previous(signal.SIGINT, None)

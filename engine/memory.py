@@ -6,7 +6,7 @@ room that is allocated but not yet used. It is taken at the safe points of an ep
 before each large allocation, which is added to it. An epoch goes over the limit at most by what lies between
 two of these points: the columns of one chunk of a join.
 
-A limit is in force in one thread, for the time of `limited`. Where none is in force, checks cost nothing.
+A limit is in force in one thread, for the time of `limited`; threads that share the work take it over. Where none is in force, checks cost nothing.
 """
 
 from __future__ import annotations
@@ -48,11 +48,20 @@ class Exhausted(Exception):
     computed, `limit` the limit, None if the machine had no more to give; `resident` is the size that the
     process had; `grown` are the relations that grew, those that grew most first."""
 
-    def __init__(
-        self, phase: str, limit: int | None, resident: int | None, grown: Sequence[Growth]
-    ) -> None:
+    def __init__(self, phase: str, limit: int | None, resident: int | None, grown: Sequence[Growth]) -> None:
         super().__init__(phase, limit)
         self.phase, self.limit, self.resident, self.grown = phase, limit, resident, tuple(grown)
+
+
+def tell(error: MemoryError, phase: str) -> None:
+    """Notes the rule or relation that was being computed; the outermost is the last to be told."""
+    vars(error)["phase"] = phase or vars(error).get("phase", "")
+
+
+def phase_of(error: MemoryError) -> str:
+    """What was told of an error."""
+    phase: str = vars(error).get("phase", "")
+    return phase
 
 
 def resident() -> int | None:
@@ -84,6 +93,11 @@ def limited(limit: int | None) -> Iterator[None]:
         yield
     finally:
         _limits.pop(thread, None)
+
+
+def limit_here() -> int | None:
+    """The limit that is in force in this thread."""
+    return _limits.get(threading.get_ident()) if _limits else None
 
 
 @contextmanager
@@ -120,12 +134,12 @@ def _measure(more: int) -> None:
     if limit is None:
         return
     if (resident() or 0) + more > limit:
-        _give_back()
+        give_back()
         if (held := resident() or 0) + more > limit:
             raise OverLimit(f"{held} + {more} bytes, of {limit}")
 
 
-def _give_back() -> None:
+def give_back() -> None:
     """Gives freed memory that the process holds back to the system."""
     library = _library()
     if library is not None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from . import interrupt
+from . import interrupt, memory
 from .circuit import (
     Circuit,
     Constant,
@@ -139,17 +139,21 @@ class _Walk(Generic[B]):
         outputs: dict[str, B] = {}
         for at in nodes:
             node = self.circuit.nodes[at]
-            interrupt.check()
-            if self.progress is not None and node.text:
-                self.progress(phase_of(node), 0, 0)
-            if isinstance(node, Fixpoint):
-                self._results[at] = self._fixpoint(at, node)
-            elif not isinstance(node, Trace):
-                change = self._change(at, node)
-                self.changes[at] = change
-                self.operators.keep(at, change)
-                if isinstance(node, Output):
-                    outputs[node.relation] = change
+            try:
+                interrupt.check()
+                if self.progress is not None and node.text:
+                    self.progress(phase_of(node), 0, 0)
+                if isinstance(node, Fixpoint):
+                    self._results[at] = self._fixpoint(at, node)
+                elif not isinstance(node, Trace):
+                    change = self._change(at, node)
+                    self.changes[at] = change
+                    self.operators.keep(at, change)
+                    if isinstance(node, Output):
+                        outputs[node.relation] = change
+            except MemoryError as error:
+                memory.tell(error, phase_of(node))
+                raise
         return outputs
 
     def _of(self, at: int) -> B:

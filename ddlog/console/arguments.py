@@ -196,6 +196,9 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--in-process-limit", metavar="SIZE", type=_size, dest="limit",
                         help="the most input for the in-process engine, such as 8G; compressed and columnar "
                              "files count several times (default: a quarter of the memory)")  # fmt: skip
+    parser.add_argument("--memory-limit", metavar="SIZE", type=_size,
+                        help="the most memory of the process, such as 4GiB: a commit that would take more is "
+                             "an error, and is rolled back (in-process; default: no limit)")  # fmt: skip
 
 
 def _name(text: str) -> str:

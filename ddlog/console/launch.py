@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
-from ..sessions.engines import EngineChoice, EngineOptions, choose, session_is_active
+from ..sessions.engines import EngineChoice, EngineOptions, choose, memory_limit_of, session_is_active
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
@@ -37,7 +37,9 @@ def launch(
             engine="in-process",
             workers=options.workers,
             progress=progress,
+            memory_limit=options.memory_limit,
         )
+    memory_limit_of(options.memory_limit, choice)
     from ..spark.sessions.connect import open_session
 
     note(f"{choice.text}{_where(choice)}")

@@ -111,7 +111,7 @@ def _engine(arguments: argparse.Namespace) -> EngineOptions:
 
     return EngineOptions(
         arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
-        arguments.workers,
+        arguments.workers, arguments.memory_limit,
     )  # fmt: skip
 
 

@@ -15,17 +15,21 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..engine.memory import resident
 from ..errors.diagnostics import DDlogError
+from ..errors.memory import NoMemoryMeasure
 from ..errors.options import (
     BadOptionValue,
     CannotBeCombined,
     NoSuchEngine,
     WorkersAreSettled,
 )
-from .sizes import machine_memory, size_text
+from .sizes import machine_memory, parse_size, size_text
 
 SHARE = 4
 """The in-process limit is this fraction of the machine's memory, unless an option says otherwise."""
+
+_SPARK_LIMITS = "its settings spark.driver.memory and spark.executor.memory limit it"
 
 ENGINES = ("auto", "in-process", "spark")
 _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
@@ -34,7 +38,8 @@ _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
 @dataclass(frozen=True, slots=True)
 class EngineOptions:
     """The options of a command that are about engines. `conf` holds settings of Spark, `limit` is the
-    in-process limit in bytes, `workers` the number of threads that share the work."""
+    in-process limit in bytes, `workers` the number of threads that share the work, `memory_limit` the bytes
+    at which the in-process engine gives a commit up."""
 
     engine: str = "auto"
     master: str | None = None
@@ -42,6 +47,7 @@ class EngineOptions:
     conf: tuple[tuple[str, str], ...] = ()
     limit: int | None = None
     workers: int | None = None
+    memory_limit: int | None = None
 
     @property
     def names_spark(self) -> bool:
@@ -94,6 +100,24 @@ def engine_named(engine: str, spark: object | None, options: object | None) -> E
     if spark is not None or options is not None:
         raise DDlogError([CannotBeCombined(f'engine="{engine}"', "a Spark session")])
     return EngineChoice(False, "asked for")
+
+
+def memory_limit_of(given: int | str | None, choice: EngineChoice) -> int | None:
+    """The bytes of a memory limit, as an argument gives it. Raises DDlogError for a value that is no size,
+    and where there is nothing that it could limit."""
+    if given is None:
+        return None
+    try:
+        limit = parse_size(given) if isinstance(given, str) else given
+    except ValueError:
+        limit = 0
+    if isinstance(limit, bool) or not isinstance(limit, int) or limit <= 0:
+        raise DDlogError([BadOptionValue("memory_limit", repr(given), 'a size such as "4GiB", or bytes')])
+    if choice.spark:
+        raise DDlogError([CannotBeCombined("a memory limit", "Spark", _SPARK_LIMITS)])
+    if resident() is None:
+        raise DDlogError([NoMemoryMeasure()])
+    return limit
 
 
 def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:

@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..core import Relation
+from ..engine.memory import Exhausted, Growth
 from ..engine.schema import RowFault
 from ..engine.settling import IterationLimit, Repetition, Unsettled
 from ..errors.diagnostics import Diagnostic, InternalError, Note
+from ..errors.memory import MemoryLimitReached, NoMemoryLeft
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.sessions import FaultInRule
 from ..errors.source import Span
 from ..types import TypeDef
 from ..values.rows import record_text
+from .sizes import size_text
 
 _WAYS = {1: "{} comes", -1: "{} goes", 0: "{} comes and goes"}
 
@@ -39,3 +42,22 @@ def never_settled(
             return RecursionRepeats(period, unsettled.relations, notes=notes)
         case _:
             raise InternalError(str(unsettled))
+
+
+def out_of_memory(exhausted: Exhausted) -> Diagnostic:
+    """The error for an epoch that ran out of memory, with the relations that grew."""
+    notes = [Note(_growth(each)) for each in exhausted.grown]
+    if exhausted.resident is not None:
+        notes.append(Note(f"the process had {size_text(exhausted.resident)}"))
+    phase = " ".join(exhausted.phase.split())
+    if exhausted.limit is None:
+        return NoMemoryLeft(phase, notes=tuple(notes))
+    return MemoryLimitReached(size_text(exhausted.limit), phase, notes=tuple(notes))
+
+
+def _growth(grown: Growth) -> str:
+    name = grown.name.partition("$")[0] or "(internal)"
+    before = f"{grown.rows_before:,} rows"
+    if grown.bytes_before is not None:
+        before += f" ({size_text(grown.bytes_before)})"
+    return f"`{name}` grew from {before} to {grown.rows:,} rows ({size_text(grown.bytes)})"

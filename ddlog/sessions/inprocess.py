@@ -31,13 +31,16 @@ if TYPE_CHECKING:
 _NO_FAILURES = nullcontext()
 
 
-def open_host(program: Program, circuit: Circuit, workers: int | None) -> InProcessHost:
+def open_host(
+    program: Program, circuit: Circuit, workers: int | None, memory_limit: int | None = None
+) -> InProcessHost:
     """A host for an incremental circuit of a program. So many threads share its work; None: one for each
-    processor that the process may use."""
+    processor that the process may use. `memory_limit` is in bytes."""
     from ..engine.inprocess.runtime import InProcess
     from ..engine.inprocess.sharing import default_workers
 
-    return InProcessHost(program, InProcess(circuit, values.NAN, workers or default_workers()))
+    workers = workers or default_workers()
+    return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit))
 
 
 class InProcessHost:

@@ -32,11 +32,12 @@ def open_host(
     spark: SparkSession | None,
     options: SparkOptions | None,
     workers: int | None,
+    memory_limit: int | None,
 ) -> Host:
     """The host of a session: in-process with so many workers, or on a Spark session (None: the one of this
     process, or a new one). Raises DDlogError."""
     if not choice.spark:
-        return open_in_process(program, circuit, workers)
+        return open_in_process(program, circuit, workers, memory_limit)
     host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options)
     return host
 

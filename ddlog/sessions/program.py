@@ -137,6 +137,7 @@ class Program:
         spark_options: SparkOptions | None = None,
         workers: int | None = None,
         progress: Progress | None = None,
+        memory_limit: int | str | None = None,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -144,12 +145,15 @@ class Program:
         computes only the relations that they need; otherwise `relations` are the names of the relations to
         keep. A recursion that takes more than `max_iterations` iterations ends with an error.
 
+        `memory_limit` is a size in bytes or a text such as "4GiB": a commit that would bring the process over
+        it is an error that says which relation grew, and is rolled back. It is not for Spark.
+
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .engines import engine_named
+        from .engines import engine_named, memory_limit_of
         from .opening import open_host
         from .session import Session
 
@@ -161,10 +165,11 @@ class Program:
         if workers is not None and choice.spark:
             reason = "the Spark session settles the number of its threads"
             raise DDlogError([CannotBeCombined("workers", 'engine="spark"', reason)])
+        limit = memory_limit_of(memory_limit, choice)
         with paused():
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", self._wanted(relations), records=records)
-            host = open_host(choice, self, circuit, spark, spark_options, workers)
+            host = open_host(choice, self, circuit, spark, spark_options, workers, limit)
         kept = frozenset(name for name, _ in circuit.relations)
         return Session(self, host, kept, max_iterations, progress)
 

@@ -8,15 +8,17 @@ from types import TracebackType
 
 from ..core import Relation
 from ..engine.interrupt import deferred
+from ..engine.memory import Exhausted
 from ..engine.runtime import Batch, Delta, Progress
 from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
+from ..errors.memory import NoMemoryLeft
 from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
 from ..values.rows import Row
 from .delays import Delays
-from .faults import diagnosed, never_settled
+from .faults import diagnosed, never_settled, out_of_memory
 from .host import Host
 from .program import Program
 from .results import Changes
@@ -115,3 +117,7 @@ class _Diagnosing:
         if isinstance(error, Unsettled):
             relations, typedefs = self._state.program.relations, self._state.typedefs
             raise DDlogError([never_settled(error, relations, typedefs)]) from None
+        if isinstance(error, Exhausted):
+            raise DDlogError([out_of_memory(error)]) from None
+        if isinstance(error, MemoryError):
+            raise DDlogError([NoMemoryLeft("")]) from None

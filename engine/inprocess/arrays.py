@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..memory import reserve
 from ..schema import Array
 
 LARGE = 1 << 22
@@ -40,6 +41,7 @@ def lengthen(owner: Any, name: str, size: int, fill: int | None = None) -> None:
     if held < LARGE or not array.flags.owndata or _references(owner, name) > _ALONE:
         setattr(owner, name, _copied(array, size, fill))
         return
+    reserve((size - held) * array[:1].nbytes)
     array.resize((size, *array.shape[1:]), refcheck=False)
     if fill is not None:
         array[held:] = fill
@@ -50,6 +52,7 @@ def _roomier(held: int, needed: int) -> int:
 
 
 def _copied(array: Array, size: int, fill: int | None) -> Array:
+    reserve(size * array[:1].nbytes or size * array.itemsize)
     longer = np.empty((size, *array.shape[1:]), array.dtype)
     longer[: array.shape[0]] = array
     if fill is not None:

@@ -8,6 +8,7 @@ from typing import overload
 
 import numpy as np
 
+from ..memory import reserve
 from ..schema import Array, Schema
 from .table import RowTable
 
@@ -105,6 +106,8 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
         return batches[0]
     if not batches:
         return Batch(tuple(np.empty(0, np.int64) for _ in range(arity)), 0)
+    length = sum(b.length for b in batches)
+    reserve(8 * length * (arity + 1))
     weights = None
     if any(b.weights is not None for b in batches):
         weights = np.concatenate([b.weight_array() for b in batches])
@@ -112,7 +115,7 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
     if any(b.times is not None for b in batches):
         times = np.concatenate([np.full(b.length, -1) if b.times is None else b.times for b in batches])
     columns = tuple(np.concatenate([b.columns[k] for b in batches]) for k in range(arity))
-    return Batch(columns, sum(b.length for b in batches), weights, times)
+    return Batch(columns, length, weights, times)
 
 
 def consolidate(batch: Batch) -> Batch:
@@ -145,6 +148,16 @@ class Gathering:
         self._arity, self._least, self._room = arity, room, room
         self._parts: list[Batch] = []
         self._rows = 0
+
+    @property
+    def rows(self) -> int:
+        """The rows so far."""
+        return self._rows
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the rows so far."""
+        return 8 * self._rows * (self._arity + any(part.weights is not None for part in self._parts))
 
     def extend(self, batches: Iterable[Batch]) -> None:
         """Adds batches. Their times are of no account."""

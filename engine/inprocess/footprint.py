@@ -30,9 +30,8 @@ _SHARED = (type, ModuleType, np.ndarray, int, float, bool, type(None))
 def footprint(state: State) -> Iterator[Held]:
     """The relations, groups and domains of a state with their sizes. The room that arrays have to grow
     counts; the bytes of interned values are estimated from a sample of them."""
-    names = _names(state)
-    for store in state.relations():
-        yield _stored(names[id(store)], store)
+    for name, store in stores_by_name(state):
+        yield Held("relation", name, store.present, _parts(store))
     for at, group in state.groups.items():
         text = " ".join(state.circuit.nodes[at].text.split())
         yield Held("groups", text, group.alive, {"groups": _group_bytes(group)})
@@ -52,7 +51,19 @@ def _names(state: State) -> dict[int, str]:
     return names
 
 
-def _stored(name: str, store: Readable) -> Held:
+def stores_by_name(state: State) -> list[tuple[str, Readable]]:
+    """The stores of a state with the names of their relations, or the texts of their rules."""
+    names = _names(state)
+    return [(names[id(store)], store) for store in state.relations()]
+
+
+def store_size(store: Readable) -> int:
+    """The bytes of a store."""
+    return sum(_parts(store).values())
+
+
+def _parts(store: Readable) -> dict[str, int]:
+    """The bytes of the parts of a store."""
     parts = {"table": _bytes(store.table)}
     for positions, index in store.indexes.items():
         by = ", ".join(store.schema[k].name if isinstance(k, int) else repr(k) for k in positions)
@@ -63,7 +74,7 @@ def _stored(name: str, store: Readable) -> Held:
     history = sum(_bytes(held) for key, held in vars(store).items() if key not in apart)
     if history:
         parts["history"] = history
-    return Held("relation", name, store.present, parts)
+    return parts
 
 
 def _group_bytes(group: GroupState) -> int:

@@ -7,6 +7,8 @@ arrangement; any other function is given the whole group in sorted order.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -83,14 +85,16 @@ class _IntegerSum:
         top = int(groups.max()) + 1
         self.low, self.high = grown(self.low, top, 0), grown(self.high, top, 0)
         codes = batch.columns[self.position]
-        if int(codes.max()) >= INLINE_LIMIT:
+        wide = int(codes.max()) >= INLINE_LIMIT
+        plain = np.where(codes >= INLINE_LIMIT, 0, codes) if wide else codes
+        low, high = plain & _LOW, plain >> 32
+        if wide:
             for at in np.flatnonzero(codes >= INLINE_LIMIT).tolist():
                 value = self.values.decode_column(self.column, codes[at : at + 1])[0]
                 group = int(groups[at])
                 self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
-            codes = np.where(codes >= INLINE_LIMIT, 0, codes)
-        adding.accumulate(self.low, groups, codes & _LOW, weights)
-        adding.accumulate(self.high, groups, codes >> 32, weights)
+        adding.accumulate(self.low, groups, low, weights)
+        adding.accumulate(self.high, groups, high, weights)
 
     def totals(self, groups: Array) -> list[int]:
         """The exact sums."""
@@ -233,6 +237,8 @@ class _Whole:
             try:
                 with immediate():
                     made.append(self.one.make(key, group))
+            except MemoryError:
+                raise
             except Exception as fault:
                 message = str(fault) or type(fault).__name__
                 raise RowFault(message, self.rule, self.one.origin, {"key": key}) from fault
@@ -311,10 +317,11 @@ class GroupState:
         touched = adding.first_seen(groups, self._mark)
         before = self.counts[touched]
         old = [r[touched] for r in self.results]
-        self._undo.append(lambda: self._restore(groups, delta, weights, touched, old))
+        self._undo.append(partial(self._restore, touched, before, old, self.alive))
         adding.add(self.counts, groups, weights)
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, weights)
+            self._undo.append(partial(accumulator.add, groups, delta, -weights))
         now = self.counts[touched]
         alive = now > 0
         self.alive += int(np.count_nonzero(alive)) - int(np.count_nonzero(before > 0))
@@ -337,11 +344,12 @@ class GroupState:
         group = int(touched[0])
         before = int(self.counts[group])
         old = [held[touched] for held in self.results]
-        self._undo.append(lambda: self._restore(touched, delta, weights, touched, old))
+        self._undo.append(partial(self._restore, touched, self.counts[touched], old, self.alive))
         now = before + int(weights[0])
         self.counts[group] = now
         for accumulator in self.accumulators:
             accumulator.add(touched, delta, weights)
+            self._undo.append(partial(accumulator.add, touched, delta, -weights))
         was, is_alive = before > 0, now > 0
         self.alive += is_alive - was
         counts = self.counts[touched]
@@ -370,12 +378,8 @@ class GroupState:
         signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
         return Batch(tuple(columns), len(groups), signs)
 
-    def _restore(self, groups: Array, delta: Batch, weights: Array, touched: Array, old: list[Array]) -> None:
-        now = np.count_nonzero(self.counts[touched] > 0)
-        adding.add(self.counts, groups, -weights)
-        self.alive += int(np.count_nonzero(self.counts[touched] > 0)) - int(now)
-        for accumulator in self.accumulators:
-            accumulator.add(groups, delta, -weights)
+    def _restore(self, touched: Array, counts: Array, old: list[Array], alive: int) -> None:
+        self.counts[touched], self.alive = counts, alive
         for held, column in zip(self.results, old, strict=True):
             held[touched] = column
 
@@ -389,14 +393,15 @@ class GroupState:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
         if self.keys.size > _FEW_GHOSTS + 2 * self.alive:
-            self._forget_ghosts()
+            with suppress(MemoryError):
+                self._forget_ghosts()
 
     def _forget_ghosts(self) -> None:
         """Forgets the keys without rows."""
         kept = np.flatnonzero(self.counts[: self.keys.size] > 0)
-        columns = self.keys.columns_at(kept)
-        self.keys = RowTable(self.arity)
-        self.keys.insert(columns, len(kept))
+        keys = RowTable(self.arity)
+        keys.insert(self.keys.columns_at(kept), len(kept))
+        self.keys = keys
         if self._members is not None:
             self._members.keys = self.keys
         self.counts = self.counts[kept]

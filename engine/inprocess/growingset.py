@@ -115,6 +115,9 @@ class GrowingSet:
     def commit(self) -> None:
         """Rows stay by themselves."""
 
+    def give_back(self) -> None:
+        """All rows are present."""
+
     def births(self) -> Array:
         """The iteration at which each row came, counted on from epoch to epoch."""
         came = np.array(self._came, np.int64)

@@ -10,6 +10,7 @@ epoch the births are brought up to date and the overlay is emptied.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import NamedTuple
 
 import numpy as np
@@ -64,7 +65,9 @@ class History:
         self._compacted = 0
         self._touched: list[Array] = []
         self._log: list[tuple[Array, Array]] = []
-        self._settled: tuple[Array, Array, RowChange] | None = None  # rows, former `weights`, net change
+        self._settled: tuple[Array, Array] | None = None  # rows, former `weights`
+        self._net: RowChange | None = None  # the net change of presence, when the indexes have it
+        self._chaining = False  # whether some of the indexes have the overlay's last entries
 
     # ------------------------------------------------------------- reading
 
@@ -133,8 +136,8 @@ class History:
         size = self.table.size
         if size > len(self._head):
             grow(self, "weights", size, 0)
-            grow(self, "_head", size, -1)
             grow(self, "_stamp", size, 0)
+            grow(self, "_head", size, -1)
 
     def _schedule(self, rows: Array, times: Array) -> None:
         """Notes that rows are to be looked at when their times come."""
@@ -181,10 +184,11 @@ class History:
         self.overlay_rows[start:end] = out
         self.overlay_times[start:end] = time
         self.overlay_weights[start:end] = change
+        self._chaining = True
         with all_alike(self.indexes) as indexes:
             for index in indexes:
                 index.chain(out, start)
-        self.overlay = end
+        self.overlay, self._chaining = end, False
         self.delta = RowChange(out, change)
         return True
 
@@ -208,14 +212,15 @@ class History:
         timelines.settle_births(
             rows, self._head, self._following, self._when, self._weight, self.weights, before
         )
+        self._settled = rows, before
         after = self.weights[rows]
         come = rows[(before == 0) & (after > 0)]
         gone = rows[(before > 0) & (after == 0)]
-        self._clear_overlay()
-        self._exchange(gone, come)
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         change = RowChange(np.concatenate([come, gone]), signs)
-        self._settled = rows, before, change
+        self._clear_overlay()
+        self._exchange(gone, come)
+        self._net = change
         self._touched.clear()
         return change
 
@@ -232,11 +237,21 @@ class History:
     def commit(self) -> None:
         """Ends the epoch: its changes stay."""
         self._log.clear()
-        self._settled = None
-        if self.table.size > _FEW_GHOSTS + 2 * self.present:
-            self._forget_ghosts()
-        elif self._used > 4096 + 2 * self._compacted:
-            self._compact_history()
+        self._settled = self._net = None
+        self._shorten()
+
+    def give_back(self) -> None:
+        """Gives back the room of rows and derivations that are gone, where there are many, and the
+        overlay's."""
+        self.overlay_rows = self.overlay_times = self.overlay_weights = np.empty(0, np.int64)
+        self._shorten()
+
+    def _shorten(self) -> None:
+        with suppress(MemoryError):
+            if self.table.size > _FEW_GHOSTS + 2 * self.present:
+                self._forget_ghosts()
+            elif self._used > 4096 + 2 * self._compacted:
+                self._compact_history()
 
     def _compact_history(self) -> None:
         self._following, self._when, self._weight, self._used = timelines.compact_history(
@@ -248,26 +263,33 @@ class History:
         """Forgets the rows that are absent. Between epochs these have no derivations at any time."""
         self._compact_history()
         kept = self.rows()
-        columns = self.table.columns_at(kept)
-        self.table = RowTable(len(self.schema))
-        self.table.insert(columns, len(kept))
+        table = RowTable(len(self.schema))
+        table.insert(self.table.columns_at(kept), len(kept))
         self.weights, self._head, self._stamp = self.weights[kept], self._head[kept], self._stamp[kept]
+        self.table = table
         self.indexes.clear()
 
     def rollback(self) -> None:
-        """Takes back the running epoch, settled or not; births are as they were."""
+        """Takes back the running epoch, settled or not or in part; births are as they were."""
         for entries, weights in reversed(self._log):
             np.subtract.at(self._weight, entries, weights)
         self._log.clear()
         self._touched.clear()
         self.pending.clear()
+        half = self._chaining or (self._settled is not None and self._net is None)
+        if half:
+            self.indexes.clear()
         self._clear_overlay()
         self.mark, self.delta = 0, None
         if self._settled is not None:
-            rows, before, change = self._settled
+            rows, before = self._settled
             self.weights[rows] = before
-            self._exchange(change.rows[change.weights > 0], change.rows[change.weights < 0])
-            self._settled = None
+        if half:
+            self.present = int(np.count_nonzero(self.weights[: self.table.size]))
+        elif self._net is not None:
+            rows, signs = self._net
+            self._exchange(rows[signs > 0], rows[signs < 0])
+        self._settled, self._net, self._chaining = None, None, False
 
     def _clear_overlay(self) -> None:
         if self.overlay:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ..derived import Position
+from ..memory import reserve
 from ..schema import Array
 from . import sharing
 from .arrays import grow
@@ -68,6 +69,7 @@ class Index:
         return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
     def _build(self, rows: Array) -> None:
+        reserve(24 * len(rows))
         _, rows, keys, faulty = self._keyed(rows)
         self._faulty += faulty
         groups = self.keys.insert(keys, len(rows))

@@ -12,6 +12,7 @@ import numpy as np
 from .. import interrupt
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
 from ..derived import DerivedKey, Position, derived_keys
+from ..memory import reserve
 from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ..schema import Array, Column, RowFault
 from . import fused, sharing
@@ -277,6 +278,7 @@ class Joiner:
                     yield from self._grow(steps, number, rows.slice(0, half), views, held)
                     yield from self._grow(steps, number, rows.slice(half, rows.length), views, held)
                     return
+                reserve(8 * total * (2 + len(step.keep)))
                 rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
         if rows.length:
             columns = tuple(rows.variables[v][1] for v in self.node.output)

@@ -34,6 +34,7 @@ class EpochOperators:
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
         self.changed: list[Store | GroupState] = []  # what this epoch may have changed
+        self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
     def nothing(self) -> None:
         """No change."""
@@ -65,13 +66,15 @@ class EpochOperators:
         if alone is not None and 0 < alone.length <= FEW:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
-        found = Gathering(len(node.schema))
+        found = self.gathering = Gathering(len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
             views = self._views(node, start, seen, changes)
             if not meets_nothing(node.terms, views):
                 change = None if start is None else changes[start]
                 found.extend(self.state.joiners[at].run(start, change, views))
-        return found.total()
+        total = found.total()
+        self.gathering = None
+        return total
 
     def _views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]

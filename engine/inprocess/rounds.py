@@ -94,6 +94,10 @@ class RoundsRecursion:
                 self._nested = NestedRounds(self.circuit, self._imported, self.evaluator, changes, last)
         return self._nested
 
+    def forget(self) -> None:
+        """Forgets the timelines, which may be half changed: the next epoch evaluates from empty relations."""
+        self._nested = self._recorded = None
+
     def mark(self, marks: Marks) -> None:
         """Marks the ids in the recording, or in the timelines."""
         if self._recorded is not None:

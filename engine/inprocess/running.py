@@ -41,6 +41,11 @@ class RunningEpoch(EpochOperators):
         running.seed(self.epoch.first)
         return running
 
+    def inner_states(self) -> list[State]:
+        """The states of the evaluations by rounds that have begun."""
+        rounds = [each.state for each in self._begun if isinstance(each, RunningRounds)]
+        return [state for state in rounds if state is not None]
+
     # ------------------------------------------------------------- the end
 
     def finish(self, outputs: Mapping[str, Batch | None]) -> dict[str, Delta]:

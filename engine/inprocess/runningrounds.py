@@ -58,6 +58,10 @@ class RunningRounds:
         except (GivenUp, RowFault):
             self._nested.rollback()
             self._nested = None
+        except MemoryError:
+            self._recursion.forget()
+            self._nested = None
+            raise
         return self._nested is not None
 
     def next_iteration(self) -> int | None:
@@ -72,6 +76,11 @@ class RunningRounds:
 
     def rows(self) -> int:
         return 0 if self._anew is None else sum(store.present for store in self._anew.results().values())
+
+    @property
+    def state(self) -> State | None:
+        """The state of an evaluation from empty relations."""
+        return None if self._anew is None else self._anew.state
 
     def finish(self) -> dict[str, Batch | None]:
         self._evaluator.iteration = 0
@@ -108,6 +117,11 @@ class _Anew:
         self.done = 0  # rounds
         self._pending: dict[str, Batch] = {}  # the changes of the last round
         self._checkpoint: Checkpoint | None = None
+
+    @property
+    def state(self) -> State:
+        """The state of the evaluation."""
+        return self._state
 
     def begin(self) -> None:
         """The first round."""

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from .. import interrupt
+from .. import interrupt, memory
 from ..circuit import Circuit, Fixpoint, Input, NodeId, Rounds
-from ..epoch import Epoch, Epochs
+from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
 from ..runtime import Delta, Held, Progress
@@ -17,6 +18,7 @@ from ..schema import Schema
 from . import sweeping
 from .allocator import kept_memory
 from .batch import Batch
+from .exhaustion import Sizes, described, sizes, sizes_within
 from .interner import Interner, Values, encode_rows
 from .polarity import shrinking_inputs
 from .query import answer
@@ -30,8 +32,15 @@ from .views import Readable, StoreView
 class InProcess:
     """The state of one circuit of changes. See `engine.runtime.Runtime`."""
 
-    def __init__(self, circuit: Circuit, nan: float = float("nan"), workers: int = 1) -> None:
-        """`workers` threads share the work of an epoch."""
+    def __init__(
+        self,
+        circuit: Circuit,
+        nan: float = float("nan"),
+        workers: int = 1,
+        memory_limit: int | None = None,
+    ) -> None:
+        """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
+        up; see `engine.memory`."""
         self.values, self._workers = Values(nan), workers
         self._state = State(circuit, self.values)
         self._tidied = 0  # the epochs committed before everything was last swept
@@ -44,7 +53,9 @@ class InProcess:
             for at, node in nodes
             if isinstance(node, Fixpoint) and not isinstance(node, Rounds)
         }
-        self._epochs = Epochs(circuit, self._begin, self._held, lambda batch: batch.length)
+        self._epochs = Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted)
+        self._limit = memory_limit
+        self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 
     # ------------------------------------------------------------- giving rows
 
@@ -123,7 +134,7 @@ class InProcess:
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         with interrupt.deferred(), kept_memory(), among(self._workers):
-            deltas = self._epochs.run(changes, static, max_iterations, progress)
+            deltas = self._run(changes, static, max_iterations, progress)
             if static:
                 self._last = True
             elif self._epochs.committed > 1:
@@ -131,6 +142,30 @@ class InProcess:
             else:
                 self.values.settle()
             return deltas
+
+    def _run(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        max_iterations: int | None,
+        progress: Progress | None,
+    ) -> dict[str, Delta]:
+        before = None if self._limit is None else sizes(self._state)
+        try:
+            with memory.limited(self._limit):
+                return self._epochs.run(changes, static, max_iterations, progress)
+        except MemoryError as error:
+            error.__traceback__ = None
+            self._state.give_back()
+            self._sweep(sweeping.everything)
+            memory.give_back()
+            self._within, (within, held) = ({}, None), self._within
+            now = before or sizes(self._state)
+            raise described(error, self._limit, held, within, now, before is not None) from None
+
+    def _exhausted(self, running: Running[Batch | None], error: MemoryError) -> None:
+        assert isinstance(running, RunningEpoch)
+        self._within = sizes_within(running), memory.resident()
 
     def footprint(self) -> list[Held]:
         from .footprint import footprint
@@ -141,10 +176,12 @@ class InProcess:
         if not self._last and self._tidied != self._epochs.committed:
             with interrupt.deferred():
                 self._sweep(sweeping.everything)
+            memory.give_back()
             self._tidied = self._epochs.committed
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
-        sweeping.sweep(self.values, self._state.mark, due)
+        with suppress(MemoryError):
+            sweeping.sweep(self.values, self._state.mark, due)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:

@@ -18,7 +18,7 @@ from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
-from .. import interrupt
+from .. import interrupt, memory
 
 T = TypeVar("T")
 
@@ -98,7 +98,13 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T | BaseException]:
         finally:
             _here.in_task = False
 
-    helpers = [_Helper(work) for _ in range(min(workers(), len(tasks)) - 1)]
+    limit = memory.limit_here()
+
+    def help() -> None:
+        with memory.limited(limit):
+            work()
+
+    helpers = [_Helper(help) for _ in range(min(workers(), len(tasks)) - 1)]
     work()
     for helper in helpers:
         helper.done.acquire()

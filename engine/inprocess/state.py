@@ -135,6 +135,14 @@ class State:
             if isinstance(recursion, RoundsRecursion):
                 recursion.mark(marks)
 
+    def give_back(self) -> None:
+        """Gives back the room that an epoch took which was rolled back. Indexes are built again on demand."""
+        for store in self.relations():
+            store.indexes.clear()
+            store.give_back()
+        for group in self.groups.values():
+            group.commit()
+
     def prepare_to_shrink(self, at: NodeId) -> None:
         """Prepares the growing sets of a fixpoint, unless that was done, for epochs in which something may
         shrink."""

@@ -119,6 +119,8 @@ class Evaluator:
             with immediate():
                 for row in rows:
                     append(function(*row) if wrap is None else wrap(function(*row)))
+        except MemoryError:
+            raise
         except Exception as fault:
             valuation = dict(zip(expr.inputs, row, strict=True))
             raise RowFault(str(fault) or type(fault).__name__, rule, expr.origin, valuation) from fault

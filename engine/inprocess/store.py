@@ -8,10 +8,12 @@ opposite changes in reverse order.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 
 import numpy as np
 
 from ..derived import Position
+from ..memory import reserve
 from ..schema import Array, Schema
 from . import sharing
 from .arrays import grow
@@ -38,6 +40,7 @@ class Store:
         self.present = 0
         self.indexes: dict[tuple[Position, ...], Index] = {}
         self._undo: list[tuple[Array, Array] | int] = []
+        self._whole = True  # whether `present` and the indexes are what the weights say
 
     # ------------------------------------------------------------- reading
 
@@ -84,8 +87,8 @@ class Store:
         if self.weights is not None:
             return self.add_counted(batch, as_set=True)
         before = self.table.size
+        self._undo.append(before)  # first, since the insertion may run out of memory
         self.table.insert_new(batch.columns, batch.length)
-        self._undo.append(before)
         self.present = self.table.size
         if self.indexes and self.table.size > before:
             fresh = np.arange(before, self.table.size, dtype=np.int64)
@@ -100,8 +103,7 @@ class Store:
 
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
-        rows = self.table.insert(batch.columns, batch.length)
-        self._materialise()
+        rows = self._rows_of(batch)
         change = self._net(*self._add_rows(rows, batch.weight_array()))
         return change if as_set else batch
 
@@ -117,8 +119,7 @@ class Store:
             return self._since(start)
         all_rows, all_before = [], []
         for batch, sign in changes:
-            rows = np.unique(self.table.insert(batch.columns, batch.length))
-            self._materialise()
+            rows = np.unique(self._rows_of(batch))
             assert self.weights is not None
             rows = rows[self.weights[rows] == (0 if sign > 0 else 1)]
             change = np.full(len(rows), sign, np.int64)
@@ -127,15 +128,20 @@ class Store:
             all_before.append(before)
         return self._net(np.concatenate(all_rows), np.concatenate(all_before))
 
-    def _materialise(self) -> None:
-        """Gives every row of the table a place for its weight."""
+    def _rows_of(self, batch: Batch) -> Array:
+        """The ids of rows, each with a place for its weight."""
         if self.weights is None:
-            self.weights = np.zeros(max(16, self.table.size), np.int64)
-            self.weights[: self.present] = 1
+            reserve(8 * self.table.size)
+            weights = np.zeros(max(16, self.table.size), np.int64)
+            weights[: self.present] = 1
+            self.weights = weights
+        rows = self.table.insert(batch.columns, batch.length)
         grow(self, "weights", self.table.size, 0)
+        return rows
 
     def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None
+        self._whole = False
         touched, before = adding.add_weights(self.weights, rows, change)
         self._undo.append((rows, change))
         return touched, before
@@ -155,6 +161,7 @@ class Store:
                         index.remove(gone)
                     if len(come):
                         index.insert(come)
+        self._whole = True
         return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
 
     def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
@@ -183,11 +190,19 @@ class Store:
     def commit(self) -> None:
         """Ends an epoch: its changes stay."""
         self._undo.clear()
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Gives back the room of rows that are absent, where there are many."""
         if self.weights is not None and self.table.size > _FEW_GHOSTS + 2 * self.present:
-            self._compact()
+            with suppress(MemoryError):
+                self._compact()
 
     def rollback(self) -> None:
-        """Takes back the changes since the last commit."""
+        """Takes back the changes since the last commit, the last of which may be half made."""
+        whole = self._whole
+        if not whole:
+            self.indexes.clear()
         while self._undo:
             entry = self._undo.pop()
             if isinstance(entry, int):
@@ -200,17 +215,19 @@ class Store:
                 rows, change = entry
                 assert self.weights is not None
                 self._net(*adding.add_weights(self.weights, rows, -change))
+        if not whole and self.weights is not None:
+            self.present = int(np.count_nonzero(self.weights[: self.table.size] > 0))
+            self._whole = True
 
     def _compact(self) -> None:
         """Forgets the rows of weight 0."""
         assert self.weights is not None
         kept = self.rows()
-        columns = self.table.columns_at(kept)
-        self.table = RowTable(len(self.schema))
-        rows = self.table.insert(columns, len(kept))
-        weights = np.zeros(max(16, self.table.size), np.int64)
+        table = RowTable(len(self.schema))
+        rows = table.insert(self.table.columns_at(kept), len(kept))
+        weights = np.zeros(max(16, table.size), np.int64)
         weights[rows] = self.weights[kept]
-        self.weights = weights
+        self.table, self.weights = table, weights
         self.indexes.clear()
 
 

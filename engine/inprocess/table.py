@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from ..derived import Derived
+from ..memory import reserve
 from ..schema import Array
 from . import sharedinsertion, sharing
 from .arrays import LARGE, grow, lengthen
@@ -45,12 +46,14 @@ class RowTable:
     def column(self, position: int, start: int = 0, stop: int | None = None) -> Array:
         """One column of the rows start .. stop, in order of id."""
         stop = self.size if stop is None else stop
+        reserve(8 * (stop - start))
         if self._layout is None:
             return np.ascontiguousarray(self._wide[start:stop, position])
         return self._layout.column(self._words[start:stop], position)
 
     def column_at(self, rows: Array, position: int) -> Array:
         """One column of the rows with these ids."""
+        reserve(8 * len(rows))
         if self._layout is None:
             column: Array = self._wide[rows, position]
             return column
@@ -84,6 +87,7 @@ class RowTable:
 
     def find(self, columns: Sequence[Array], length: int) -> Array:
         """The ids of rows; -1 for a row that the table does not hold."""
+        reserve(16 * length)
         if self.size == 0:
             return np.full(length, -1, np.int64)
         if self._layout is None:
@@ -95,6 +99,7 @@ class RowTable:
 
     def insert(self, columns: Sequence[Array], length: int) -> Array:
         """The ids of rows, new ones for rows not seen before."""
+        reserve(16 * length)
         out = np.empty(length, np.int64)
         if length == 0:
             return out
@@ -126,6 +131,7 @@ class RowTable:
         """Adds the rows that the table does not hold yet: they get the next ids, in order."""
         if length == 0:
             return
+        reserve(8 * length)
         words = self._fit(columns, length)
         if words is None or self._ids is not None:
             self.insert(columns, length)
@@ -157,9 +163,24 @@ class RowTable:
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
             self.size = size
-            self._rehash(self._bits)
+            try:
+                self._shorten()
+            except MemoryError:
+                self._enter_again()
             for column in self.derived.values():
                 column.truncate(size)
+
+    def _shorten(self) -> None:
+        """Enters all rows again, with less room where there is far too much."""
+        most = max(16, 2 * self.size)
+        if len(self._slots) <= 16 * most:
+            self._enter_again()
+            return
+        words, wide = self._words[:most].copy(), self._wide[:most].copy()
+        bits = max(_FIRST_BITS, int(most / _FULL).bit_length())
+        slots, self._ids = np.full(1 << bits, -1, np.int64), None
+        self._words, self._wide, self._slots, self._bits = words, wide, slots, bits
+        self._enter()
 
     # ------------------------------------------------------------- layout and slots
 
@@ -186,15 +207,14 @@ class RowTable:
         if self.size:
             held = [bounds(self.column(k)) for k in range(self.arity)]
             ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, held, strict=True)]
-        columns = self.columns()
-        self._layout = fit(ranges)
-        self._untouched = False
-        if self._layout is not None:
-            self._words[: self.size] = self._layout.pack(columns, self.size)[0]
+        columns, layout = self.columns(), fit(ranges)
+        if layout is not None:
+            self._words[: self.size] = layout.pack(columns, self.size)[0]
         else:
             self._wide = _stack(columns, self.size) if self.size else np.empty((16, self.arity), np.int64)
-            self._words = np.empty(0, np.int64)
-        self._rehash(self._bits)
+            self._words, self._ids = np.empty(0, np.int64), None
+        self._layout, self._untouched = layout, False
+        self._enter_again()
 
     def _room(self, wanted: int) -> int:
         """The number of rows that may come before the slots are too full; grows the slots first if it is 0.
@@ -227,22 +247,33 @@ class RowTable:
         self._bits = bits
 
     def _rehash(self, bits: int) -> None:
-        self._bits = bits
+        reserve(8 << bits)
         self._slots = np.full(1 << bits, -1, np.int64)
+        self._bits, numbered, self._ids = bits, self._ids is not None, None
+        self._enter()
+        if numbered:
+            self._numbered()
+
+    def _enter(self) -> None:
+        """Enters all rows into empty slots."""
         if self._layout is None:
-            hashing.rehash_rows(self._slots, bits, self._wide, self.size)
-            self._ids = None
+            hashing.rehash_rows(self._slots, self._bits, self._wide, self.size)
         else:
-            hashing.rehash_words(self._slots, bits, self._words, self.size)
-            if self._ids is not None:
-                self._ids = None
-                self._numbered()
+            hashing.rehash_words(self._slots, self._bits, self._words, self.size)
+
+    def _enter_again(self) -> None:
+        """Enters all rows into the slots, emptied. Takes no memory, so that it cannot fail."""
+        self._slots.fill(-1)
+        self._enter()
+        if self._ids is not None:
+            hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
 
     def _numbered(self) -> Array:
         """The ids at the slots, built on first demand."""
         if self._ids is None:
             with sharing.building:
                 if self._ids is None:
+                    reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)
                     hashing.number_words(self._slots, ids, self._bits, self._words, 0, self.size)
                     self._ids = ids
@@ -251,6 +282,7 @@ class RowTable:
 
 
 def _stack(columns: Sequence[Array], length: int) -> Array:
+    reserve(8 * length * len(columns))
     wide = np.empty((length, len(columns)), np.int64)
     for k, column in enumerate(columns):
         wide[:, k] = column

@@ -123,6 +123,9 @@ class Readable(Protocol):
     def rows(self) -> Array:
         """The ids of the rows present."""
 
+    def give_back(self) -> None:
+        """Gives back the room of rows that are absent, where there are many, between epochs."""
+
 
 def present(store: Readable, left: Array, rows: Array) -> tuple[Array, Array]:
     """The matches that an arrangement gives, without those of absent rows."""

@@ -1,0 +1,46 @@
+"""Errors about memory."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .declared import declared
+from .diagnostics import Diagnostic
+
+
+@declared()
+class MemoryLimitReached(Diagnostic):
+    """An epoch that would go over the memory limit."""
+
+    title: ClassVar[str] = "the memory limit of {limit} is reached{place}"
+    suggestion: ClassVar[str] = "the session is at its last commit; set a higher limit, or let less follow"
+    limit: str
+    phase: str
+
+    @property
+    def place(self) -> str:
+        """What was being computed."""
+        return f", in `{self.phase}`" if self.phase else ""
+
+
+@declared()
+class NoMemoryLeft(Diagnostic):
+    """An epoch for which the machine has no memory."""
+
+    title: ClassVar[str] = "there is no more memory{place}"
+    suggestion: ClassVar[str] = (
+        "the session is at its last commit; a memory limit ends such a commit before the machine does"
+    )
+    phase: str
+
+    @property
+    def place(self) -> str:
+        """What was being computed."""
+        return f", in `{self.phase}`" if self.phase else ""
+
+
+@declared()
+class NoMemoryMeasure(Diagnostic):
+    """A memory limit where the size of the process is unknown."""
+
+    title: ClassVar[str] = "a memory limit needs a system that tells the memory of a process, such as Linux"

@@ -1,0 +1,57 @@
+"""What an epoch that ran out of memory was doing: the relations that grew, and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ..memory import Exhausted, Growth, OverLimit, phase_of
+from .footprint import store_size, stores_by_name
+from .history import History
+from .running import RunningEpoch
+from .state import State
+from .views import Readable
+
+Sizes = Mapping[str, tuple[int, int]]
+"""The rows and bytes of each store, by name."""
+
+_MOST = 3  # relations that an error names
+_GATHERED = "intermediate rows"
+
+
+def sizes(state: State) -> Sizes:
+    """The sizes between epochs."""
+    return {name: (_rows(store), store_size(store)) for name, store in stores_by_name(state)}
+
+
+def sizes_within(running: RunningEpoch) -> Sizes:
+    """The sizes in the midst of an epoch, with the rows of the join that is being computed."""
+    found = dict(sizes(running.state))
+    for inner in running.inner_states():
+        for name, store in stores_by_name(inner):
+            found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
+    gathering = running.gathering
+    if gathering is not None and gathering.rows:
+        found[_GATHERED] = gathering.rows, gathering.bytes
+    return found
+
+
+def described(
+    error: MemoryError, limit: int | None, held: int | None, within: Sizes, before: Sizes, exact: bool
+) -> Exhausted:
+    """The error of an epoch: its sizes `within` it and `before` it, the bytes of which are `exact` if they
+    were measured then. `held` is the size that the process had."""
+    grown = []
+    for name, (rows, size) in within.items():
+        old_rows, old_size = before.get(name, (0, 0))
+        if rows > old_rows:
+            growth = Growth(name, rows, size, old_rows, old_size if exact else None)
+            grown.append((size * (rows - old_rows) // rows, growth))
+    grown.sort(key=lambda each: (-each[0], each[1].name))
+    shown = limit if isinstance(error, OverLimit) else None
+    return Exhausted(phase_of(error), shown, held, [each for _, each in grown[:_MOST]])
+
+
+def _rows(store: Readable) -> int:
+    if isinstance(store, History):
+        return store.present + int(store.overlay_weights[: store.overlay].sum())
+    return store.present

@@ -1,0 +1,62 @@
+"""Epochs that run out of memory: they leave no trace, wherever the memory ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddlog.engine import memory
+from ddlog.engine.circuit import Circuit
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.reference import evaluate
+
+from .random_circuits import INPUTS, Changes, any_circuits, apply, settling, streams
+from .test_oracle import commit, difference, undo
+
+thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+
+
+@contextmanager
+def full_after(allocations: int) -> Iterator[None]:
+    """Memory that ends at an allocation, or a safe point, of this number."""
+    left = iter(range(allocations))
+
+    def measure(more: int) -> None:
+        if next(left, None) is None:
+            raise memory.OverLimit
+
+    with mock.patch.multiple(memory, LEAST=0, _PAUSE=0, _measure=measure):
+        yield
+
+
+@thorough
+@given(any_circuits, streams(), st.lists(st.integers(0, 150), min_size=1, max_size=6))
+@settling
+def test_an_epoch_without_memory_leaves_no_trace(
+    circuit: Circuit, epochs: list[Changes], points: list[int]
+) -> None:
+    runtime = InProcess(incrementalize(circuit), memory_limit=1 << 62)
+    contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    before: dict[str, dict[tuple, int]] = {}
+    for number, changes in enumerate([*epochs, *map(undo, reversed(epochs)), *epochs]):
+        with full_after(points[number % len(points)]):
+            try:
+                got = commit(runtime, changes)
+            except memory.Exhausted:
+                got = None
+        if got is None:
+            for name, rows in before.items():
+                assert set(runtime.rows(name)) == rows.keys(), name
+                assert runtime.size(name) == len(rows), name
+            got = commit(runtime, changes)
+        apply(contents, changes)
+        after = evaluate(circuit, contents)
+        for name, rows in after.items():
+            assert got.get(name, {}) == difference(rows, before.get(name, {})), name
+            assert set(runtime.rows(name)) == rows.keys(), name
+        before = after
