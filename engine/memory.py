@@ -6,7 +6,8 @@ room that is allocated but not yet used. It is taken at the safe points of an ep
 before each large allocation, which is added to it. An epoch goes over the limit at most by what lies between
 two of these points: the columns of one chunk of a join.
 
-A limit is in force in one thread, for the time of `limited`; threads that share the work take it over. Where none is in force, checks cost nothing.
+A limit is in force in one thread, for the time of `limited`; threads that share its work take it over.
+Where none is in force, checks cost nothing.
 """
 
 from __future__ import annotations

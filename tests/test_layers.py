@@ -66,7 +66,8 @@ MUTUAL = {
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "interrupt layers rounding schema zset",
+    "layers memory rounding schema zset",
+    "interrupt",
     "node settling stream",
     "operators",
     "births ranks nestedtime circuit",

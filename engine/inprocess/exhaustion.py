@@ -29,9 +29,13 @@ def sizes_within(running: RunningEpoch) -> Sizes:
     for inner in running.inner_states():
         for name, store in stores_by_name(inner):
             found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
-    gathering = running.gathering
-    if gathering is not None and gathering.rows:
-        found[_GATHERED] = gathering.rows, gathering.bytes
+    waiting = [batch for joiner in running.state.joiners.values() for batch in joiner.waiting]
+    rows = sum(batch.length for batch in waiting)
+    size = sum(8 * batch.length * len(batch.columns) for batch in waiting)
+    if running.gathering is not None:
+        rows, size = rows + running.gathering.rows, size + running.gathering.bytes
+    if rows:
+        found[_GATHERED] = rows, size
     return found
 
 

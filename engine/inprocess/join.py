@@ -45,6 +45,7 @@ class Joiner:
         self.node = node
         self.schemas = schemas
         self.evaluator = evaluator
+        self.waiting: list[Batch] = []  # results that wait until none of their chunk has faulted
         self._late: set[int] = set()
         self._derived: Sequence[Sequence[DerivedKey]] | None = None
         self._faulty: set[tuple[int, Position]] = set()  # terms and derived columns that cannot be looked up
@@ -145,7 +146,10 @@ class Joiner:
             try:
                 # A fault may come from a row that the rest of the body excludes: the
                 # step is put off to the end, and if it faults there too the fault is real.
-                return list(self._grow(self._plan(start, views), 0, chunk, views, held))
+                self.waiting = []
+                self.waiting.extend(self._grow(self._plan(start, views), 0, chunk, views, held))
+                done, self.waiting = self.waiting, []
+                return done
             except RowFault:
                 if len(self._late) == late:
                     raise
