@@ -18,7 +18,7 @@ from ddlog.engine.reference import evaluate
 from .random_circuits import INPUTS, Changes, any_circuits, apply, settling, streams
 from .test_oracle import commit, difference, undo
 
-thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+thorough = settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
 
 
 @contextmanager
