@@ -85,11 +85,12 @@ def _page() -> int:
 @contextmanager
 def limited(limit: int | None) -> Iterator[None]:
     """Puts a limit in bytes in force in this thread; None: no limit."""
+    global _last
     if limit is None:
         yield
         return
     thread = threading.get_ident()
-    _limits[thread] = limit
+    _limits[thread], _last = limit, 0.0
     try:
         yield
     finally:

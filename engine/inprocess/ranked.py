@@ -214,6 +214,9 @@ class Ranked:
         self._arranged = self.table.size
         self.indexes.clear()
 
+    def give_back(self) -> None:
+        """Absent rows are forgotten by commits."""
+
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
         for rows, numbers in reversed(self._log):
