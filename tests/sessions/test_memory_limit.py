@@ -76,6 +76,7 @@ def test_a_process_that_is_over_the_limit_at_once() -> None:
         for _ in range(2):
             with pytest.raises(ddlog.DDlogError) as raised:
                 session.insert("Edge", (1, 2))
+                session.commit()
             assert re.fullmatch(
                 rf"error: the memory limit of 1.0 MB is reached(, in `[^`]+`)?\n"
                 rf"  note: the process had {SIZE}\n"
