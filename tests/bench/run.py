@@ -6,6 +6,8 @@
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
+    DDLOG_BENCH_DATA=FOLDER python tests/bench/run.py galen crdt
+                                                     those over published facts, which FOLDER has
     python tests/bench/run.py spark                  those on Spark, which are not part of everything
     python tests/bench/run.py spark large growth     some of them
 
@@ -31,6 +33,7 @@ import numpy as np
 from frontend import Size, frontend, frontend_tables
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
+from published import PUBLISHED, Missing, Published, facts_of_archive
 from tabular import table, verdict
 from updates import Applied, updates_from_files
 from workloads import WORKLOADS, Workload, digest, write
@@ -119,6 +122,31 @@ def batch_row(workload: Workload, options: Options) -> dict[str, Any]:
         duck = [sys.executable, str(HERE / "duck.py"), str(facts)]
         row["duckdb"] = median([run_process(duck) for _ in range(options.runs)]).seconds
     return row
+
+
+def published_row(published: Published, options: Options) -> dict[str, Any]:
+    """Time a program over published facts, and check the sizes. Raises Missing."""
+    facts = facts_of_archive(published, options.cache)
+    process = [
+        *ddlog_command(),
+        "run",
+        str(HERE / "programs" / f"{published.name}.dl"),
+        "--input",
+        str(facts),
+    ]
+    measured = median([run_process([*process, "--sizes"]) for _ in range(options.runs)])
+    sizes = dict(line.split("\t") for line in measured.output.splitlines())
+    for relation, size in published.sizes.items():
+        if sizes.get(relation) != str(size):
+            raise Failed(f"{published.name}: {relation} has {sizes.get(relation)}, not {size} rows")
+    return {
+        "name": published.name,
+        "seconds": measured.seconds,
+        "limit": published.limit,
+        "mib": measured.mib,
+        "limit_mib": published.limit_mib,
+        "rows": sum(published.sizes.values()),
+    }
 
 
 def startup_rows(options: Options) -> list[dict[str, Any]]:
@@ -237,9 +265,15 @@ def run(options: Options) -> Report:
     if "startup" in options.names:
         report.batch.extend(startup_rows(options))
     for name in options.names:
-        if name in WORKLOADS:
+        if name in WORKLOADS or name in PUBLISHED:
             try:
-                report.batch.append(batch_row(WORKLOADS[name], options))
+                if name in WORKLOADS:
+                    report.batch.append(batch_row(WORKLOADS[name], options))
+                else:
+                    report.batch.append(published_row(PUBLISHED[name], options))
+            except Missing as missing:
+                print(missing, file=sys.stderr, flush=True)
+                continue
             except Failed as failure:
                 report.failures.append(str(failure))
                 print(failure, file=sys.stderr, flush=True)
@@ -287,7 +321,7 @@ def allowed(names: Sequence[str]) -> tuple[str, ...]:
         from spark.report import NAMES
 
         return ("spark", *NAMES)
-    return (*WORKLOADS, *EXTRAS)
+    return (*WORKLOADS, *PUBLISHED, *EXTRAS)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -295,7 +329,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    everything = (*WORKLOADS, *EXTRAS)
+    everything = (*WORKLOADS, *PUBLISHED, *EXTRAS)
     parser.add_argument(
         "names",
         nargs="*",
@@ -312,7 +346,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for name in arguments.names:
         if name not in choices:
             parser.error(f"there is no benchmark {name}: {', '.join(choices)}")
-    names = tuple(arguments.names) or everything
+    tiny = arguments.scale == "tiny"  # published facts have one size
+    names = tuple(arguments.names) or tuple(n for n in everything if not (tiny and n in PUBLISHED))
     arguments.cache.mkdir(parents=True, exist_ok=True)
     options = Options(names, arguments.runs, arguments.scale, arguments.cache, arguments.verify)
     report = run(options)
