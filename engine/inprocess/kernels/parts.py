@@ -74,5 +74,5 @@ def gather_new(slots: Any, bits: int, words: Any, part_bits: int, marks: Any, ne
                     break
                 at = (at + 1) & mask
         new[found] = word
-        found += mark
+        found += int(mark)
     return found
