@@ -306,7 +306,7 @@ class Joiner:
         if not isinstance(view, TableView) or not fused.fits(step, view, total):
             return 0
         if following is None:
-            if held is None:
+            if held is None or total <= rows.length:  # one match a row: most are new
                 return 0
             return (yield from fused.new(step, view, groups[0], total, rows, held, self.node.output))
         after = views[following.term] if isinstance(following, LookUp) else None
