@@ -8,6 +8,7 @@ running iteration and epoch are in the ranks themselves (`kernels/ranks.py`).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
@@ -26,9 +27,6 @@ from .views import Groups, Part, counted, expected, whole_row
 
 NEVER = 1 << 60
 """The rank of a row without a derivation."""
-
-GAP = 1 << 12
-"""The distance of the first ranks: a row can move up by less without those that rest on it."""
 
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 _FEW = 1 << 12  # rows that are sorted rather than hashed
@@ -55,7 +53,6 @@ class Ranked:
         indexes."""
         self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
         self.weights: Array = grown_set.births()
-        self.weights *= GAP
         self.weights += 1
         self.present = self._arranged = self.table.size  # rows, and the ids below which rows are arranged
         self.delta: Derived | None = None  # of the running iteration
@@ -112,9 +109,11 @@ class Ranked:
             return
         order = np.argsort(times, kind="stable")
         ordered = times[order]
-        for piece in np.split(order, np.flatnonzero(np.diff(ordered)) + 1):
-            part = Derived(rows[piece], weights[piece])
-            self.pending.setdefault(int(times[piece[0]]), []).append(part)
+        cuts = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), len(order)]
+        rows, weights = rows[order], weights[order]
+        for start, stop in pairwise(cuts):
+            part = Derived(rows[start:stop], weights[start:stop])
+            self.pending.setdefault(int(ordered[start]), []).append(part)
 
     def step(self, time: int, ask: Ask) -> bool:
         """Makes the change of the relation at an iteration the delta, and says whether there is one."""
