@@ -120,7 +120,7 @@ def concat(batches: Sequence[Batch], arity: int) -> Batch:
 
 def consolidate(batch: Batch) -> Batch:
     """The batch with one row for each distinct row and no zero weights. Times are dropped."""
-    if batch.length <= FEW and _is_consolidated(batch):
+    if _is_consolidated(batch):
         return batch if batch.times is None else Batch(batch.columns, batch.length, batch.weights)
     table = RowTable(len(batch.columns))
     ids = table.insert(batch.columns, batch.length)
@@ -132,6 +132,11 @@ def consolidate(batch: Batch) -> Batch:
 
 
 def _is_consolidated(batch: Batch) -> bool:
+    """Whether it is plain that a batch is consolidated: the rows of a table are."""
+    if batch.weights is None and isinstance(batch.columns, TableColumns):
+        return True
+    if batch.length > FEW:
+        return False
     if batch.weights is not None and 0 in batch.weights.tolist():
         return False
     if batch.length <= 1:
