@@ -299,14 +299,38 @@ def grouping_rules(draw: Any, name: str, kind: str) -> str:
     return f"{name}(a, {whole}) :- {body}, var a = {key}, var b = {item}, var g = b.group_by(a)."
 
 
+AWAY = [
+    "Num(i, j), not R(j, i)", "Num(i, j), not R(i, _)", "Tag(i, p), Num(i, j), not S(p, j)",
+    "Num(i, j), not S(\"a\", i), not R(i, j)",
+]  # fmt: skip
+BACK = {
+    "R": ["Num(i, j), not T(i, j)", "Num(i, j), R(j, k), not T(k, _)"],
+    "S": ["Tag(j, p), not T(j, _)", "S(p, i), Num(i, j), not T(j, i)"],
+}
+
+
+@st.composite
+def negating_rules(draw: Any) -> list[str]:
+    """Rules by which R and S are negated in T, and T in them: every cycle has an even number of negations."""
+    lines = [f"relation T(c0: {TYPES['n']}, c1: {TYPES['n']})"]
+    lines += [f"T(i, j) :- {draw(st.sampled_from(AWAY))}." for _ in range(draw(st.integers(1, 2)))]
+    for name, head in (("R", "i, j"), ("S", "p, j")):
+        if draw(st.booleans()):
+            lines.append(f"{name}({head}) :- {draw(st.sampled_from(BACK[name]))}.")
+    return lines
+
+
 @st.composite
 def grouping_programs(draw: Any) -> str:
-    """The text of a program in which R and S group each other and themselves. It may not settle."""
+    """The text of a program in which R and S group each other and themselves, and may be negated. It may not
+    settle."""
     lines = [HEADER, "R(a, b) :- Num(a, b).", "S(s, a) :- Tag(a, s)."]
     for name, types in (("R", "nn"), ("S", "sn")):
         columns = ", ".join(f"c{k}: {TYPES[kind]}" for k, kind in enumerate(types))
         lines.append(f"output relation {name}({columns})")
         lines += [draw(grouping_rules(name, types[0])) for _ in range(draw(st.integers(1, 2)))]
+    if draw(st.booleans()):
+        lines += draw(negating_rules())
     return "\n".join(lines)
 
 
