@@ -6,7 +6,7 @@ The state is a timeline for each node of the rounds that a join, a *distinct* or
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -34,8 +34,9 @@ from .batch import Batch, concat, consolidate
 from .join import Joiner
 from .memories import Imported
 from .steps import Evaluator
+from .sweeping import Marks
 from .table import RowTable
-from .timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts
+from .timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
 from .timelinegroup import TimelineGroup
 from .views import StoreView, View, before, meets_nothing
 
@@ -163,11 +164,19 @@ class NestedRounds:
         self._last = self.last
         for timeline in self.all_timelines():
             timeline.commit()
+        for sharing in self._by_table():
+            forget_ghosts(sharing)
+
+    def _by_table(self) -> Iterable[list[Timeline]]:
         sharing: dict[int, list[Timeline]] = {}
         for timeline in self.all_timelines():
             sharing.setdefault(id(timeline.table), []).append(timeline)
-        for timelines in sharing.values():
-            forget_ghosts(timelines)
+        return sharing.values()
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the timelines."""
+        for sharing in self._by_table():
+            mark(sharing, marks)
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""

@@ -102,8 +102,8 @@ class RoundsRecursion:
         """Marks the ids in the recording, or in the timelines."""
         if self._recorded is not None:
             self._recorded[0].mark(marks, self.circuit)
-        for timeline in () if self._nested is None else self._nested.all_timelines():
-            timeline.mark(marks)
+        if self._nested is not None:
+            self._nested.mark(marks)
 
     def replace(self, relation: str, contents: Batch) -> Batch | None:
         """Makes these rows the contents of a relation; gives the change."""

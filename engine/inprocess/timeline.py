@@ -126,24 +126,15 @@ class Timeline:
         """The epoch's changes stay."""
         self._log.clear()
         if self.used > _FEW_GHOSTS + 2 * self._compacted:
-            self._compact()
+            self.compact()
 
-    def _compact(self) -> None:
+    def compact(self) -> None:
         """Forgets the entries of weight 0."""
         self._grow()
         self.following, self.when, self.weight, self.used = kernels.without_zeros(
             self.head, self.following, self.when, self.weight, self.table.size
         )
         self._compacted = self.used
-
-    def mark(self, marks: Marks) -> None:
-        """Marks the ids in the rows that are there in some round. The indexes have other rows, too; those by
-        derived columns are made anew."""
-        self._compact()
-        self.table.derived.clear()
-        for positions in [by for by in self.indexes if not all(isinstance(p, int) for p in by)]:
-            del self.indexes[positions]
-        marks.rows(self.schema, self.table, self.with_entries())
 
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
@@ -164,14 +155,34 @@ class Timeline:
         self.indexes.clear()
 
 
-def forget_ghosts(sharing: Sequence[Timeline]) -> None:
-    """Forgets the rows that have no entry in any of the timelines, which share a table, if there are many."""
+def forget_ghosts(sharing: Sequence[Timeline], few: int = _FEW_GHOSTS) -> None:
+    """Forgets the rows that have no entry in any of the timelines, which share a table, if there are more
+    than a few, and than other rows."""
     table = sharing[0].table
-    if table.size <= _FEW_GHOSTS + 2 * max(timeline.used for timeline in sharing):
+    if table.size <= few + 2 * max(timeline.used for timeline in sharing):
         return
-    kept = np.unique(np.concatenate([timeline.with_entries() for timeline in sharing]))
-    if table.size <= _FEW_GHOSTS + 2 * len(kept):
-        return
+    kept = _with_entries(sharing)
+    if table.size > few + 2 * len(kept):
+        _keep(sharing, kept)
+
+
+def mark(sharing: Sequence[Timeline], marks: Marks) -> None:
+    """Marks the ids in the rows of timelines that share a table, and forgets all other rows: an index by what
+    is computed of a row must not have one whose ids come to be those of other values."""
+    for timeline in sharing:
+        timeline.compact()
+    kept = _with_entries(sharing)
+    if len(kept) < sharing[0].table.size:
+        _keep(sharing, kept)
+    marks.rows(sharing[0].schema, sharing[0].table, None)
+
+
+def _with_entries(sharing: Sequence[Timeline]) -> Array:
+    return np.unique(np.concatenate([timeline.with_entries() for timeline in sharing]))
+
+
+def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
+    table = sharing[0].table
     held = RowTable(table.arity)
     held.insert(table.columns_at(kept), len(kept))
     for timeline in sharing:
