@@ -136,6 +136,12 @@ class Timeline:
         )
         self._compacted = self.used
 
+    def forget_derived(self) -> None:
+        """Forgets the derived columns, and the indexes by them."""
+        self.table.derived.clear()
+        for positions in [by for by in self.indexes if not all(isinstance(p, int) for p in by)]:
+            del self.indexes[positions]
+
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
         for entries, changes in reversed(self._log):
@@ -167,10 +173,11 @@ def forget_ghosts(sharing: Sequence[Timeline], few: int = _FEW_GHOSTS) -> None:
 
 
 def mark(sharing: Sequence[Timeline], marks: Marks) -> None:
-    """Marks the ids in the rows of timelines that share a table, and forgets all other rows: an index by what
-    is computed of a row must not have one whose ids come to be those of other values."""
+    """Marks the ids in the rows of timelines that share a table, and forgets all other rows, and all that is
+    computed of rows: ids in them may come to be those of other values."""
     for timeline in sharing:
         timeline.compact()
+        timeline.forget_derived()
     kept = _with_entries(sharing)
     if len(kept) < sharing[0].table.size:
         _keep(sharing, kept)
