@@ -1,15 +1,16 @@
-"""Join orders: which term to look up next, and when to run each row step.
+"""Join orders: which terms can be looked up next, and when each row step runs.
 
-A plan starts from the rows of one term, or from the empty valuation, and is greedy. A step runs as soon as
-its inputs are bound; a test (a negated term, or a term whose columns are all bound) comes before every
-look-up; then follows the look-up with the smallest expected fan-out. Inspect steps come last. A plan is
-chosen at run time, from statistics.
+A join grows valuations from the rows of one term, or from the empty valuation, stage by stage. At a stage,
+all that can only remove rows is done at once: a step whose inputs are bound, a negated term, a term whose
+columns are all bound. One of the candidates, the other terms, comes next. `plan` chooses the one with the
+smallest expected fan-out; a runtime may instead go from stage to stage and choose by the rows that it has.
+Inspect steps come last.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeAlias
 
 from .circuit import Inspect, Step, Term
@@ -31,7 +32,8 @@ class RunStep:
 @dataclass(frozen=True, slots=True)
 class LookUp:
     """Joins a term by the columns at `positions`, which are bound to `keys`; `binds` gives the new
-    variables' columns, `equal` pairs of columns that must agree."""
+    variables' columns, `equal` pairs of columns that must agree, and `ensured` the numbers of the steps that
+    hold for every row found."""
 
     term: int
     positions: tuple[Position, ...]
@@ -39,6 +41,12 @@ class LookUp:
     binds: tuple[tuple[int, str], ...]
     equal: tuple[tuple[int, int], ...]
     keep: frozenset[str] = frozenset()
+    ensured: frozenset[int] = frozenset()
+
+    @property
+    def derived(self) -> bool:
+        """Whether a derived column is among those that are bound."""
+        return bool(self.positions) and not isinstance(self.positions[-1], int)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,112 +65,181 @@ Fanout: TypeAlias = Callable[[int, tuple[Position, ...]], float]
 FEW = 16  # rows that a look-up by columns may give before derived columns narrow it down, too
 
 
-def plan(
-    terms: tuple[Term, ...],
-    steps: tuple[Step, ...],
-    output: tuple[str, ...],
-    start: int | None,
-    fanout: Fanout,
-    late: Collection[int] = (),
-    derived: Sequence[Sequence[DerivedKey]] = (),
-) -> tuple[PlanStep, ...]:
-    """The order of look-ups and steps from term `start`'s rows (None: from one empty valuation).
+@dataclass(frozen=True, slots=True, eq=False)
+class Stage:
+    """A point of a plan from term `start`: `tests` are done at once, then one of the `candidates`, if there
+    are any. Without candidates the valuations are complete. Terms that share no variable with what is bound
+    are candidates only where no other is left."""
+
+    start: int | None
+    waiting: frozenset[int]  # terms, after the tests
+    undone: frozenset[int]  # steps, after the tests
+    bound: frozenset[str]  # after the tests
+    tests: tuple[PlanStep, ...]
+    candidates: tuple[LookUp, ...]
+
+
+class Stages:
+    """The stages of one join, made when they are reached.
 
     The steps whose numbers are in `late` run after all others: they faulted, perhaps on rows that the
     rest of the body excludes. `derived` are the derived columns that each term may be looked up by.
     """
-    derived = derived or ((),) * len(terms)
-    bound: set[str] = set() if start is None else {v for v in terms[start].columns if v is not None}
-    waiting = [k for k in range(len(terms)) if k != start]
-    undone = list(range(len(steps)))
-    done: list[PlanStep] = []
-    while True:
-        _run_ready(steps, undone, bound, done, late if waiting or set(undone) - set(late) else (), waiting)
-        if not waiting:
-            if not undone:
-                return _with_keeps(tuple(done), output)
+
+    def __init__(
+        self,
+        terms: tuple[Term, ...],
+        steps: tuple[Step, ...],
+        output: tuple[str, ...],
+        late: Collection[int] = (),
+        derived: Sequence[Sequence[DerivedKey]] = (),
+    ) -> None:
+        self._terms, self._steps, self._output, self._late = terms, steps, frozenset(output), frozenset(late)
+        self._derived = derived or ((),) * len(terms)
+        self._first: dict[int | None, Stage] = {}
+        self._after: dict[tuple[int | None, frozenset[int], frozenset[int], int], Stage] = {}
+
+    def first(self, start: int | None) -> Stage:
+        """The stage at which the rows of term `start` enter; None: one empty valuation."""
+        found = self._first.get(start)
+        if found is None:
+            bound = set() if start is None else _named(self._terms[start])
+            waiting = set(range(len(self._terms))) - {start}
+            made = self._make(start, waiting, set(range(len(self._steps))), bound)
+            found = self._first.setdefault(start, made)
+        return found
+
+    def after(self, stage: Stage, look_up: LookUp) -> Stage:
+        """The stage that follows one of the candidates of a stage."""
+        key = stage.start, stage.waiting, stage.undone - look_up.ensured, look_up.term
+        found = self._after.get(key)
+        if found is None:
+            waiting = stage.waiting - {look_up.term}
+            bound = stage.bound | _named(self._terms[look_up.term])
+            made = self._make(stage.start, set(waiting), set(key[2]), set(bound))
+            found = self._after.setdefault(key, made)
+        return found
+
+    def _make(self, start: int | None, waiting: set[int], undone: set[int], bound: set[str]) -> Stage:
+        tests: list[PlanStep] = []
+        late: Collection[int] = self._late
+        while True:
+            test = self._ready_step(waiting, undone, bound, late) or self._ready_term(waiting, undone, bound)
+            if test is not None:
+                tests.append(test)
+                continue
+            candidates = self._candidates(waiting, undone, bound)
+            if candidates or not (waiting or undone):
+                break
             if not late:
-                raise ValueError("a step reads a variable that nothing binds")
+                raise ValueError(_unbound(bool(waiting)))
             late = ()
-            continue
-        term, keys = _next_term(terms, waiting, bound, fanout, derived)
-        waiting.remove(term)
-        done.append(_term_step(term, terms[term], bound, keys))
-        ensured = frozenset[int]().union(*(key.ensured for key in keys))
-        undone = [number for number in undone if number not in ensured]
-        bound.update(v for v in terms[term].columns if v is not None)
+        left = frozenset(waiting), frozenset(undone), frozenset(bound)
+        return Stage(start, *left, tuple(tests), tuple(candidates))
 
-
-def _run_ready(
-    steps: tuple[Step, ...],
-    undone: list[int],
-    bound: set[str],
-    done: list[PlanStep],
-    late: Collection[int],
-    waiting: Sequence[int],
-) -> None:
-    """Runs each step whose inputs are bound; an Inspect only when no term is `waiting` and no other step is
-    left."""
-    progress = True
-    while progress:
-        progress = False
-        for number in list(undone):
-            step = steps[number]
+    def _ready_step(
+        self, waiting: set[int], undone: set[int], bound: set[str], late: Collection[int]
+    ) -> RunStep | None:
+        """A step whose inputs are bound; an Inspect only when all else is done."""
+        for number in sorted(undone):
+            step = self._steps[number]
             if number in late or not bound.issuperset(inputs(step)):
                 continue
-            others = (steps[k] for k in undone if k != number)
-            if isinstance(step, Inspect) and (waiting or not all(isinstance(s, Inspect) for s in others)):
+            if isinstance(step, Inspect) and (
+                waiting or not all(isinstance(self._steps[k], Inspect) for k in undone)
+            ):
                 continue
+            undone.remove(number)
             name = binds(step)
-            done.append(RunStep(step, number, name is not None and name in bound))
+            check = name is not None and name in bound
             if name is not None:
                 bound.add(name)
-            undone.remove(number)
-            progress = True
+            return RunStep(step, number, check, self._needed(waiting, undone))
+        return None
+
+    def _ready_term(self, waiting: set[int], undone: set[int], bound: set[str]) -> LookUp | Exclude | None:
+        """A term whose columns are all bound."""
+        for number in sorted(waiting):
+            term = self._terms[number]
+            if all(v is not None and v in bound for v in term.columns):
+                waiting.remove(number)
+                keep = self._needed(waiting, undone)
+                if term.negated:
+                    return Exclude(number, tuple(v for v in term.columns if v is not None), keep)
+                return _look_up(number, term, bound, keep)
+        return None
+
+    def _candidates(self, waiting: set[int], undone: set[int], bound: set[str]) -> list[LookUp]:
+        """The look-ups of positive terms that can come next: of those that share a bound variable, or derive
+        one, else of all. A term that does both can be looked up by its columns alone and by all keys."""
+        positive = [k for k in sorted(waiting) if not self._terms[k].negated]
+        keys = {k: self._keys(k, bound) for k in positive}
+        joined = [k for k in positive if _named(self._terms[k]) & bound or keys[k]]
+        found = []
+        for number in joined or positive:
+            term, left = self._terms[number], waiting - {number}
+            if keys[number]:
+                ensured = frozenset[int]().union(*(key.ensured for key in keys[number]))
+                keep = self._needed(left, undone - ensured)
+                found.append(_look_up(number, term, bound, keep, keys[number], ensured))
+            if _named(term) & bound or not keys[number]:
+                found.append(_look_up(number, term, bound, self._needed(left, undone)))
+        return found
+
+    def _keys(self, number: int, bound: set[str]) -> list[DerivedKey]:
+        """The derived columns of a term that are bound, though their inputs are not."""
+        return [k for k in self._derived[number] if k.name in bound and not bound.issuperset(k.inputs)]
+
+    def _needed(self, waiting: Collection[int], undone: Collection[int]) -> frozenset[str]:
+        """The variables that these terms and steps, and the output, read."""
+        needed = set(self._output)
+        for number in waiting:
+            needed |= _named(self._terms[number])
+        for number in undone:
+            step = self._steps[number]
+            needed.update(inputs(step))
+            name = binds(step)
+            if name is not None:
+                needed.add(name)
+        return frozenset(needed)
 
 
-def _next_term(
-    terms: tuple[Term, ...],
-    waiting: list[int],
-    bound: set[str],
-    fanout: Fanout,
-    derived: Sequence[Sequence[DerivedKey]],
-) -> tuple[int, Sequence[DerivedKey]]:
-    """The next term, and the derived columns that it is looked up by."""
-    best, best_cost, by = -1, float("inf"), list[DerivedKey]()
-    for number in waiting:
-        term = terms[number]
-        missing = [v for v in term.columns if v is None or v not in bound]
-        if term.negated:
-            if not missing:
-                return number, ()
-            continue
-        if not missing:
-            return number, ()
-        positions = _positions(term, bound)
-        cost = fanout(number, positions)
-        keys = [key for key in derived[number] if key.name in bound and not bound.issuperset(key.inputs)]
-        if keys and positions and cost <= FEW:
-            keys = []
-        if keys:
-            cost = fanout(number, (*positions, *(key.column for key in keys)))
-        elif not positions:
-            cost += 1e12  # a product comes after every join
-        if cost < best_cost:
-            best, best_cost, by = number, cost, keys
-    if best < 0:
-        raise ValueError("a negated term has a variable that no other term binds")
-    return best, by
+def plan(stages: Stages, start: int | None, fanout: Fanout) -> tuple[PlanStep, ...]:
+    """The tests and look-ups from term `start`'s rows (None: from one empty valuation), by expected
+    fan-outs."""
+    stage = stages.first(start)
+    done = [*stage.tests]
+    while stage.candidates:
+        best = stage.candidates[cheapest(stage.candidates, fanout)]
+        stage = stages.after(stage, best)
+        done += (best, *stage.tests)
+    return tuple(done)
 
 
-def _positions(term: Term, bound: Collection[str]) -> tuple[int, ...]:
-    return tuple(k for k, v in enumerate(term.columns) if v is not None and v in bound)
+def cheapest(candidates: Sequence[LookUp], fanout: Fanout) -> int:
+    """The position of the candidate with the smallest expected fan-out. A derived column is bound only where
+    the other columns leave many rows."""
+    costs = [fanout(each.term, each.positions) for each in candidates]
+    few = {c.term for c, cost in zip(candidates, costs, strict=True) if not c.derived and cost <= FEW}
+    return min(
+        (k for k, each in enumerate(candidates) if not (each.derived and each.term in few)),
+        key=costs.__getitem__,
+    )
 
 
-def _term_step(number: int, term: Term, bound: Collection[str], derived: Sequence[DerivedKey]) -> PlanStep:
-    if term.negated:
-        return Exclude(number, tuple(v for v in term.columns if v is not None))
-    positions = _positions(term, bound)
+def _named(term: Term) -> set[str]:
+    return {v for v in term.columns if v is not None}
+
+
+def _look_up(
+    number: int,
+    term: Term,
+    bound: Collection[str],
+    keep: frozenset[str],
+    derived: Sequence[DerivedKey] = (),
+    ensured: frozenset[int] = frozenset(),
+) -> LookUp:
+    positions = tuple(k for k, v in enumerate(term.columns) if v is not None and v in bound)
     new: dict[str, int] = {}
     equal: list[tuple[int, int]] = []
     for k, variable in enumerate(term.columns):
@@ -179,26 +256,12 @@ def _term_step(number: int, term: Term, bound: Collection[str], derived: Sequenc
         (*keys, *(key.name for key in derived)),
         tuple((k, v) for v, k in new.items()),
         tuple(equal),
+        keep,
+        ensured,
     )
 
 
-def _with_keeps(done: tuple[PlanStep, ...], output: tuple[str, ...]) -> tuple[PlanStep, ...]:
-    """Notes at each plan step which variables are read after it."""
-    needed = set(output)
-    kept: list[PlanStep] = []
-    for one in reversed(done):
-        kept.append(replace(one, keep=frozenset(needed)))
-        match one:
-            case RunStep():
-                name = binds(one.step)
-                if name is not None and not one.check:
-                    needed.discard(name)
-                if name is not None and one.check:
-                    needed.add(name)
-                needed.update(inputs(one.step))
-            case LookUp():
-                needed.difference_update(v for _, v in one.binds)
-                needed.update(one.keys)
-            case Exclude():
-                needed.update(one.keys)
-    return tuple(reversed(kept))
+def _unbound(negated: bool) -> str:
+    if negated:
+        return "a negated term has a variable that no other term binds"
+    return "a step reads a variable that nothing binds"

@@ -17,4 +17,4 @@ def test_all_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))
     parts = ("batch", "frontend", "updates", "incremental", "curves")
-    assert [len(found[part]) for part in parts] == [12, 2, 3, 8, 3]
+    assert [len(found[part]) for part in parts] == [18, 2, 3, 8, 3]

@@ -19,7 +19,7 @@ from . import sharing
 from .batch import Batch, TableColumns
 from .index import Index, all_alike
 from .table import RowTable
-from .views import ALL, Part, TableView
+from .views import ALL, Part, TableView, some_rows
 
 
 class GrowingSet:
@@ -142,6 +142,9 @@ class GrowingSetView(TableView):
 
     def seen(self, rows: Array) -> Array:
         return np.where(rows < self.limit, rows, -1)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return some_rows(self.table, self.limit, None, positions, most)
 
     def part(self, left: Array, rows: Array) -> Part:
         return Part(left, rows, self.table, None, None if self.births is None else self.births[rows])

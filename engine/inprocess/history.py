@@ -9,7 +9,7 @@ epoch the births are brought up to date and the overlay is emptied.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from typing import NamedTuple
 
@@ -24,7 +24,7 @@ from .growingset import GrowingSet
 from .index import Index, all_alike
 from .kernels import timelines
 from .table import RowTable
-from .views import Groups, Part, expected
+from .views import Groups, Part, expected, some_rows
 
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 
@@ -313,6 +313,19 @@ class HistoryView:
     def fanout(self, positions: tuple[Position, ...]) -> float:
         relation = self.relation
         return expected(relation.present, relation.indexes, positions, len(relation.schema))
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.relation.indexes.keys()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        index = self.relation.index(positions)
+        groups = index.groups(keys, length)
+        counts = index.sizes(groups)
+        return counts + index.overlay_counts(groups) if self.mark else counts
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        table = self.relation.table
+        return some_rows(table, table.size, self.relation.weights, positions, most)
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int

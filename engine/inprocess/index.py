@@ -194,6 +194,12 @@ class Index:
                 grow(self, "_chain", self.keys.size, -1)
         return int(overlays.total_overlay(groups, self._chain, self._next, mark))
 
+    def overlay_counts(self, groups: Array) -> Array:
+        """The number of overlay entries in each group."""
+        if len(self._chain) < self.keys.size:
+            grow(self, "_chain", self.keys.size, -1)
+        return overlays.count_overlay(groups, self._chain, self._next)  # type: ignore[no-any-return]
+
     def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
         """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
         return overlays.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterable, Iterator, Sequence
-from contextlib import contextmanager
 from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
 from .. import interrupt
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Unnest
+from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
 from ..derived import DerivedKey, Position, derived_keys
 from ..memory import reserve
-from ..planner import Exclude, LookUp, PlanStep, RunStep, plan
+from ..operators.steps import expression
+from ..planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ..schema import Array, Column, RowFault
 from . import fused, sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
+from .proposals import FEW_PROPOSED, Proposal, Proposer, Tally
 from .sharing import Unshared
 from .steps import Evaluator
 from .table import RowTable
@@ -37,7 +38,7 @@ _Begun: TypeAlias = tuple[list[Batch], Iterator[Batch]]
 
 
 class Joiner:
-    """Runs one join: keeps its plans, and the steps that it learnt to run late."""
+    """Runs one join: keeps its stages, what was chosen there, and the steps that it learnt to run late."""
 
     def __init__(
         self, node: Join | DeltaJoin, schemas: Sequence[Sequence[Column]], evaluator: Evaluator
@@ -46,11 +47,14 @@ class Joiner:
         self.schemas = schemas
         self.evaluator = evaluator
         self.waiting: list[Batch] = []  # results that wait until none of their chunk has faulted
+        self.tallies: dict[Stage, Tally] = {}
         self._late: set[int] = set()
         self._derived: Sequence[Sequence[DerivedKey]] | None = None
         self._faulty: set[tuple[int, Position]] = set()  # terms and derived columns that cannot be looked up
         self._epoch = evaluator.epoch
-        self._plans: dict[int | None, tuple[tuple[int, ...], tuple[PlanStep, ...]]] = {}
+        self._stages: Stages | None = None
+        self._lateness = 0, 0  # the numbers of late steps and faulty columns that the stages know
+        self._shareable = all(map(_is_shareable, node.steps))
         self._unshared = 0  # times that a step had to leave its thread
 
     def run(
@@ -69,6 +73,7 @@ class Joiner:
         self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
         at, size = 0, CHUNK
+        proposer = Proposer(views, max(1.0, length / size), self._faulty, held)
         while at < length:
             interrupt.check()
             stop = min(at + WAVE * size, length)
@@ -78,27 +83,23 @@ class Joiner:
                 for first in range(at, stop, size)
             ]
             given = 0
-            for out in self._wave(start, parts, views, held):
+            for out in self._wave(start, parts, proposer):
                 given += out.length
                 yield out
             size = max(min(CHUNK, ROOM * (stop - at) // max(given, 1)), LEAST)
             at = stop
 
-    def _wave(
-        self,
-        start: int | None,
-        parts: Sequence[Batch | None],
-        views: Sequence[View | None],
-        held: RowTable | None,
-    ) -> Iterator[Batch]:
-        """The joins of some chunks, in their order. Threads share them where none but kernels run."""
+    def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:
+        """The joins of some chunks, in their order. Threads share them where none but kernels run. The first
+        chunk of a run goes alone: it decides which indexes the others ask."""
+        if not proposer.settled:
+            yield from self._chunk(start, parts[0], proposer)
+            proposer.settle()
+            parts = parts[1:]
         outcomes: Sequence[_Begun | BaseException | None] = [None] * len(parts)
-        if len(parts) > 1 and sharing.workers() > 1 and self._unshared < PATIENCE:
-            steps = self._plan(start, views)
-            if all(map(_is_shareable, steps)) and all(map(_is_steady, views)):
-                begin = partial(self._begin, steps, start, views, held)
-                outcomes = sharing.run_all([partial(begin, part) for part in parts])
-                interrupt.check()
+        if len(parts) > 1 and sharing.workers() > 1 and self._may_share(proposer.views):
+            outcomes = sharing.run_all([partial(self._begin, start, p, proposer) for p in parts])
+            interrupt.check()
         for number, part in enumerate(parts):
             outcome = outcomes[number]
             if isinstance(outcome, tuple):
@@ -110,18 +111,14 @@ class Joiner:
             self._unshared += isinstance(outcome, Unshared)
             if outcome is not None:
                 outcomes = [None] * len(parts)
-            yield from self._chunk(start, part, views, held)
+            yield from self._chunk(start, part, proposer)
 
-    def _begin(
-        self,
-        steps: tuple[PlanStep, ...],
-        start: int | None,
-        views: Sequence[View | None],
-        held: RowTable | None,
-        part: Batch | None,
-    ) -> _Begun:
+    def _may_share(self, views: Sequence[View | None]) -> bool:
+        return self._shareable and self._unshared < PATIENCE and all(map(_is_steady, views))
+
+    def _begin(self, start: int | None, part: Batch | None, proposer: Proposer) -> _Begun:
         """The first batches of a chunk, as many as may wait for their turn, and the rest."""
-        rest = self._grow(steps, 0, self._first(start, part), views, held)
+        rest = self._grow(self._staged().first(start), self._first(start, part), proposer)
         given: list[Batch] = []
         room = ROOM
         for out in rest:
@@ -131,23 +128,17 @@ class Joiner:
                 break
         return given, rest
 
-    def _chunk(
-        self,
-        start: int | None,
-        part: Batch | None,
-        views: Sequence[View | None],
-        held: RowTable | None,
-    ) -> Iterable[Batch]:
+    def _chunk(self, start: int | None, part: Batch | None, proposer: Proposer) -> Iterable[Batch]:
         chunk = self._first(start, part)
         if not self.node.steps:
-            return self._grow(self._plan(start, views), 0, chunk, views, held)
+            return self._grow(self._staged().first(start), chunk, proposer)
         while True:
             late, faulty = len(self._late), len(self._faulty)
             try:
                 # A fault may come from a row that the rest of the body excludes: the
                 # step is put off to the end, and if it faults there too the fault is real.
                 self.waiting = []
-                self.waiting.extend(self._grow(self._plan(start, views), 0, chunk, views, held))
+                self.waiting.extend(self._grow(self._staged().first(start), chunk, proposer))
                 done, self.waiting = self.waiting, []
                 return done
             except RowFault:
@@ -158,8 +149,12 @@ class Joiner:
                     raise
 
     def first_look_up(self, views: Sequence[View | None]) -> LookUp | None:
-        """The first look-up of the plan that starts from nothing."""
-        return next((s for s in self._plan(None, views) if isinstance(s, LookUp)), None)
+        """The first look-up from nothing."""
+        stage = self._staged().first(None)
+        tests = [step for step in stage.tests if isinstance(step, LookUp)]
+        if tests or not stage.candidates:
+            return tests[0] if tests else None
+        return Proposer(views, 1.0, self._faulty).by_means(stage, self._tally(stage))
 
     def _first(self, start: int | None, batch: Batch | None) -> Valuation:
         if start is None or batch is None:
@@ -181,24 +176,15 @@ class Joiner:
             valuation = valuation.take(np.flatnonzero(agree), frozenset(valuation.variables))
         return valuation
 
-    def _plan(self, start: int | None, views: Sequence[View | None]) -> tuple[PlanStep, ...]:
-        sizes = (
-            len(self._late),
-            len(self._faulty),
-            *(0 if view is None else view.size.bit_length() for view in views),
-        )
-        held = self._plans.get(start)
-        if held is not None and held[0] == sizes:
-            return held[1]
-
-        def fanout(term: int, positions: tuple[Position, ...]) -> float:
-            view = views[term]
-            return 0.0 if view is None else view.fanout(positions)
-
-        node = self.node
-        made = plan(node.terms, node.steps, node.output, start, fanout, self._late, self._keys())
-        self._plans[start] = (sizes, made)
-        return made
+    def _staged(self) -> Stages:
+        """The stages, made anew when a step has become late or a derived column faulty."""
+        stages, lateness = self._stages, (len(self._late), len(self._faulty))
+        if stages is None or lateness != self._lateness:
+            node = self.node
+            stages = Stages(node.terms, node.steps, node.output, self._late, self._keys())
+            self.tallies.clear()
+            self._stages, self._lateness = stages, lateness
+        return stages
 
     def _keys(self) -> Sequence[Sequence[DerivedKey]]:
         """The derived columns that terms may be looked up by."""
@@ -219,115 +205,142 @@ class Joiner:
             if self._late or self._faulty:
                 self._late.clear()
                 self._faulty.clear()
-                self._plans.clear()
 
-    @contextmanager
-    def _faulty_keys(self, step: LookUp) -> Iterator[None]:
-        """Notes the derived columns by which the step's term cannot be looked up, if one faults."""
-        try:
-            yield
-        except FaultyKey:
-            self._faulty.update((step.term, p) for p in step.positions if not isinstance(p, int))
-            raise
+    def _tally(self, stage: Stage) -> Tally:
+        found = self.tallies.get(stage)
+        return self.tallies.setdefault(stage, Tally()) if found is None else found
 
     def _grow(
-        self,
-        steps: tuple[PlanStep, ...],
-        at: int,
-        rows: Valuation,
-        views: Sequence[View | None],
-        held: RowTable | None,
-        known: tuple[Groups, int] | None = None,
+        self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
     ) -> Iterator[Batch]:
-        """What the steps from `at` on make of rows; `known` are the groups of the first of them."""
-        for number in range(at, len(steps)):
-            if rows.length == 0:
+        """What a stage makes of rows; `known` are the groups of its first test, or else of its only
+        candidate."""
+        for number, test in enumerate(stage.tests):
+            rows = self._test(test, rows, proposer.views, None if number else known)
+            if not rows.length:
                 return
-            step = steps[number]
-            if isinstance(step, RunStep):
-                try:
-                    rows = self._step(step, rows)
-                except RowFault:
-                    if not isinstance(step.step, Inspect):
-                        self._late.add(step.number)
-                    raise
-            elif isinstance(step, Exclude):
-                view = views[step.term]
-                assert view is not None
-                keys = [rows.variables[v][1] for v in step.keys]
-                if isinstance(view, TimelineView | TimelineBeforeView):
-                    rows = rows.take_times(*view.absence(keys, rows.length), step.keep)
-                else:
-                    there = view.presence(keys, rows.length)
-                    rows = rows.take(np.flatnonzero(there == 0), step.keep)
-            else:
-                view = views[step.term]
-                assert view is not None
-                if known is None:
-                    keys = [rows.variables[v][1] for v in step.keys]
-                    with self._faulty_keys(step):
-                        known = view.groups(step.positions, keys, rows.length)
-                groups, total = known
-                known = None
-                if total == 0:
-                    return
-                done = yield from self._ahead(steps, number, rows, views, held, groups, total)
-                if done:
-                    if done < rows.length:
-                        yield from self._grow(steps, number, rows.slice(done, rows.length), views, held)
-                    return
-                if total > MOST and rows.length > 1:
-                    sharing.safe_point()
-                    half = rows.length // 2
-                    yield from self._grow(steps, number, rows.slice(0, half), views, held)
-                    yield from self._grow(steps, number, rows.slice(half, rows.length), views, held)
-                    return
-                reserve(8 * total * (2 + len(step.keep)))
-                rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
-        if rows.length:
+        if not stage.candidates:
             columns = tuple(rows.variables[v][1] for v in self.node.output)
             yield Batch(columns, rows.length, rows.weights, rows.times)
+            return
+        for proposal in proposer.choose(stage, rows.variables, rows.length, self._tally(stage)):
+            yield from self._extend(stage, proposal, rows, proposer, None if stage.tests else known)
+
+    def _test(
+        self,
+        test: PlanStep,
+        rows: Valuation,
+        views: Sequence[View | None],
+        known: tuple[Groups, int] | None = None,
+    ) -> Valuation:
+        """The rows that pass a test."""
+        if not rows.length:
+            return rows
+        if isinstance(test, RunStep):
+            try:
+                return self._step(test, rows)
+            except RowFault:
+                if not isinstance(test.step, Inspect):
+                    self._late.add(test.number)
+                raise
+        view = views[test.term]
+        assert view is not None
+        keys = [] if known else [rows.variables[v][1] for v in test.keys]
+        if isinstance(test, Exclude):
+            if isinstance(view, TimelineView | TimelineBeforeView):
+                return rows.take_times(*view.absence(keys, rows.length), test.keep)
+            return rows.take(np.flatnonzero(view.presence(keys, rows.length) == 0), test.keep)
+        groups, total = known or view.groups(test.positions, keys, rows.length)
+        return self._joined(test, rows, view.expand(test.positions, groups, total), test.keep)
+
+    def _extend(
+        self,
+        stage: Stage,
+        proposal: Proposal,
+        rows: Valuation,
+        proposer: Proposer,
+        known: tuple[Groups, int] | None = None,
+    ) -> Iterator[Batch]:
+        """The join of the rows of a proposal with its term, grown to the end."""
+        step = proposal.look_up
+        part = rows
+        if proposal.rows is not None:
+            part, known = rows.take(proposal.rows, frozenset(rows.variables)), None
+        view = proposer.views[step.term]
+        assert view is not None
+        if known is None:
+            keys = [part.variables[v][1] for v in step.keys]
+            with proposer.noting_faults(step):
+                known = view.groups(step.positions, keys, part.length)
+        groups, total = known
+        if proposal.by_means and total > FEW_PROPOSED:
+            for one in proposer.ask(stage, rows.variables, rows.length, self._tally(stage)):
+                yield from self._extend(stage, one, rows, proposer)
+            return
+        if not total:
+            self._tally(stage).note(proposal, part.length, 0, proposer.weight)
+            return
+        done = yield from self._ahead(stage, step, part, proposer, groups, total)
+        if done:
+            share = done / part.length
+            some = proposal._replace(expected=proposal.expected * share)
+            self._tally(stage).note(some, done, round(total * share), proposer.weight)
+            left = [(done, part.length)] if done < part.length else []
+        elif total > MOST and part.length > 1:
+            sharing.safe_point()
+            left = [(0, part.length // 2), (part.length // 2, part.length)]
+        else:
+            self._tally(stage).note(proposal, part.length, total, proposer.weight)
+            reserve(8 * total * (2 + len(step.keep)))
+            joined = self._joined(step, part, view.expand(step.positions, groups, total), step.keep)
+            yield from self._grow(self._staged().after(stage, step), joined, proposer)
+            return
+        for start, stop in left:
+            some = Proposal(step, None, proposal.expected * (stop - start) / part.length)
+            yield from self._extend(stage, some, part.slice(start, stop), proposer)
 
     def _ahead(
         self,
-        steps: tuple[PlanStep, ...],
-        number: int,
+        stage: Stage,
+        step: LookUp,
         rows: Valuation,
-        views: Sequence[View | None],
-        held: RowTable | None,
+        proposer: Proposer,
         groups: Groups,
         total: int,
     ) -> Generator[Batch, None, int]:
         """Runs a look-up together with what comes after it, if that fits. Gives what the whole plan gives,
         and returns the number of rows for which it is done."""
-        step, following = steps[number], steps[number + 1] if number + 1 < len(steps) else None
-        assert isinstance(step, LookUp)
-        view = views[step.term]
+        view, held = proposer.views[step.term], proposer.held
         if not isinstance(view, TableView) or not fused.fits(step, view, total):
             return 0
-        if following is None:
+        after = self._staged().after(stage, step)
+        if not after.tests and not after.candidates:
             if held is None or total <= rows.length:  # one match a row: most are new
                 return 0
             return (yield from fused.new(step, view, groups[0], total, rows, held, self.node.output))
-        after = views[following.term] if isinstance(following, LookUp) else None
-        if not isinstance(following, LookUp) or not isinstance(after, TableView):
+        following = after.tests[0] if after.tests else after.candidates[0]
+        if not isinstance(following, LookUp) or (not after.tests and len(after.candidates) > 1):
             return 0
-        found = fused.found(
-            step, view, groups[0], total, rows, after.keys(following.positions), following.keys
-        )
+        seen = proposer.views[following.term]
+        if not isinstance(seen, TableView):
+            return 0
+        places = following.positions
+        found = fused.found(step, view, groups[0], total, rows, seen.keys(places), following.keys)
         while True:
             try:
                 part, ids = next(found)
             except StopIteration as stop:
                 reached: int = stop.value
                 return reached
-            some = self._joined(step, rows, [part], following.keep)
-            known = after.places(following.positions, ids)
-            yield from self._grow(steps, number + 1, some, views, held, known)
+            # A candidate may read its keys again, for a part of the rows.
+            some = self._joined(step, rows, [part], following.keep if after.tests else step.keep)
+            yield from self._grow(after, some, proposer, seen.places(places, ids))
 
     def _joined(
         self, step: LookUp, rows: Valuation, parts: Sequence[Part], keep: frozenset[str]
     ) -> Valuation:
+        if not parts:
+            return rows.slice(0, 0)
         schema = self.schemas[step.term]
         found = []
         for part in parts:
@@ -380,16 +393,9 @@ class Joiner:
         return out
 
 
-def _is_shareable(step: PlanStep) -> bool:
-    """Whether a step of a plan runs kernels and array operations only."""
-    if not isinstance(step, RunStep):
-        return True
-    match step.step:
-        case Guard(condition):
-            return condition.arrays is not None
-        case Let(_, value):
-            return value.arrays is not None
-    return False
+def _is_shareable(step: Step) -> bool:
+    """Whether a step runs kernels and array operations only."""
+    return isinstance(step, Guard | Let) and expression(step).arrays is not None
 
 
 def _is_steady(view: View | None) -> bool:

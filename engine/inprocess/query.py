@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..circuit import DeltaJoin, Input, Join
 from ..derived import Position
@@ -62,6 +62,9 @@ class _QueryView(StoreView):
     def __init__(self, store: Readable, weighted: bool) -> None:
         super().__init__(store, weighted)
         self._built: dict[tuple[Position, ...], Index] = {}
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return {*self.relation.indexes, *self._built}
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         if positions in self.relation.indexes:

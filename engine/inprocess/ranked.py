@@ -7,7 +7,7 @@ running iteration and epoch are in the ranks themselves (`kernels/ranks.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from itertools import pairwise
 from typing import NamedTuple, TypeAlias
 
@@ -23,7 +23,7 @@ from .index import Index, all_alike
 from .kernels import ranks as kernels
 from .kernels.ranks import CAME
 from .table import RowTable
-from .views import Groups, Part, counted, expected, whole_row
+from .views import Groups, Part, expected, some_rows, whole_row
 
 NEVER = 1 << 60
 """The rank of a row without a derivation."""
@@ -259,6 +259,17 @@ class RankedView:
         relation = self.relation
         return expected(relation.present, relation.indexes, positions, len(relation.schema))
 
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.relation.indexes.keys()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        index = self.relation.index(positions)
+        return index.sizes(index.groups(keys, length))
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        table = self.relation.table
+        return some_rows(table, table.size, None, positions, most)
+
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
@@ -280,7 +291,3 @@ class RankedView:
 
     def presence(self, keys: Sequence[Array], length: int) -> Array:
         raise ValueError("a relation cannot be negated inside its own recursion")
-
-    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
-        """The number of rows that agree with each key, with ghosts; None where no arrangement tells."""
-        return counted(self.relation.indexes, positions, keys, length)

@@ -18,7 +18,7 @@ import numpy as np
 from ..circuit import Constant, DeltaJoin, Join, Step, Term
 from ..derived import Position, derived_keys
 from ..operators.steps import has_effect, rename_step
-from ..planner import LookUp, plan
+from ..planner import LookUp, Stages, plan
 from ..rules import FixpointRule, Source
 from ..schema import Array, Column, Kind, Schema
 from .batch import Batch
@@ -36,24 +36,12 @@ _ASKED_COLUMN = Column(_ASKED, Kind.INT, "$asked")
 
 
 @dataclass(frozen=True, slots=True)
-class Begin:
-    """A term by which a search may begin: its columns that the head binds, and the columns of the head that
-    bind them."""
-
-    term: int
-    positions: tuple[int, ...]
-    columns: tuple[int, ...]
-    join: Joiner
-
-
-@dataclass(frozen=True, slots=True)
 class Search:
     """The search for the derivations that one rule gives a relation. The join's first term is that of the
     rows asked for; `sources` are those of the other terms."""
 
     sources: tuple[Source, ...]
     join: Joiner
-    begins: tuple[Begin, ...]
 
     @property
     def recursive(self) -> bool:
@@ -61,40 +49,9 @@ class Search:
         return any(isinstance(source, str) for source in self.sources)
 
     def ranks(self, columns: Sequence[Array], length: int, views: Sequence[Contents]) -> Iterator[Batch]:
-        """The derivations of rows: their positions, with the greatest rank of the rows read. Each row is
-        searched for from the term that has the fewest rows for it, of those that are arranged."""
+        """The derivations of rows: their positions, with the greatest rank of the rows read."""
         asked = Batch((*columns, np.arange(length)), length)
-        counted = [
-            (begin, counts)
-            for begin in self.begins
-            if (counts := _matches(views[begin.term - 1], begin, columns, length)) is not None
-        ]
-        if not counted or len(self.begins) < 2:
-            yield from self.join.run(0, asked, [None, *views])
-            return
-        least = np.argmin([counts for _, counts in counted], axis=0)
-        for number, (begin, counts) in enumerate(counted):
-            rows = np.flatnonzero((least == number) & (counts > 0))
-            if len(rows):
-                seen = [First(v) if k == begin.term - 1 else v for k, v in enumerate(views)]
-                yield from begin.join.run(0, asked.take(rows), [None, *seen])
-
-
-def _matches(view: Contents, begin: Begin, columns: Sequence[Array], length: int) -> Array | None:
-    """The number of rows that a look-up by some columns of the rows asked for gives each of them."""
-    return view.counts(begin.positions, [columns[k] for k in begin.columns], length)
-
-
-class First:
-    """A view of the term that is to be looked up first."""
-
-    def __init__(self, view: Contents) -> None:
-        self.size, self.groups, self.expand = view.size, view.groups, view.expand
-        self.presence = view.presence
-
-    def fanout(self, positions: tuple[Position, ...]) -> float:
-        """Less than that of any other."""
-        return -1.0
+        yield from self.join.run(0, asked, [None, *views])
 
 
 class Searches:
@@ -164,27 +121,13 @@ def _search(
     terms = (asked, *node.terms)
     join = Join(terms, tuple(steps), (_ASKED,), (_ASKED_COLUMN,), node.text)
     schemas = [(*head, _ASKED_COLUMN), *rule.join.schemas]
+    stages = Stages(terms, join.steps, join.output, (), derived_keys(terms, join.steps))
     if any(
         isinstance(step, LookUp) and not step.positions and terms[step.term].columns
-        for step in plan(terms, join.steps, join.output, 0, _even, (), derived_keys(terms, join.steps))
+        for step in plan(stages, 0, _even)
     ):
         return None
-    begins = [
-        Begin(
-            number,
-            positions,
-            tuple(output.index(term.columns[p]) for p in positions),
-            Joiner(join, schemas, evaluator),
-        )
-        for number, term in enumerate(terms)
-        if number and not term.negated and (positions := _bound(term, output))
-    ]
-    return Search(rule.sources, Joiner(join, schemas, evaluator), tuple(begins))
-
-
-def _bound(term: Term, output: Sequence[str]) -> tuple[int, ...]:
-    """The columns of a term that are variables of a head."""
-    return tuple(k for k, variable in enumerate(term.columns) if variable in output)
+    return Search(rule.sources, Joiner(join, schemas, evaluator))
 
 
 def _repeats(term: Term) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 import numpy as np
 
@@ -15,7 +15,7 @@ from .kernels import timelinesbyround as kernels
 from .store import store_of
 from .sweeping import Marks
 from .table import RowTable
-from .views import Groups, Part, StoreView, expected, whole_row
+from .views import Groups, Part, StoreView, expected, some_rows, whole_row
 
 _FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 
@@ -210,6 +210,17 @@ class TimelineView:
         timeline = self.timeline
         return expected(timeline.table.size, timeline.indexes, positions, len(timeline.schema))
 
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.timeline.indexes.keys()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        index = self.timeline.index(positions)
+        return index.sizes(index.groups(keys, length))
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        table = self.timeline.table
+        return some_rows(table, table.size, None, positions, most)
+
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
@@ -250,6 +261,15 @@ class TimelineBeforeView:
 
     def fanout(self, positions: tuple[Position, ...]) -> float:
         return self.now.fanout(positions)
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.now.arranged()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        return self.now.counts(positions, keys, length) + self.change.counts(positions, keys, length)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return self.now.some(positions, most)
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int

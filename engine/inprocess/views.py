@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeAlias
 
@@ -44,6 +44,17 @@ class View(Protocol):
     def fanout(self, positions: tuple[Position, ...]) -> float:
         """The expected number of rows that agree on the columns at these positions."""
 
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        """The columns by which there is an arrangement."""
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        """The number of matches of each key, or a few more; 0 only for a key that has none. The positions are
+        not all."""
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        """The columns at these positions of at most so many rows, taken from everywhere, and the number of
+        rows that each of these stands for."""
+
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
@@ -73,15 +84,20 @@ def whole_row(positions: tuple[Position, ...], schema: Schema) -> bool:
     return len(positions) == len(schema) and bool(positions) and isinstance(positions[-1], int)
 
 
-def counted(
-    indexes: dict[tuple[Position, ...], Index],
-    positions: tuple[Position, ...],
-    keys: Sequence[Array],
-    length: int,
-) -> Array | None:
-    """The number of rows that an arrangement has for each key, if there is one."""
-    index = indexes.get(positions)
-    return None if index is None else index.sizes(index.groups(keys, length))
+def strided(size: int, most: int) -> Array:
+    """At most so many of the numbers below a size, evenly spaced."""
+    return np.arange(0, size, max(1, -(-size // most)), dtype=np.int64)
+
+
+def some_rows(
+    table: RowTable, size: int, weights: Array | None, positions: Sequence[int], most: int
+) -> tuple[list[Array], float]:
+    """See `View.some`: of the first `size` rows of a table, those with a weight."""
+    rows = strided(size, most)
+    stride = size / max(1, len(rows))
+    if weights is not None:
+        rows = rows[weights[rows] != 0]
+    return [table.column_at(rows, position) for position in positions], stride
 
 
 class Readable(Protocol):
@@ -189,6 +205,16 @@ class TableView:
     def fanout(self, positions: tuple[Position, ...]) -> float:
         return expected(self.size, self.relation.indexes, positions, len(self.relation.schema))
 
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.relation.indexes.keys()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        index = self.index(positions)
+        return index.sizes(index.groups(keys, length))
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return some_rows(self.table, self.table.size, self.relation.weights, positions, most)
+
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
@@ -231,10 +257,6 @@ class StoreView(TableView):
         found = self.relation.weight_of(keys, length)
         return found if self.weighted else (found > 0).astype(np.int64)
 
-    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array | None:
-        """The number of rows that agree with each key; None where no arrangement tells."""
-        return counted(self.relation.indexes, positions, keys, length)
-
 
 class BeforeView:
     """A store as it was before this epoch's change of it: its contents minus the change."""
@@ -249,6 +271,15 @@ class BeforeView:
 
     def fanout(self, positions: tuple[Position, ...]) -> float:
         return self.now.fanout(positions)
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.now.arranged()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        return self.now.counts(positions, keys, length) + self.change.counts(positions, keys, length)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return self.now.some(positions, most)
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
@@ -287,6 +318,15 @@ class EmptyView:
 
     def fanout(self, positions: tuple[Position, ...]) -> float:
         return 0.0
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return ()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        return np.zeros(length, np.int64)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return [np.empty(0, np.int64) for _ in positions], 1.0
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int

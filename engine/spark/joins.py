@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..circuit import DeltaJoin, Join
 from ..derived import Derived, Position, derived_keys
 from ..operators.steps import binds, inputs
-from ..planner import plan
+from ..planner import Stages, plan
 from ..schema import Schema
 from .expressions import Expressions
 from .faults import raised
@@ -33,6 +33,7 @@ class JoinText:
         keys = derived_keys(node.terms, node.steps)
         self._derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
         self._late = self._steps_that_wait()
+        self._stages = Stages(node.terms, node.steps, node.output, self._late, self._derived)
 
     def _steps_that_wait(self) -> frozenset[int]:
         """The steps that may fault and wait for the terms that may exclude their rows. A step does not wait
@@ -87,10 +88,7 @@ class JoinText:
             expected: float = float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))
             return expected
 
-        steps = plan(
-            self.node.terms, self.node.steps, self.node.output, start, fanout, self._late, self._derived
-        )
         valuations = Valuations(self.node, self.expressions, self.sent, start, rows)
-        for step in steps:
+        for step in plan(self._stages, start, fanout):
             valuations.add(step, views, fanout)
         return valuations.end(self.node.output, raising or not self._late)

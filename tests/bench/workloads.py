@@ -15,10 +15,18 @@ from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
 Words = NDArray[np.uint64]
-Relations = dict[str, Ints]
+Relations = Mapping[str, "Ints | Text"]
 
 GAMMA = np.uint64(0x9E3779B97F4A7C15)
 STEPS = ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB), (31, 1))
+
+
+@dataclass(frozen=True)
+class Text:
+    """A table whose columns are written as text: each column's numbers in a form like `var/%d`."""
+
+    table: Ints
+    forms: tuple[str, ...]
 
 
 def mix(words: Words) -> Words:
@@ -165,8 +173,8 @@ class Workload:
     program: str
     output: str
     make: Callable[..., Relations]
-    full: Mapping[str, int]
-    tiny: Mapping[str, int]
+    full: Mapping[str, float]
+    tiny: Mapping[str, float]
     expected: Mapping[str, str]
     limit: float
     souffle: tuple[float, float, float] | None
@@ -298,8 +306,10 @@ WORKLOADS = {
 def write(relations: Relations, directory: Path, chunk: int = 200_000) -> None:
     """Write `<Relation>.facts` files: a row a line, columns separated by tabs."""
     directory.mkdir(parents=True, exist_ok=True)
-    for relation, table in relations.items():
-        line = "\t".join(["%d"] * table.shape[1]) + "\n"
+    for relation, given in relations.items():
+        table = given.table if isinstance(given, Text) else given
+        forms = given.forms if isinstance(given, Text) else ["%d"] * table.shape[1]
+        line = "\t".join(forms) + "\n"
         with open(directory / f"{relation}.facts", "w", encoding="ascii") as file:
             for start in range(0, len(table), chunk):
                 part = table[start : start + chunk]

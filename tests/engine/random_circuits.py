@@ -97,12 +97,16 @@ class Builder:
 
 @st.composite
 def rule(
-    draw: Any, positive: dict[str, tuple[int, int]], negative: dict[str, tuple[int, int]], arity: int
+    draw: Any,
+    positive: dict[str, tuple[int, int]],
+    negative: dict[str, tuple[int, int]],
+    arity: int,
+    most: int = 3,
 ) -> Join:
-    """A join over relations given as name: (node, arity)."""
+    """A join over relations given as name: (node, arity), of at most so many positive terms."""
     terms = []
     bound: list[str] = []
-    for _ in range(draw(st.integers(1, 3))):
+    for _ in range(draw(st.integers(1 if most == 3 else 2, most))):
         node, width = positive[draw(st.sampled_from(sorted(positive)))]
         columns = tuple(draw(st.sampled_from([*VARIABLES, *VARIABLES, None])) for _ in range(width))
         terms.append(Term(node, columns))
@@ -162,8 +166,9 @@ def grouped(draw: Any, build: Builder, positive: dict[str, tuple[int, int]], ari
 
 
 @st.composite
-def circuits(draw: Any, by_rounds: bool = False) -> Circuit:
-    """A circuit of three strata. `by_rounds`: its recursion has a group or a negation inside."""
+def circuits(draw: Any, by_rounds: bool = False, most: int = 3) -> Circuit:
+    """A circuit of three strata. `by_rounds`: its recursion has a group or a negation inside. `most`: the
+    number of positive terms of a rule."""
     top = Builder()
     known: dict[str, tuple[int, int]] = {}
     for name, arity in INPUTS.items():
@@ -174,7 +179,7 @@ def circuits(draw: Any, by_rounds: bool = False) -> Circuit:
         parts = [build.add(j) for j in joins]
         return build.add(Distinct(build.add(Sum(tuple(parts), schema(arity))), schema(arity)))
 
-    joins = [draw(rule(known, sets, 2)) for _ in range(draw(st.integers(1, 2)))]
+    joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     sets["P"] = known["P"] = (relation(top, joins, 2), 2)
 
     body = Builder()
@@ -185,8 +190,8 @@ def circuits(draw: Any, by_rounds: bool = False) -> Circuit:
     both["S"] = (body.add(Variable("S", schema(1))), 1)
     results = []
     for name, arity in (("R", 2), ("S", 1)):
-        joins = [draw(rule(inner, lower, arity))]
-        joins += [draw(rule(both, lower, arity)) for _ in range(draw(st.integers(1, 2)))]
+        joins = [draw(rule(inner, lower, arity, most))]
+        joins += [draw(rule(both, lower, arity, most)) for _ in range(draw(st.integers(1, 2)))]
         parts = [body.add(j) for j in joins]
         for _ in range(draw(st.integers(1, 2)) if by_rounds else 0):
             near = {each: both[each] for each in "ARSR"}
@@ -203,7 +208,7 @@ def circuits(draw: Any, by_rounds: bool = False) -> Circuit:
         sets[name] = known[name] = (top.add(Result(fix, name, schema(arity))), arity)
 
     outputs = {"P": 2, "R": 2, "S": 1}
-    joins = [draw(rule(known, sets, 2)) for _ in range(draw(st.integers(1, 2)))]
+    joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     known["Q"] = (relation(top, joins, 2), 2)
     outputs["Q"] = 2
     source = known[draw(st.sampled_from(["Q", "P", "R"]))][0]

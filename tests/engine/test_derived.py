@@ -14,7 +14,7 @@ from ddlog.engine.inprocess.index import FaultyKey, Index
 from ddlog.engine.inprocess.interner import Values
 from ddlog.engine.inprocess.steps import Evaluator
 from ddlog.engine.inprocess.table import RowTable
-from ddlog.engine.planner import LookUp, RunStep, plan
+from ddlog.engine.planner import LookUp, RunStep, Stages, plan
 from ddlog.engine.schema import RowExpr
 
 from .random_circuits import int_column, less, next_value, schema
@@ -58,7 +58,8 @@ def test_a_negated_term_and_a_function_of_two_terms_give_no_key() -> None:
 @pytest.mark.parametrize("start", [0, 1])
 def test_a_plan_looks_up_by_a_derived_column_instead_of_a_product(start: int) -> None:
     keys = derived_keys((A, B), KEYED)
-    made = plan((A, B), KEYED, ("x", "z"), start, lambda term, positions: 100.0, (), keys)
+    stages = Stages((A, B), KEYED, ("x", "z"), (), keys)
+    made = plan(stages, start, lambda term, positions: 100.0)
     run, look_up = made
     assert isinstance(run, RunStep) and isinstance(look_up, LookUp)
     assert look_up.positions == (keys[1 - start][0].column,) and look_up.keys == ("k",)

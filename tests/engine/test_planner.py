@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import pytest
 
-from ddlog.engine.circuit import Guard, Let, Term
-from ddlog.engine.planner import Exclude, LookUp, PlanStep, RunStep, plan
+from ddlog.engine.circuit import Guard, Let, Step, Term
+from ddlog.engine.planner import Exclude, Fanout, LookUp, PlanStep, RunStep, Stages
+from ddlog.engine.planner import plan as plan_of
 
 from .random_circuits import constant, less, next_value
 
@@ -14,6 +17,17 @@ A, B, C = Term(0, ("x", "y")), Term(1, ("y", "z")), Term(2, ("z",))
 
 def sizes(by_term: dict[int, float]):  # type: ignore[no-untyped-def]
     return lambda term, positions: by_term[term] / (10 ** len(positions))
+
+
+def plan(
+    terms: tuple[Term, ...],
+    steps: tuple[Step, ...],
+    output: tuple[str, ...],
+    start: int | None,
+    fanout: Fanout,
+    late: Collection[int] = (),
+) -> tuple[PlanStep, ...]:
+    return plan_of(Stages(terms, steps, output, late), start, fanout)
 
 
 def kinds(steps: tuple[PlanStep, ...]) -> list[object]:

@@ -33,6 +33,19 @@ def total_overlay(groups: Any, head: Any, following: Any, mark: int) -> int:
 
 
 @kernel
+def count_overlay(groups: Any, head: Any, following: Any) -> Any:
+    """The number of overlay entries in each group's chain."""
+    out = np.zeros(groups.shape[0], np.int64)
+    for i in range(groups.shape[0]):
+        if groups[i] >= 0:
+            at = head[groups[i]]
+            while at >= 0:
+                out[i] += 1
+                at = following[at]
+    return out
+
+
+@kernel
 def expand_overlay(groups: Any, head: Any, following: Any, mark: int, total: int) -> Any:
     """Every (position in `groups`, overlay entry below `mark` of that group), `total` of them."""
     left = np.empty(total, np.int64)
