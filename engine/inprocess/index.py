@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -35,7 +35,7 @@ class _Keyed(NamedTuple):
 
 
 class Index:
-    """For each key, a stretch of row ids in one slab, with room to grow.
+    """For each key, a stretch of row ids in one slab, with room to grow. Row ids have 32 bits.
 
     Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
     recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
@@ -69,14 +69,15 @@ class Index:
         return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
     def _build(self, rows: Array) -> None:
-        reserve(24 * len(rows))
+        reserve(20 * len(rows))
         _, rows, keys, faulty = self._keyed(rows)
         self._faulty += faulty
         groups = self.keys.insert(keys, len(rows))
-        self._count: Array = np.bincount(groups, minlength=self.keys.size).astype(np.int64)
-        self._room: Array = self._count.copy()
-        self._first: Array = np.concatenate([np.zeros(1, np.int64), np.cumsum(self._count)])[:-1]
-        self._slab: Array = np.empty(len(rows), np.int64)
+        counts = np.bincount(groups, minlength=self.keys.size)
+        self._first: Array = np.cumsum(counts) - counts
+        self._count: Any = counts.astype(np.int32)
+        self._room: Any = self._count.copy()
+        self._slab: Any = np.empty(len(rows), np.int32)
         self._end = len(rows)
         self.size = len(rows)
         postings.scatter(groups, rows, self._first.copy(), self._slab)
@@ -106,7 +107,8 @@ class Index:
         """The number of rows in each group."""
         if not self.keys.size:
             return np.zeros(len(groups), np.int64)
-        return np.where(groups < 0, 0, self._count[groups])
+        sizes: Array = np.where(groups < 0, 0, self._count[groups]).astype(np.int64)
+        return sizes
 
     def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
         """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
