@@ -27,7 +27,6 @@ from .views import Readable, present
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 _SCALE = 1074  # every double is an integer over 2^1074
-_LOW = 0xFFFFFFFF
 
 
 class Accumulator(Protocol):
@@ -87,14 +86,12 @@ class _IntegerSum:
         codes = batch.columns[self.position]
         wide = int(codes.max()) >= INLINE_LIMIT
         plain = np.where(codes >= INLINE_LIMIT, 0, codes) if wide else codes
-        low, high = plain & _LOW, plain >> 32
         if wide:
             for at in np.flatnonzero(codes >= INLINE_LIMIT).tolist():
                 value = self.values.decode_column(self.column, codes[at : at + 1])[0]
                 group = int(groups[at])
                 self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
-        adding.accumulate(self.low, groups, low, weights)
-        adding.accumulate(self.high, groups, high, weights)
+        adding.accumulate_limbs(self.low, self.high, groups, plain, weights)
 
     def totals(self, groups: Array) -> list[int]:
         """The exact sums."""
@@ -117,6 +114,10 @@ class _IntegerSum:
         if self.huge:
             held = ((new, self.huge.get(old, 0)) for new, old in enumerate(groups.tolist()))
             self.huge = {group: total for group, total in held if total}
+
+
+def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
+    accumulator.add(groups, batch, -weights)
 
 
 class _FloatSum:
@@ -321,7 +322,7 @@ class GroupState:
         adding.add(self.counts, groups, weights)
         for accumulator in self.accumulators:
             accumulator.add(groups, delta, weights)
-            self._undo.append(partial(accumulator.add, groups, delta, -weights))
+            self._undo.append(partial(_take_back, accumulator, groups, delta, weights))
         now = self.counts[touched]
         alive = now > 0
         self.alive += int(np.count_nonzero(alive)) - int(np.count_nonzero(before > 0))
@@ -349,7 +350,7 @@ class GroupState:
         self.counts[group] = now
         for accumulator in self.accumulators:
             accumulator.add(touched, delta, weights)
-            self._undo.append(partial(accumulator.add, touched, delta, -weights))
+            self._undo.append(partial(_take_back, accumulator, touched, delta, weights))
         was, is_alive = before > 0, now > 0
         self.alive += is_alive - was
         counts = self.counts[touched]

@@ -29,6 +29,7 @@ from .views import Groups, Part, TableView, View
 
 CHUNK = 1 << 15  # rows that one pass of a plan starts from, at most
 LEAST = 1 << 10  # the same, at least
+WHOLE = 1 << 23  # the same for a projection, whose columns need not be copied
 WAVE = 8  # chunks that are run before the results of the first are taken
 ROOM = 1 << 19  # rows of a chunk's results that wait for those of the chunks before it, about
 MOST = 1 << 21  # rows that one look-up may give before its left side is halved
@@ -72,7 +73,8 @@ class Joiner:
         """
         self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
-        at, size = 0, CHUNK
+        at = 0
+        size = most = CHUNK if len(views) > 1 or self.node.steps else WHOLE
         proposer = Proposer(views, max(1.0, length / size), self._faulty, held)
         while at < length:
             interrupt.check()
@@ -86,7 +88,7 @@ class Joiner:
             for out in self._wave(start, parts, proposer):
                 given += out.length
                 yield out
-            size = max(min(CHUNK, ROOM * (stop - at) // max(given, 1)), LEAST)
+            size = max(min(most, ROOM * (stop - at) // max(given, 1)), LEAST)
             at = stop
 
     def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:

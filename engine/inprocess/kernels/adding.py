@@ -52,10 +52,11 @@ def net_presence(weight: Any, rows: Any, before: Any, mark: Any) -> Any:
 
 
 @kernel
-def accumulate(totals: Any, groups: Any, values: Any, weights: Any) -> None:
-    """totals[group] += value * weight, wrapping."""
+def accumulate_limbs(low: Any, high: Any, groups: Any, values: Any, weights: Any) -> None:
+    """Adds value * weight to the sums of the groups: by the lower 32 bits of the value and by the others."""
     for i in range(groups.shape[0]):
-        totals[groups[i]] += values[i] * weights[i]
+        low[groups[i]] += (values[i] & 0xFFFFFFFF) * weights[i]
+        high[groups[i]] += (values[i] >> 32) * weights[i]
 
 
 @kernel
