@@ -227,6 +227,11 @@ def cheapest(candidates: Sequence[LookUp], fanout: Fanout) -> int:
     )
 
 
+def guessed(size: int, bound: int, arity: int) -> float:
+    """A guess of the rows that agree on so many of a relation's columns."""
+    return float(max(size, 1) ** (1 - bound / (arity + 0.5)))
+
+
 def _named(term: Term) -> set[str]:
     return {v for v in term.columns if v is not None}
 

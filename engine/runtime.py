@@ -16,6 +16,8 @@ from .schema import Schema
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from .plans import JoinPlan
+
 Batch: TypeAlias = Any  # a runtime's own columnar rows
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the phase (a relation's name), the iteration and the rows so far."""
@@ -118,6 +120,9 @@ class Runtime(Protocol):
 
     def footprint(self) -> Sequence[Held] | None:
         """The memory that the state takes, part by part; None where the runtime does not know."""
+
+    def plans(self) -> Sequence[JoinPlan] | None:
+        """The plans that joins have run, with their rows; None where the runtime does not know."""
 
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""

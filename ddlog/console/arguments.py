@@ -127,6 +127,12 @@ def _circuit(commands: _Commands) -> None:
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
     circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
                          help="spark: also say which expressions are SQL and which are Python")  # fmt: skip
+    circuit.add_argument("--plans", action="store_true",
+                         help="show instead the order of each join from a change of each of its terms, by "
+                              "which keys, with the rows expected and why")  # fmt: skip
+    circuit.add_argument("--input", metavar="PLACE", action="append", default=[],
+                         help="with --plans: run the program on these facts, and show the plans that ran, "
+                              "with the rows expected and true; may be repeated")  # fmt: skip
 
 
 def _import_souffle(commands: _Commands) -> None:

@@ -53,6 +53,11 @@ def check(arguments: argparse.Namespace) -> int:
 
 def circuit(arguments: argparse.Namespace) -> int:
     """`ddlog circuit`. Raises DDlogError."""
+    if arguments.plans or arguments.input:
+        from .plans import show_plans
+
+        show_plans(lambda: _compile(arguments), arguments)
+        return 0
     if arguments.engine == "spark":
         return _circuit_on_spark(arguments)
     from .drawing import draw

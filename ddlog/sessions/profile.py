@@ -7,9 +7,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ..engine.runtime import Held
+from .plans import plans_text
 from .results import Changes
 from .session import Session
 
+_LEAST = 1_000  # rows that the plans of a rule move to be shown
+_FEWEST = 100  # the same, of one of its plans
+_RULES = 20  # rules whose plans are shown
 _BEGIN = "taking over the changes"
 _WHAT = {"relation": "{}", "groups": "groups of {}", "values": "values of {}"}
 
@@ -104,12 +108,32 @@ class SessionProfile:
             yield f"{each.bytes:>14,}  {share:>10}  {_title(each, known)}{_parts(each)}"
         yield f"{sum(each.bytes for each in held):>14,}  {'':>10}  together"
 
+    def _plans(self) -> Iterator[str]:
+        """The plans of the rules whose joins moved the most rows."""
+        ran = self._session.state.host.runtime.plans()
+        if ran is None:
+            yield "Plans of joins: unknown on Spark, whose UI shows its queries on its page SQL"
+            return
+        moved: dict[str, float] = {}
+        for plan in ran:
+            moved[plan.rule] = moved.get(plan.rule, 0) + plan.moved
+        large = sorted((rule for rule in moved if moved[rule] >= _LEAST), key=lambda each: -moved[each])
+        if not large:
+            return
+        yield "Plans of joins, with the rows of all commits:"
+        rules = dict.fromkeys(large[:_RULES])
+        known = [plan for rule in rules for plan in ran if plan.rule == rule]
+        yield from plans_text(self._session.program, (plan for plan in known if plan.moved >= _FEWEST))
+        if len(moved) > len(rules):
+            yield f"and {len(moved) - len(rules)} rules whose joins moved fewer rows"
+
     def lines(self) -> Iterator[str]:
         """The profile as text."""
         yield "Rows of each relation:"
         for name, relation in sorted(self._named()):
             yield f"{self._session.size(relation):>12,}  {name}"
         yield from self._bytes()
+        yield from self._plans()
         if self._watch.spent:
             total = sum(self._watch.spent.values())
             commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"

@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core import Relation
 from ..engine.circuit import Circuit
+from ..engine.plans import JoinPlan
 from ..engine.runtime import Batch, Delta, Held, RowSet, Runtime
 from ..engine.schema import Schema
 from ..engine.settling import Unsettled
@@ -178,6 +179,9 @@ class RecordRuntime:
 
     def footprint(self) -> Sequence[Held] | None:
         return self.inner.footprint()
+
+    def plans(self) -> Sequence[JoinPlan] | None:
+        return self.inner.plans()
 
     def tidy(self) -> None:
         self.inner.tidy()

@@ -58,6 +58,11 @@ class Joiner:
         self._shareable = all(map(_is_shareable, node.steps))
         self._unshared = 0  # times that a step had to leave its thread
 
+    @property
+    def stages(self) -> Stages | None:
+        """The stages that the join has gone through. None: it has not run."""
+        return self._stages
+
     def run(
         self,
         start: int | None,

@@ -9,6 +9,7 @@ from ..rounds import fed_back, import_name, round_circuit
 from ..rules import schemas_of
 from ..schedule import downstream, readers
 from .batch import Batch, concat, consolidate
+from .join import Joiner
 from .nestedrounds import NestedRounds, nests, recorded_nodes
 from .steps import Evaluator
 from .store import Store
@@ -68,6 +69,7 @@ class RoundsRecursion:
         self._nests = nests(self.circuit)
         self._recorded: tuple[Recording, int] | None = None
         self._nested: NestedRounds | None = None
+        self._joiners: Mapping[NodeId, Joiner] = {}
 
     def in_order(self, nodes: Iterable[NodeId]) -> list[NodeId]:
         """The nodes in the order in which a round visits them: those that share their stores with variables
@@ -81,9 +83,14 @@ class RoundsRecursion:
             Recording(recorded_nodes(self.circuit, self._imported), _MOST_RECORDED) if self._nests else None
         )
 
-    def evaluated(self, recording: Recording | None, last: int) -> None:
-        """An evaluation is committed, whose last round with changes was `last`."""
+    def evaluated(self, recording: Recording | None, last: int, joiners: Mapping[NodeId, Joiner]) -> None:
+        """An evaluation with these joins is committed, whose last round with changes was `last`."""
+        self._joiners = joiners
         self._nested, self._recorded = None, None if recording is None else (recording, last)
+
+    def joiners(self) -> list[Mapping[NodeId, Joiner]]:
+        """The joins of the last evaluation, and those of the timelines, if there are any."""
+        return [self._joiners] if self._nested is None else [self._joiners, self._nested.joiners]
 
     def nested(self) -> NestedRounds | None:
         """The timelines, if there are any: made of the recording by the first call."""

@@ -96,7 +96,7 @@ class RunningRounds:
         if self._nested is not None:
             self._nested.commit()
         if self._anew is not None:
-            self._recursion.evaluated(self._anew.recording, self._anew.done - 2)
+            self._recursion.evaluated(self._anew.recording, self._anew.done - 2, self._anew.state.joiners)
 
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""

@@ -13,6 +13,7 @@ from ..circuit import Circuit, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
+from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress
 from ..schema import Schema
 from . import sweeping
@@ -171,6 +172,11 @@ class InProcess:
         from .footprint import footprint
 
         return list(footprint(self._state))
+
+    def plans(self) -> list[JoinPlan]:
+        from .chosen import chosen
+
+        return list(chosen(self._state))
 
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:

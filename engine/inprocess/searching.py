@@ -66,6 +66,11 @@ class Searches:
             self._facts = self._facts or RowTable(len(constant.schema))
             self._facts.insert(columns, len(constant.rows))
 
+    @property
+    def each(self) -> Sequence[Search]:
+        """The searches, one a rule."""
+        return self._searches
+
     def least_ranks(
         self, columns: Sequence[Array], length: int, enough: int, view_of: Mapping[Source, Contents]
     ) -> Array:

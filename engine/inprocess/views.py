@@ -10,6 +10,7 @@ import numpy as np
 
 from ..circuit import Term
 from ..derived import Position
+from ..planner import guessed
 from ..schema import Array, Schema
 from .batch import Batch
 from .index import Index
@@ -76,7 +77,7 @@ def expected(
         return index.fanout
     if not positions:
         return float(size)
-    return float(max(size, 1) ** (1 - len(positions) / (arity + 0.5)))
+    return guessed(size, len(positions), arity)
 
 
 def whole_row(positions: tuple[Position, ...], schema: Schema) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from ..circuit import DeltaJoin, Join
 from ..derived import Derived, Position, derived_keys
 from ..operators.steps import binds, inputs
-from ..planner import Stages, plan
+from ..planner import Stages, guessed, plan
 from ..schema import Schema
 from .expressions import Expressions
 from .faults import raised
@@ -34,6 +34,11 @@ class JoinText:
         self._derived = [[key for key in each if self._is_plain(key.column)] for each in keys]
         self._late = self._steps_that_wait()
         self._stages = Stages(node.terms, node.steps, node.output, self._late, self._derived)
+
+    @property
+    def stages(self) -> Stages:
+        """The stages of the join."""
+        return self._stages
 
     def _steps_that_wait(self) -> frozenset[int]:
         """The steps that may fault and wait for the terms that may exclude their rows. A step does not wait
@@ -85,8 +90,7 @@ class JoinText:
         def fanout(term: int, positions: tuple[Position, ...]) -> float:
             view = views[term]
             size = 0 if view is None else view.rows
-            expected: float = float(size) ** (1 - len(positions) / (len(self.schemas[term]) + 0.5))
-            return expected
+            return guessed(size, len(positions), len(self.schemas[term])) if size else 0.0
 
         valuations = Valuations(self.node, self.expressions, self.sent, start, rows)
         for step in plan(self._stages, start, fanout):

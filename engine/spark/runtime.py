@@ -106,6 +106,9 @@ class SparkRuntime:
     def footprint(self) -> None:
         """Unknown: the executors hold the state."""
 
+    def plans(self) -> None:
+        """Unknown: Spark settles on the run of a query."""
+
     def tidy(self) -> None:
         """Nothing: values are not interned here."""
 

@@ -102,6 +102,9 @@ class ReferenceRuntime:
     def footprint(self) -> None:
         """Unknown."""
 
+    def plans(self) -> None:
+        """There are none."""
+
     def tidy(self) -> None:
         """Nothing is kept."""
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
+from ...engine import plans as engine_plans
 from ...engine.circuit import (
     Circuit,
     DeltaGroup,
@@ -20,9 +21,11 @@ from ...engine.circuit import (
 )
 from ...engine.labels import one_line
 from ...engine.operators.steps import step_text
+from ...engine.plans import JoinPlan
 from ...engine.schema import RowExpr
 from ...engine.spark.aggregates import Aggregates
-from ...engine.spark.expressions import Expressions, checked_sql, native_sql
+from ...engine.spark.expressions import Compiled, Expressions, checked_sql, native_sql
+from ...engine.spark.joins import JoinText
 from ...engine.text import to_text
 from ...sessions.program import Program
 from ..types.codec import SparkCodec
@@ -37,6 +40,20 @@ def explain(program: Program) -> str:
     expressions = Expressions(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
     remarks = dict(_remarks(circuit, "n", expressions))
     return "".join(_with_remarks(to_text(circuit), remarks))
+
+
+def plans(program: Program) -> Iterator[JoinPlan]:
+    """The plans of the joins on Spark, if every relation had as many rows. Needs no Spark."""
+    circuit = program.circuit("incremental", records="values")
+    expressions = _Unregistered(None, SparkCodec(program.checked.typedefs))  # type: ignore[arg-type]
+    return engine_plans.plans(circuit, lambda node, schemas: JoinText(node, schemas, expressions, 0).stages)
+
+
+class _Unregistered(Expressions):
+    """Expressions of which those that need Python are not registered with a session."""
+
+    def _row_udf(self, expr: RowExpr, inputs: Sequence[str], what: str) -> Compiled:
+        return Compiled("", udf=True)
 
 
 def _with_remarks(text: str, remarks: dict[str, list[str]]) -> Iterator[str]:

@@ -1,0 +1,95 @@
+"""The plans of a state's joins: what was chosen stage by stage since the state began, by the tallies."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from ..circuit import NodeId, Term
+from ..labels import one_line
+from ..planner import Stage, Stages
+from ..plans import ONLY, Extension, JoinPlan, Texts, source_names
+from ..rounds import import_name
+from .join import Joiner
+from .proposals import Tally
+from .recursion import Recursion
+from .rounds import RoundsRecursion
+from .state import State
+
+
+def chosen(state: State) -> Iterator[JoinPlan]:
+    """The plans that ran, each with its rows: of the joins of the circuit, of recursions, and of the searches
+    in them. Of a recursion by rounds, the last evaluation and the last timelines."""
+    names = source_names(state.circuit)
+    yield from _of_nodes(state.joiners, names)
+    for recursion in state.recursions.values():
+        if isinstance(recursion, RoundsRecursion):
+            imports = {import_name(at): name for at, name in names.items()}
+            inside = {at: imports.get(n, n) for at, n in source_names(recursion.circuit).items()}
+            for joiners in recursion.joiners():
+                yield from _of_nodes(joiners, inside)
+        else:
+            yield from _of_rules(recursion, names)
+
+
+def _of_nodes(joiners: Mapping[NodeId, Joiner], names: Mapping[NodeId, str]) -> Iterator[JoinPlan]:
+    for joiner in joiners.values():
+        yield from _plans(joiner, [names[term.source] for term in joiner.node.terms])
+
+
+def _of_rules(recursion: Recursion, names: Mapping[NodeId, str]) -> Iterator[JoinPlan]:
+    def named(source: int | str) -> str:
+        return source.partition("$")[0] or "(internal)" if isinstance(source, str) else names[source]
+
+    for rule in recursion.rules:
+        yield from _plans(rule.join, list(map(named, rule.sources)))
+    for head, searches in (recursion.searches or {}).items():
+        for search in searches.each:
+            sources = [f"search for derivations of {named(head)}", *map(named, search.sources)]
+            asked, *others = search.join.node.terms
+            unnumbered = replace(asked, columns=asked.columns[:-1])
+            yield from _plans(search.join, sources, (unnumbered, *others))
+
+
+def _plans(joiner: Joiner, sources: Sequence[str], terms: Sequence[Term] | None = None) -> Iterator[JoinPlan]:
+    """The plans of one join, by start. `terms`: its terms as they are shown."""
+    stages, node = joiner.stages, joiner.node
+    if stages is None or len(node.terms) < 2:
+        return
+    texts = Texts(terms or node.terms, sources)
+    tallies = dict(joiner.tallies)
+    for start in sorted({stage.start for stage in tallies}, key=lambda each: -1 if each is None else each):
+        first = stages.first(start)
+        extensions = tuple(_extensions(first, 0, stages, tallies, texts))
+        if extensions:
+            name = None if start is None else texts.term(start)
+            yield JoinPlan(one_line(node.text), name, texts.tests(first.tests), extensions)
+
+
+def _extensions(
+    stage: Stage, depth: int, stages: Stages, tallies: dict[Stage, Tally], texts: Texts
+) -> Iterator[Extension]:
+    """What was chosen at a stage and after it. A stage that several orders reach is told once."""
+    tally = tallies.pop(stage, None)
+    if tally is None:
+        return
+    parts = sorted(tally.chosen.items(), key=lambda each: -each[1][0])
+    for term, (rows, expected, given) in parts:
+        look_up = next(each for each in stage.candidates if each.term == term)
+        after = stages.after(stage, look_up)
+        asked = None if len(stage.candidates) == 1 else expected
+        tests = texts.tests(after.tests)
+        yield Extension(
+            depth, texts.term(term), texts.keys(look_up), rows, asked, given, _why(stage, tally), tests
+        )
+        yield from _extensions(after, depth + 1, stages, tallies, texts)
+
+
+def _why(stage: Stage, tally: Tally) -> str:
+    if len(stage.candidates) == 1:
+        return ONLY
+    if not tally.asked:
+        return "least mean"
+    if not tally.split:
+        return f"least by sample, asked {tally.asked:,}x"
+    return f"each row by its least, asked {tally.asked:,}x, split {tally.split:,}x"

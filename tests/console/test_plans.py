@@ -1,0 +1,125 @@
+"""`ddlog circuit --plans`, and the plans of a profile."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.sessions.profile import SessionProfile
+
+PROGRAM = """
+typedef Id = Id{name: string, n: u32}
+input relation E(a: u32, b: u32)
+input relation Off(a: u32)
+input relation Named(id: Id, a: u32)
+output relation T(a: u32, b: u32, c: u32)
+T(a, b, c) :- E(a, b), E(b, c), E(a, c), not Off(a).
+output relation P(a: u32, b: u32)
+P(a, b) :- E(a, b).
+P(a, c) :- P(a, b), E(b, c), b != c.
+output relation N(n: u32)
+N(n) :- Named(Id{_, n}, a), Off(m), n == a + m.
+"""
+
+GUESSED = """\
+Plans of joins, if every relation had 1,000,000 rows:
+T(a, b, c) :- E(a, b), E(b, c), E(a, c), not Off(a).  // p.dl:7:1
+  from E(a, b); then tests not Off(a)
+    E(b, c) by b: 3,981 expected for each row; least mean; others: E(a, c) by a 3,981; then tests E(a, c)
+"""
+
+RECURSIVE = """\
+P(a, c) :- P(a, b), E(b, c), b != c.  // p.dl:10:1
+  from P(a, b)
+    E(b, c) by b: 3,981 expected for each row; only candidate; then tests b != c
+  from E(b, c); then tests b != c
+    P(a, b) by b: 3,981 expected for each row; only candidate
+"""
+
+
+@pytest.fixture
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory with the program and skewed facts, where the test runs."""
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    (tmp_path / "facts").mkdir()
+    edges = {(k * k % 71 * k % 83, (k * 7919) % 97 * (k % 5) // 2) for k in range(3000)}
+    (tmp_path / "facts" / "E.csv").write_text("".join(f"{a},{b}\n" for a, b in sorted(edges)))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize("engine", ["in-process", "spark"])
+def test_plans_by_guesses(place: Path, engine: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["circuit", "p.dl", "--plans", "--engine", engine]) == 0
+    out = capsys.readouterr().out
+    assert out.startswith(GUESSED) and RECURSIVE in out and "$" not in out
+    assert re.search(r"^  from Off\(m\)\n    all of Named\(.*: 1,000,000 expected", out, re.M)
+
+
+def test_plans_that_ran(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["circuit", "p.dl", "--plans", "--input", "facts"]) == 0
+    out, error = capsys.readouterr()
+    assert out.startswith("Plans of joins that ran on these facts:\nT(a, b, c) :- ")
+    assert "no file for the input relation Off" in error and "Named" not in out
+    figures = re.findall(r"by \w: ([\d,]+) rows in, (.*?), ([\d,]+) given; (.*)$", out, re.M)
+    assert any(guess != "not asked" and "asked" in why for _, guess, _, why in figures), out
+    with ddlog.compile(place / "p.dl").session() as session:
+        session.load("facts")
+        sizes = {name: session.size(name) for name in ("P", "T")}
+    recursive = out.partition("P(a, c) :- ")[2]
+    read = re.search(r"by b: ([\d,]+) rows in, not asked, ([\d,]+) given; only candidate", recursive)
+    assert read is not None and int(read[1].replace(",", "")) == sizes["P"]
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ("--input facts", "--input needs --plans: a circuit does not depend on facts"),
+        ("--plans --output c.svg", "--plans cannot be combined with --output: plans are printed as text"),
+        ("--plans --stage relational", "--plans cannot be combined with --stage relational: plans are those"),
+        ("--plans --input facts --engine spark", "--plans --input cannot be combined with --engine spark: "),
+        ("--plans --input none", "none: there is no such directory"),
+        ("--plans --input=", "--input needs a place"),
+    ],
+)
+def test_wrong_options(place: Path, options: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["circuit", "p.dl", *options.split()]) == 1
+    assert capsys.readouterr().err.startswith(f"error: {message}")
+
+
+def test_a_profile_has_plans(place: Path) -> None:
+    with ddlog.compile(place / "p.dl").session() as session:
+        profile = SessionProfile(session)
+        assert not any("Plans" in line for line in profile.lines())
+        session.load("facts")
+        text = "\n".join(profile.lines())
+        assert "Plans of joins, with the rows of all commits:\n" in text
+        plans = text.partition("Plans of joins")[2]
+        assert plans.index("P(a, c) :- ") < plans.index("T(a, b, c) :- ")
+        session.delete("E", *list(session["E"].tuples())[:200])
+        session.commit()
+        text = "\n".join(profile.lines())
+        assert "  from search for derivations of P(a, c)\n" in text and "$" not in text
+
+
+ROUNDS = """
+input relation Edge(a: u32, b: u32, d: u32)
+output relation Dist(a: u32, b: u32, d: u32)
+relation Step(a: u32, b: u32, d: u32)
+Step(a, b, d) :- Edge(a, b, d).
+Step(a, c, d + e) :- Dist(a, b, d), Edge(b, c, e), d < 10.
+Dist(a, b, d) :- Step(a, b, e), var d = e.group_by((a, b)).min().
+"""
+
+
+def test_recursions_by_rounds_have_plans(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text(ROUNDS)
+    with ddlog.compile(tmp_path / "p.dl").session() as session:
+        session.insert("Edge", *((k % 101, k * 7 % 97, 1 + k % 3) for k in range(2000)))
+        session.commit()
+        (plan,) = [each for each in session.state.host.runtime.plans() or () if each.start == "Dist(a, b, d)"]
+        assert plan.extensions[0].term == "Edge(b, c, e)" and (plan.extensions[0].given or 0) > 2000
