@@ -60,14 +60,14 @@ class Texts:
 
     def term(self, number: int) -> str:
         """A term as it would stand in a rule."""
-        columns = ", ".join(_variable(column) for column in self._terms[number].columns)
+        columns = ", ".join(column or "_" for column in self._terms[number].columns)
         return f"{'not ' if self._terms[number].negated else ''}{self._sources[number]}({columns})"
 
     def keys(self, look_up: LookUp) -> tuple[str, ...]:
         """The variables by which a term is looked up; of a derived column also what it is."""
         pairs = zip(look_up.positions, look_up.keys, strict=True)
         return tuple(
-            _variable(key) if isinstance(position, int) else f"{_variable(key)} = {one_line(repr(position))}"
+            key if isinstance(position, int) else f"{key} = {one_line(repr(position))}"
             for position, key in pairs
         )
 
@@ -77,14 +77,9 @@ class Texts:
         for step in steps:
             if not isinstance(step, RunStep):
                 shown.append(self.term(step.term))
-            elif isinstance(step.step, Guard) and "$" not in step_text(step.step):
+            elif isinstance(step.step, Guard):
                 shown.append(one_line(step_text(step.step)))
         return tuple(shown)
-
-
-def _variable(name: str | None) -> str:
-    """A variable; one that the compiler made has a name that no user wrote."""
-    return "_" if name is None or "$" in name else name
 
 
 def plans(
