@@ -2,7 +2,9 @@
 
 As long as nothing can shrink, the relations are growing sets. Before the first epoch in which something may
 shrink, the rows get ranks, by which derivations are searched (`engine.ranks`). A recursion with a rule that
-cannot be searched gets histories instead, which count derivations (`engine.births`).
+cannot be searched gets histories instead, which count derivations (`engine.births`). So does one whose
+iterations are limited: births are the least iterations, while ranks drift upwards with many epochs, so that
+an epoch could reach a limit which evaluation from scratch does not.
 """
 
 from __future__ import annotations
@@ -74,11 +76,11 @@ class Recursion:
             self._born_in_order = False
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
 
-    def prepare_to_shrink(self, imports: Mapping[int, Imported]) -> None:
-        """Makes ranked relations of the growing sets; if derivations cannot be searched, histories. `imports`
-        are the imports before the epoch, without changes. Whatever this raises leaves the sets as they
-        were."""
-        if self.searches is None:
+    def prepare_to_shrink(self, imports: Mapping[int, Imported], counted: bool) -> None:
+        """Makes ranked relations of the growing sets; if derivations cannot be searched, or must be
+        `counted`, histories. `imports` are the imports before the epoch, without changes. Whatever this
+        raises leaves the sets as they were."""
+        if counted or self.searches is None:
             self._count(imports)
         else:
             self.ranked = {head: Ranked(relation) for head, relation in self.sets.items()}

@@ -204,4 +204,4 @@ class InProcess:
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):
-                self._state.prepare_to_shrink(at)
+                self._state.prepare_to_shrink(at, counted=epoch.limit is not None)

@@ -143,9 +143,9 @@ class State:
         for group in self.groups.values():
             group.commit()
 
-    def prepare_to_shrink(self, at: NodeId) -> None:
+    def prepare_to_shrink(self, at: NodeId, counted: bool) -> None:
         """Prepares the growing sets of a fixpoint, unless that was done, for epochs in which something may
-        shrink."""
+        shrink. `counted`: by the counts of derivations, whatever its rules."""
         recursion = self.recursions[at]
         if not isinstance(recursion, Recursion) or recursion.may_shrink:
             return
@@ -154,7 +154,8 @@ class State:
                 n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)
                 for n in recursion.fixpoint.body.nodes
                 if isinstance(n, Import)
-            }
+            },
+            counted,
         )
         results = {
             k: node.relation

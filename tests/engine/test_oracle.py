@@ -31,7 +31,7 @@ def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:
     batches = {
         name: [(runtime.batch(name, [row]), sign) for row, sign in signed] for name, signed in changes.items()
     }
-    deltas = runtime.commit(batches, max_iterations=LIMIT)
+    deltas = runtime.commit(batches)
     return {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
 
 
@@ -123,7 +123,7 @@ def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes
     batches = {
         name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()
     }
-    runtime.commit(batches, static=True, max_iterations=LIMIT)
+    runtime.commit(batches, static=True)
     for name, rows in evaluate(circuit, contents, LIMIT).items():
         assert set(runtime.rows(name)) == set(rows), name
 
@@ -146,7 +146,7 @@ def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes],
     for changes in epochs:
         batches = {n: [(runtime.batch(n, [row]), s) for row, s in signed] for n, signed in changes.items()}
         try:
-            runtime.commit(batches, progress=progress, max_iterations=LIMIT)
+            runtime.commit(batches, progress=progress)
         except Stop:
             for name in before:
                 assert set(runtime.rows(name)) == set(before[name])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from unittest import mock
 
 from hypothesis import HealthCheck, given, settings
@@ -15,6 +16,7 @@ from ddlog.engine.inprocess import ranked, recursion
 from ddlog.engine.inprocess.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.ranks import Derivation, iteration, well_founded
+from ddlog.engine.settling import IterationLimit
 
 from .random_circuits import Changes, circuits, streams
 from .test_oracle import commit, follow, thorough, undo
@@ -123,6 +125,29 @@ def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row
             assert shown == present(ways)
             ranks = kept_ranks(runtime)
             assert ranks is None or well_founded(ways, ranks)
+
+
+def iterations(held: dict[str, set[Row]]) -> int:
+    """The iterations that GRAPHS takes from scratch."""
+    for limit in range(1, 100):
+        runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
+        rows = {name: [(runtime.batch(name, list(each)), 1)] for name, each in held.items()}
+        with suppress(IterationLimit):
+            runtime.commit(rows, max_iterations=limit)
+            return limit
+    raise AssertionError("no fixpoint")
+
+
+def test_epochs_keep_to_a_limit_that_evaluation_from_scratch_keeps_to() -> None:
+    held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
+    runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
+    before = iterations(held)
+    for edges in ([(0, 2), (2, 0)], [(0, 1)], [(0, 3)], [(1, 0)], [(0, 1), (2, 0)]):
+        batches = [(runtime.batch("Edge", [edge]), -1 if edge in held["Edge"] else 1) for edge in edges]
+        held["Edge"] ^= set(edges)
+        now = iterations(held)
+        runtime.commit({"Edge": batches}, max_iterations=max(before, now) + 1)  # the last finds no change
+        before = now
 
 
 @thorough

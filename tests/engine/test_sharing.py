@@ -23,7 +23,7 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.table import RowTable
 from ddlog.engine.settling import Unsettled
 
-from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, streams
+from .random_circuits import INPUTS, Changes, any_circuits, apply, streams
 from .test_oracle import legal
 
 thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
@@ -51,7 +51,7 @@ def told(circuit: Circuit, epochs: list[Changes], workers: int) -> list[object]:
             for name, signed in changes.items()
         }
         try:
-            deltas = runtime.commit(batches, max_iterations=LIMIT)
+            deltas = runtime.commit(batches)
         except Unsettled as error:
             said.append(error.args)
             break

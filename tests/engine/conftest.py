@@ -1,0 +1,22 @@
+"""What the tests of the engine share."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from ddlog.engine import schedule
+from ddlog.engine.inprocess import runningrounds
+
+from .random_circuits import LIMIT
+
+
+@pytest.fixture(autouse=True, scope="package")
+def few_rounds() -> Iterator[None]:
+    """Ends recursions of random circuits that do not settle as early as evaluation from scratch does, without
+    a limit on the epochs, which would have all monotone recursions counted."""
+    with pytest.MonkeyPatch.context() as patch:
+        for module in (schedule, runningrounds):
+            patch.setattr(module, "MOST_ROUNDS", LIMIT)
+        yield
