@@ -91,13 +91,13 @@ class Epochs(Generic[G, B]):
             deltas = running.finish(outputs)
             interrupt.check()
         except BaseException as error:
-            with memory.unlimited():
+            with memory.unlimited(), interrupt.held():
                 if isinstance(error, MemoryError) and self._exhausted is not None:
                     self._exhausted(running, error)
                     clear_frames(error.__traceback__)  # the columns of a half-made join
                 running.rollback()
             raise
-        with memory.unlimited():
+        with memory.unlimited(), interrupt.held():
             running.commit()
         self.committed += 1
         return deltas

@@ -1,7 +1,8 @@
 """Ctrl-C at safe points: an epoch is never interrupted in the middle of a change of state.
 
 While `deferred` is in force the signal is only noted, `check` acts on it, and inside `immediate`
-(user code runs, no state changes) it acts at once.
+(user code runs, no state changes) it acts at once. Inside `held`, where an epoch is ended or taken back,
+nothing acts on it.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from . import memory
 
 _noted = False
 _at_once = False
+_held = False
 _previous: Callable[[int, FrameType | None], Any] | None = None
 
 
@@ -73,18 +75,32 @@ def check() -> None:
     """A safe point: acts on a Ctrl-C that was noted, and raises OverLimit if memory is short."""
     global _noted
     memory.check()
-    if _noted and _previous is not None:
+    if _noted and _previous is not None and not _held:
         _noted = False
         _previous(signal.SIGINT, None)
 
 
 @contextmanager
 def immediate() -> Iterator[None]:
-    """Code that may be interrupted anywhere."""
+    """Code that may be interrupted anywhere, unless it runs inside `held`."""
     global _at_once
+    if _held:
+        yield
+        return
     check()
     before, _at_once = _at_once, True
     try:
         yield
     finally:
         _at_once = before
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Code that must run to its end: a Ctrl-C is acted on after it."""
+    global _held
+    before, _held = _held, True
+    try:
+        yield
+    finally:
+        _held = before
