@@ -10,9 +10,10 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from importlib.machinery import SourceFileLoader
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
 
 from .. import errors
@@ -28,11 +29,19 @@ def load_externs(path: Path) -> ModuleType:
     file = path.with_suffix(".py")
     if not file.is_file():
         raise FileNotFoundError(file)
-    spec = spec_from_file_location(f"ddlog_externs_{path.stem}", file)
+    name = f"ddlog_externs_{path.stem}"
+    spec = spec_from_file_location(name, file, loader=_FromText(name, str(file)))
     assert spec is not None and spec.loader is not None
     module = module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
+
+
+class _FromText(SourceFileLoader):
+    """Compiles a module's text each time: kept bytecode is taken for a text of the same size and second."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        return self.source_to_code(self.get_data(self.path), self.path)
 
 
 def problem(module: ModuleType, file: str, name: str, arity: int, span: Span) -> Diagnostic | None:
