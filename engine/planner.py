@@ -173,7 +173,7 @@ class Stages:
         """The look-ups of positive terms that can come next: of those that share a bound variable, or derive
         one, else of all. A term that does both can be looked up by its columns alone and by all keys."""
         positive = [k for k in sorted(waiting) if not self._terms[k].negated]
-        keys = {k: self._keys(k, bound) for k in positive}
+        keys = {k: self._keys(k, undone, bound) for k in positive}
         joined = [k for k in positive if _named(self._terms[k]) & bound or keys[k]]
         found = []
         for number in joined or positive:
@@ -186,9 +186,15 @@ class Stages:
                 found.append(_look_up(number, term, bound, self._needed(left, undone)))
         return found
 
-    def _keys(self, number: int, bound: set[str]) -> list[DerivedKey]:
-        """The derived columns of a term that are bound, though their inputs are not."""
-        return [k for k in self._derived[number] if k.name in bound and not bound.issuperset(k.inputs)]
+    def _keys(self, number: int, undone: set[int], bound: set[str]) -> list[DerivedKey]:
+        """The derived columns of a term that are bound, though their inputs are not. One whose step is done,
+        by another term's rows, says nothing that the others do not, and its variable may be forgotten."""
+        made = {binds(self._steps[k]) for k in undone}
+        return [
+            k
+            for k in self._derived[number]
+            if k.name in bound and k.name in made and not bound.issuperset(k.inputs)
+        ]
 
     def _needed(self, waiting: Collection[int], undone: Collection[int]) -> frozenset[str]:
         """The variables that these terms and steps, and the output, read."""

@@ -156,3 +156,5 @@ class RunningRecursion:
         """Takes the epoch back, finished or not."""
         for relation in self._relations.values():
             relation.rollback()
+        for rule in self._rules:
+            rule.join.waiting.clear()

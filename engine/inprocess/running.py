@@ -71,3 +71,6 @@ class RunningEpoch(EpochOperators):
             changed.rollback()
         for recursion in self._begun:
             recursion.rollback()
+        for state in (self.state, *self.inner_states()):
+            for joiner in state.joiners.values():
+                joiner.waiting.clear()

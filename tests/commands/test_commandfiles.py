@@ -308,10 +308,6 @@ def test_internal_relations_as_outputs(capsys: pytest.CaptureFixture[str]) -> No
             ["--sizes", "--no-init-snapshot", "--updates", "p.dl"],
             "--sizes cannot be combined with --no-init-snapshot",
         ),
-        (
-            ["-w", "2", "--engine", "in-process"],
-            "--workers 2: the in-process engine has one worker",
-        ),
     ],
 )
 def test_options_that_would_mean_nothing(

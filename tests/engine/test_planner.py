@@ -7,6 +7,7 @@ from collections.abc import Collection
 import pytest
 
 from ddlog.engine.circuit import Guard, Let, Step, Term
+from ddlog.engine.derived import derived_keys
 from ddlog.engine.planner import Exclude, Fanout, LookUp, PlanStep, RunStep, Stages
 from ddlog.engine.planner import plan as plan_of
 
@@ -82,3 +83,14 @@ def test_only_what_is_read_later_is_kept() -> None:
 def test_an_unbound_negated_variable_is_refused() -> None:
     with pytest.raises(ValueError, match="negated"):
         plan((A, Term(1, ("q",), negated=True)), (), ("x",), 0, sizes({}))
+
+
+def test_a_derived_column_is_no_key_once_its_step_is_done() -> None:
+    terms = (Term(0, ("a",)), Term(1, ("u",)), Term(2, ("b",)))
+    steps = (Let("w", next_value("a")), Let("u", next_value("w")), Let("w", next_value("b")))
+    stages = Stages(terms, steps, (), (), derived_keys(terms, steps))
+    made = plan_of(stages, 2, sizes({0: 1000, 1: 1000, 2: 1000}))
+    assert kinds(made) == ["Let", "Let", 1, 0]
+    first, second = made[-2:]
+    assert isinstance(first, LookUp) and first.keys == ("u",)
+    assert isinstance(second, LookUp) and second.keys == ("w",)  # and not by u, which nothing reads any more
