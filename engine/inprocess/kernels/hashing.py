@@ -10,33 +10,45 @@ from .compiling import kernel
 
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 EMPTY = np.int64(-1)
+BLOCK = 256
 
 
 @kernel
 def insert_words(slots: Any, bits: int, words: Any, new: Any, start: int, room: int) -> tuple[int, int]:
     """Inserts words[start:] in a hash set; the absent ones go to `new` in order.
 
-    Stops when `room` words were new. Returns (position reached, number of new words).
+    Stops when `room` words were new. Returns (position reached, number of new words). The first slots of a
+    block of words are read at once, in a pass that waits for many of them at the same time.
     """
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
+    length = words.shape[0]
+    block = min(BLOCK, length - start)
+    places = np.empty(block, np.int64)
+    seen = np.empty(block, np.int64)
     found = 0
-    for i in range(start, words.shape[0]):
-        word = words[i]
-        at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-        while True:
+    for base in range(start, length, BLOCK):
+        size = min(BLOCK, length - base)
+        for m in range(size):
+            places[m] = np.int64((np.uint64(words[base + m]) * GOLDEN) >> shift)
+        for m in range(size):
+            seen[m] = slots[places[m]]
+        for m in range(size):
+            word = words[base + m]
+            if seen[m] == word:
+                continue
+            at = places[m]
             held = slots[at]
-            if held == word:
-                break
+            while held != word and held != EMPTY:
+                at = (at + 1) & mask
+                held = slots[at]
             if held == EMPTY:
                 if found == room:
-                    return i, found
+                    return base + m, found
                 slots[at] = word
                 new[found] = word
                 found += 1
-                break
-            at = (at + 1) & mask
-    return words.shape[0], found
+    return length, found
 
 
 @kernel
