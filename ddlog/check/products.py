@@ -76,7 +76,7 @@ def _in_body(
 
 
 def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant: set[str]) -> bool:
-    """Whether a term is not warned about: its relation has few rows, or a column is constant."""
+    """Whether a product with this term is meant: its relation has few rows, or a column is constant."""
     if isinstance(term, core.GroupBy):
         return not term.keys
     return term.relation in tables or not constant.isdisjoint(_bound(term))
@@ -84,15 +84,16 @@ def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant:
 
 @dataclass(frozen=True)
 class _Related:
-    """What relates the terms of a body: the sides of equations, and the variables of conditions, negated
-    terms and expressions."""
+    """The relations between the terms of a body: the sides of its equations, and the variables of its
+    conditions, negated terms and expressions."""
 
     body: Sequence[core.Clause]
     equations: Sequence[_Sides]
     others: Sequence[set[str]]
 
     def to(self, bound: set[str], own: set[str]) -> bool:
-        """Whether anything relates a term to bound variables."""
+        """Whether a shared variable, an equation or a condition relates a term with the variables `own`
+        to the bound ones."""
         derived = _defined(own, self.body)
         sides = [(one, other) for pair in self.equations for one, other in (pair, pair[::-1])]
         return (

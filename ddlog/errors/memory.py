@@ -8,6 +8,10 @@ from .declared import declared
 from .diagnostics import Diagnostic
 
 
+def _in_phase(phase: str) -> str:
+    return f", in `{phase}`" if phase else ""
+
+
 @declared()
 class MemoryLimitReached(Diagnostic):
     """An epoch that would go over the memory limit."""
@@ -19,8 +23,8 @@ class MemoryLimitReached(Diagnostic):
 
     @property
     def place(self) -> str:
-        """What was being computed."""
-        return f", in `{self.phase}`" if self.phase else ""
+        """The phase of the epoch, as the title ends with it."""
+        return _in_phase(self.phase)
 
 
 @declared()
@@ -35,8 +39,8 @@ class NoMemoryLeft(Diagnostic):
 
     @property
     def place(self) -> str:
-        """What was being computed."""
-        return f", in `{self.phase}`" if self.phase else ""
+        """The phase of the epoch, as the title ends with it."""
+        return _in_phase(self.phase)
 
 
 @declared()

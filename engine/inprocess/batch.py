@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
 from ..memory import reserve
 from ..schema import Array, Schema
+from .lazycolumns import LazyColumns
 from .table import RowTable
 
 FEW = 32
@@ -61,37 +61,24 @@ class Batch:
         return self.weights is None or not self.length or int(self.weights.min()) >= 0
 
 
-class TableColumns(Sequence[Array]):
-    """The columns of a table's rows start .. stop, unpacked when first read: valid while no row
-    among them is forgotten."""
+class TableColumns(LazyColumns):
+    """The columns of a table's rows start .. stop: valid while no row among them is forgotten."""
 
     def __init__(self, table: RowTable, start: int, stop: int) -> None:
+        super().__init__()
         self._table, self._start, self._stop = table, start, stop
-        self._read: dict[int, Array] = {}
 
     def __len__(self) -> int:
         return self._table.arity
 
+    def unpack(self, position: int) -> Array:
+        return self._table.column(position, self._start, self._stop)
+
     def part(self, start: int, stop: int) -> TableColumns:
         """The columns of rows start .. stop of these, unpacked for themselves."""
         part = TableColumns(self._table, self._start + start, self._start + stop)
-        part._read = {position: column[start:stop] for position, column in self._read.items()}
+        part._known = {position: column[start:stop] for position, column in self._known.items()}
         return part
-
-    @overload
-    def __getitem__(self, position: int) -> Array: ...
-
-    @overload
-    def __getitem__(self, position: slice) -> tuple[Array, ...]: ...
-
-    def __getitem__(self, position: int | slice) -> Array | tuple[Array, ...]:
-        if isinstance(position, slice):
-            return tuple(self[k] for k in range(*position.indices(len(self))))
-        if not 0 <= position < len(self):
-            raise IndexError(position)
-        if position not in self._read:
-            self._read[position] = self._table.column(position, self._start, self._stop)
-        return self._read[position]
 
 
 def no_rows(schema: Schema) -> Batch:

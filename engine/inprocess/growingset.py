@@ -15,9 +15,8 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array, Schema
-from . import sharing
 from .batch import Batch, TableColumns
-from .index import Index, all_alike
+from .index import Index, all_alike, made_once
 from .table import RowTable
 from .views import ALL, Part, TableView, some_rows
 
@@ -59,14 +58,11 @@ class GrowingSet:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns of the rows below `high`, built when first asked for."""
-        found = self.indexes.get(positions)
-        if found is None:
-            with sharing.building:
-                found = self.indexes.get(positions)
-                if found is None:
-                    rows = np.arange(self.high, dtype=np.int64)
-                    found = self.indexes[positions] = Index(self.table, positions, rows)
-        return found
+
+        def make() -> Index:
+            return Index(self.table, positions, np.arange(self.high, dtype=np.int64))
+
+        return made_once(self.indexes, positions, make)
 
     # ------------------------------------------------------------- one epoch
 

@@ -17,11 +17,10 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array
-from . import sharing
 from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet
-from .index import Index, all_alike
+from .index import Index, all_alike, made_once
 from .kernels import timelines
 from .table import RowTable
 from .views import Groups, Part, expected, some_rows
@@ -90,16 +89,14 @@ class History:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, built when first asked for, with the overlay's chains."""
-        found = self.indexes.get(positions)
-        if found is None:
-            with sharing.building:
-                found = self.indexes.get(positions)
-                if found is None:
-                    found = Index(self.table, positions, self.rows())
-                    if self.overlay:
-                        found.chain(self.overlay_rows[: self.overlay], 0)
-                    self.indexes[positions] = found
-        return found
+
+        def make() -> Index:
+            index = Index(self.table, positions, self.rows())
+            if self.overlay:
+                index.chain(self.overlay_rows[: self.overlay], 0)
+            return index
+
+        return made_once(self.indexes, positions, make)
 
     # ------------------------------------------------------------- derivations
 
@@ -254,7 +251,7 @@ class History:
                 self._compact_history()
 
     def _compact_history(self) -> None:
-        self._following, self._when, self._weight, self._used = timelines.compact_history(
+        self._following, self._when, self._weight, self._used = timelines.without_zeros(
             self._head, self._following, self._when, self._weight, self.table.size
         )
         self._compacted = self._used

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
@@ -191,16 +191,18 @@ class Index:
 
     def overlay_total(self, groups: Array, mark: int) -> int:
         """The number of overlay entries below `mark` in all groups together."""
-        if len(self._chain) < self.keys.size:
-            with sharing.building:
-                grow(self, "_chain", self.keys.size, -1)
-        return int(overlays.total_overlay(groups, self._chain, self._next, mark))
+        return int(overlays.total_overlay(groups, self._chains(), self._next, mark))
 
     def overlay_counts(self, groups: Array) -> Array:
         """The number of overlay entries in each group."""
+        return overlays.count_overlay(groups, self._chains(), self._next)  # type: ignore[no-any-return]
+
+    def _chains(self) -> Array:
+        """The head of each group's chain. Several threads may ask for it."""
         if len(self._chain) < self.keys.size:
-            grow(self, "_chain", self.keys.size, -1)
-        return overlays.count_overlay(groups, self._chain, self._next)  # type: ignore[no-any-return]
+            with sharing.building:
+                grow(self, "_chain", self.keys.size, -1)
+        return self._chain
 
     def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
         """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
@@ -213,6 +215,19 @@ class Index:
             keyed = self._keyed(rows)
             groups = self.keys.find(keyed.keys, len(keyed.rows))
             self._chain[groups[groups >= 0]] = -1
+
+
+def made_once(
+    indexes: dict[tuple[Position, ...], Index], positions: tuple[Position, ...], make: Callable[[], Index]
+) -> Index:
+    """The index by these columns, made when first asked for, also if several threads ask for it at once."""
+    found = indexes.get(positions)
+    if found is None:
+        with sharing.building:
+            found = indexes.get(positions)
+            if found is None:
+                found = indexes[positions] = make()
+    return found
 
 
 @contextmanager

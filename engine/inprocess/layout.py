@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import overload
 
 import numpy as np
 
 from ..schema import Array
 from .kernels import packing
+from .lazycolumns import LazyColumns
 
 WORD = 62  # bits of a packed word; words are never negative
 
@@ -70,30 +70,18 @@ class Layout:
         return [(f.offset, f.offset + f.mask) for f in self.fields]
 
 
-class PackedColumns(Sequence[Array]):
-    """The columns of packed words, unpacked when first read."""
+class PackedColumns(LazyColumns):
+    """The columns of packed words."""
 
     def __init__(self, layout: Layout, words: Array) -> None:
+        super().__init__()
         self.layout, self.words = layout, words
-        self._read: dict[int, Array] = {}
 
     def __len__(self) -> int:
         return len(self.layout.fields)
 
-    @overload
-    def __getitem__(self, position: int) -> Array: ...
-
-    @overload
-    def __getitem__(self, position: slice) -> tuple[Array, ...]: ...
-
-    def __getitem__(self, position: int | slice) -> Array | tuple[Array, ...]:
-        if isinstance(position, slice):
-            return tuple(self[k] for k in range(*position.indices(len(self))))
-        if not 0 <= position < len(self):
-            raise IndexError(position)
-        if position not in self._read:
-            self._read[position] = self.layout.column(self.words, position)
-        return self._read[position]
+    def unpack(self, position: int) -> Array:
+        return self.layout.column(self.words, position)
 
 
 def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:

@@ -6,7 +6,7 @@ See `engine.fixpoint` for the algorithms that use them.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
@@ -94,18 +94,30 @@ class GrowingSets:
         return [name for name, relation in self._relations.items() if relation.advance()]
 
 
-class Histories:
-    """Histories during one epoch, in nested time. `run` is a number that no other epoch has."""
+class TimedRelation(Protocol):
+    """A relation of a recursion in nested time."""
+
+    pending: dict[int, Any]
+
+    def derive(self, batch: Batch) -> None:
+        """Adds derivations."""
+
+    def fresh(self) -> Batch:
+        """The delta."""
+
+
+R = TypeVar("R", bound=TimedRelation)
+
+
+class NestedTime(Generic[R]):
+    """Relations in nested time during one epoch. A subclass gives the views of its kind of relation, and
+    `advance`."""
 
     def __init__(
-        self,
-        relations: Mapping[str, History],
-        imports: Mapping[int, Imported],
-        evaluator: Evaluator,
-        run: int,
+        self, relations: Mapping[str, R], imports: Mapping[int, Imported], evaluator: Evaluator
     ) -> None:
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
-        self._run, self._time = run, 0
+        self._time = 0
 
     def changed(self, source: Source) -> int:
         return changed_rows(self._imports, source)
@@ -126,9 +138,12 @@ class Histories:
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
-            relation = self._relations[source]
-            return HistoryView(relation, relation.overlay if now else relation.mark)
+            return self._inside(self._relations[source], now)
         return outside(self._imports[source], now)
+
+    def _inside(self, relation: R, now: bool) -> View:
+        """A relation with the change of the running iteration or without."""
+        raise NotImplementedError
 
     def _delta(self, source: Source) -> Batch | None:
         if isinstance(source, int):
@@ -141,6 +156,23 @@ class Histories:
 
     def next_iteration(self) -> int | None:
         return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+
+
+class Histories(NestedTime[History]):
+    """Histories during one epoch. `run` is a number that no other epoch has."""
+
+    def __init__(
+        self,
+        relations: Mapping[str, History],
+        imports: Mapping[int, Imported],
+        evaluator: Evaluator,
+        run: int,
+    ) -> None:
+        super().__init__(relations, imports, evaluator)
+        self._run = run
+
+    def _inside(self, relation: History, now: bool) -> View:
+        return HistoryView(relation, relation.overlay if now else relation.mark)
 
     def advance(self, time: int) -> Collection[str]:
         self._time = time

@@ -9,9 +9,8 @@ from ..derived import Position
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..schedule import walk
-from . import sharing
 from .batch import Batch, Gathering, consolidate, no_rows
-from .index import Index
+from .index import Index, made_once
 from .rows import ArrayRows
 from .running import RunningEpoch
 from .state import State
@@ -69,7 +68,5 @@ class _QueryView(StoreView):
     def index(self, positions: tuple[Position, ...]) -> Index:
         if positions in self.relation.indexes:
             return self.relation.indexes[positions]
-        with sharing.building:
-            if positions not in self._built:
-                self._built[positions] = Index(self.relation.table, positions, self.relation.rows())
-        return self._built[positions]
+        relation = self.relation
+        return made_once(self._built, positions, lambda: Index(relation.table, positions, relation.rows()))

@@ -15,11 +15,10 @@ import numpy as np
 
 from ..derived import Position
 from ..schema import Array
-from . import sharing
 from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet
-from .index import Index, all_alike
+from .index import Index, all_alike, made_once
 from .kernels import ranks as kernels
 from .kernels.ranks import CAME
 from .table import RowTable
@@ -82,14 +81,11 @@ class Ranked:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, also of rows that are absent, built when first asked for."""
-        found = self.indexes.get(positions)
-        if found is None:
-            with sharing.building:
-                found = self.indexes.get(positions)
-                if found is None:
-                    rows = np.arange(self._arranged, dtype=np.int64)
-                    found = self.indexes[positions] = Index(self.table, positions, rows)
-        return found
+
+        def make() -> Index:
+            return Index(self.table, positions, np.arange(self._arranged, dtype=np.int64))
+
+        return made_once(self.indexes, positions, make)
 
     # ------------------------------------------------------------- one epoch
 

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 
-import numpy as np
-
-from ..circuit import Constant
-from ..rules import FixpointRule, Source
+from ..rules import Source
 from ..schema import Array
-from ..versions import Seen
-from .batch import Batch
-from .join import Joiner
-from .memories import Imported, changed_rows, encoded, outside, run_rule
+from .memories import Imported, NestedTime
 from .ranked import Ranked, RankedView
 from .searching import Contents, Searches
 from .steps import Evaluator
-from .views import StoreView, View, meets_nothing
+from .views import StoreView, View
 
 
-class RankedSets:
+class RankedSets(NestedTime[Ranked]):
     """Ranked relations during one epoch."""
 
     def __init__(
@@ -29,44 +23,13 @@ class RankedSets:
         searches: Mapping[str, Searches],
         evaluator: Evaluator,
     ) -> None:
-        self._relations, self._imports, self._evaluator = relations, imports, evaluator
+        super().__init__(relations, imports, evaluator)
         self._searches = searches
-        self._time = self._gone = 0  # see `kernels.ranks.seen`
+        self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
 
-    def changed(self, source: Source) -> int:
-        return changed_rows(self._imports, source)
-
-    def assert_facts(self, head: str, facts: Constant) -> None:
-        self._relations[head].derive(encoded(facts, self._evaluator))
-
-    def derive(self, rule: FixpointRule[Joiner], start: int | None, seen: Seen) -> None:
-        views: list[View | None] = [
-            None if k == start else self._view(source, seen[k]) for k, source in enumerate(rule.sources)
-        ]
-        source = None if start is None else rule.sources[start]
-        if isinstance(source, int) and meets_nothing(rule.node.terms, views):
-            return
-        batch = None if source is None else self._delta(source)
-        for head, derived in run_rule(rule, start, batch, views):
-            self._relations[head].derive(derived)
-
-    def _view(self, source: Source, now: bool) -> View:
-        if isinstance(source, str):
-            return RankedView(self._relations[source], 0 if now else self._gone)
-        return outside(self._imports[source], now)
-
-    def _delta(self, source: Source) -> Batch | None:
-        if isinstance(source, int):
-            return self._imports[source].change
-        delta = self._relations[source].fresh()
-        return Batch(delta.columns, delta.length, delta.weights, np.full(delta.length, self._time))
-
-    def merge(self) -> None:
-        """Derivations are taken in as they are found."""
-
-    def next_iteration(self) -> int | None:
-        return min((t for relation in self._relations.values() for t in relation.pending), default=None)
+    def _inside(self, relation: Ranked, now: bool) -> View:
+        return RankedView(relation, 0 if now else self._gone)
 
     def advance(self, time: int) -> Collection[str]:
         self._time, self._gone = time, -(time + 1)

@@ -15,10 +15,9 @@ import numpy as np
 from ..derived import Position
 from ..memory import reserve
 from ..schema import Array, Schema
-from . import sharing
 from .arrays import grow
 from .batch import FEW, Batch, TableColumns
-from .index import Index, all_alike
+from .index import Index, all_alike, made_once
 from .kernels import adding
 from .table import RowTable
 
@@ -72,13 +71,7 @@ class Store:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, built when first asked for."""
-        found = self.indexes.get(positions)
-        if found is None:
-            with sharing.building:
-                found = self.indexes.get(positions)
-                if found is None:
-                    found = self.indexes[positions] = Index(self.table, positions, self.rows())
-        return found
+        return made_once(self.indexes, positions, lambda: Index(self.table, positions, self.rows()))
 
     # ------------------------------------------------------------- changes
 

@@ -11,11 +11,11 @@ from ..schema import Array, Schema
 from .arrays import grow, lengthen
 from .batch import Batch
 from .index import Index
+from .kernels import timelines
 from .kernels import timelinesbyround as kernels
-from .store import store_of
 from .sweeping import Marks
 from .table import RowTable
-from .views import Groups, Part, StoreView, expected, some_rows, whole_row
+from .views import Groups, Part, Without, expected, some_rows, whole_row
 
 _FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 
@@ -131,7 +131,7 @@ class Timeline:
     def compact(self) -> None:
         """Forgets the entries of weight 0."""
         self._grow()
-        self.following, self.when, self.weight, self.used = kernels.without_zeros(
+        self.following, self.when, self.weight, self.used = timelines.without_zeros(
             self.head, self.following, self.when, self.weight, self.table.size
         )
         self._compacted = self.used
@@ -248,35 +248,12 @@ class TimelineView:
         return left, times, -weights
 
 
-class TimelineBeforeView:
+class TimelineBeforeView(Without[TimelineView]):
     """A timeline from a round on, without the change of that round."""
 
     def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:
-        self.now, self.time = TimelineView(timeline, time), time
-        self.change = StoreView(store_of(timeline.schema, change), True)
-
-    @property
-    def size(self) -> int:
-        return self.now.size
-
-    def fanout(self, positions: tuple[Position, ...]) -> float:
-        return self.now.fanout(positions)
-
-    def arranged(self) -> Collection[tuple[Position, ...]]:
-        return self.now.arranged()
-
-    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
-        return self.now.counts(positions, keys, length) + self.change.counts(positions, keys, length)
-
-    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
-        return self.now.some(positions, most)
-
-    def groups(
-        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
-    ) -> tuple[Groups, int]:
-        now, total = self.now.groups(positions, keys, length)
-        change, more = self.change.groups(positions, keys, length)
-        return (*now, *change, np.array([total, more])), total + more
+        super().__init__(TimelineView(timeline, time), timeline.schema, change)
+        self.time = time
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         now, change, totals = groups

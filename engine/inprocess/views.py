@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 import numpy as np
 
@@ -259,12 +259,15 @@ class StoreView(TableView):
         return found if self.weighted else (found > 0).astype(np.int64)
 
 
-class BeforeView:
-    """A store as it was before this epoch's change of it: its contents minus the change."""
+V = TypeVar("V", bound=View)
 
-    def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
-        self.now = StoreView(store, weighted)
-        self.change = StoreView(store_of(store.schema, change), True)
+
+class Without(Generic[V]):
+    """A view of a relation, and one of the change of it that is to be taken away. A subclass gives the
+    matches."""
+
+    def __init__(self, now: V, schema: Schema, change: Batch) -> None:
+        self.now, self.change = now, StoreView(store_of(schema, change), True)
 
     @property
     def size(self) -> int:
@@ -288,6 +291,13 @@ class BeforeView:
         now, total = self.now.groups(positions, keys, length)
         change, more = self.change.groups(positions, keys, length)
         return (*now, *change, np.array([total, more])), total + more
+
+
+class BeforeView(Without[StoreView]):
+    """A store as it was before this epoch's change of it: its contents minus the change."""
+
+    def __init__(self, store: Readable, weighted: bool, change: Batch) -> None:
+        super().__init__(StoreView(store, weighted), store.schema, change)
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         now, change, totals = groups

@@ -130,11 +130,9 @@ def settle_births(rows: Any, head: Any, following: Any, when: Any, weight: Any, 
 
 
 @kernel
-def compact_history(head: Any, following: Any, when: Any, weight: Any, rows: int) -> Any:
-    """The histories of rows 0 .. rows-1 without entries of weight 0, each row's entries together.
-
-    Returns (following, when, weight, entries in use); `head` is rewritten.
-    """
+def without_zeros(head: Any, following: Any, when: Any, weight: Any, rows: int) -> Any:
+    """The timelines of the rows 0 .. rows - 1 without entries of weight 0. Returns (following, when, weight,
+    entries in use); `head` is rewritten."""
     live = 0
     for row in range(rows):
         at = head[row]
@@ -149,12 +147,17 @@ def compact_history(head: Any, following: Any, when: Any, weight: Any, rows: int
     for row in range(rows):
         at = head[row]
         head[row] = -1
+        last = -1
         while at >= 0:
             if weight[at] != 0:
-                new_following[used] = head[row]
                 new_when[used] = when[at]
                 new_weight[used] = weight[at]
-                head[row] = used
+                new_following[used] = -1
+                if last < 0:
+                    head[row] = used
+                else:
+                    new_following[last] = used
+                last = used
                 used += 1
             at = following[at]
     return new_following, new_when, new_weight, used
