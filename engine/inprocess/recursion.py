@@ -44,6 +44,7 @@ class Recursion:
         self.histories: dict[str, History] | None = None
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self._born_in_order = True  # whether the rows of the sets came as in one run from empty relations
+        self._afresh = False  # whether the next epoch evaluates from the whole imports
         self._runs = 0  # epochs begun, rolled back or not
 
     def _no_rows(self) -> dict[str, GrowingSet]:
@@ -62,6 +63,10 @@ class Recursion:
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         self._runs += 1
+        if self._afresh:
+            self._afresh, self._born_in_order = False, True
+            sets = GrowingSets(self.sets, _whole(imports), self.evaluator)
+            return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
             ranked = RankedSets(self.ranked, imports, self.searches, self.evaluator)
@@ -76,11 +81,19 @@ class Recursion:
             self._born_in_order = False
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
 
-    def prepare_to_shrink(self, imports: Mapping[int, Imported], counted: bool) -> None:
+    def prepare_to_shrink(self, imports: Mapping[int, Imported], changed: int, counted: bool) -> None:
         """Makes ranked relations of the growing sets; if derivations cannot be searched, or must be
         `counted`, histories. `imports` are the imports before the epoch, without changes. Whatever this
-        raises leaves the sets as they were."""
-        if counted or self.searches is None:
+        raises leaves the sets as they were.
+
+        Empty sets stay as they are if the epoch, with so many `changed` rows of inputs, brings most of what
+        the imports will hold: then it evaluates them as the first epoch does, and they only grow."""
+        held = sum(imported.store.present for imported in imports.values())
+        if not any(relation.present for relation in self.sets.values()) and (
+            not held or (held <= changed and self.searches is not None)
+        ):
+            self._afresh = True
+        elif counted or self.searches is None:
             self._count(imports)
         else:
             self.ranked = {head: Ranked(relation) for head, relation in self.sets.items()}
@@ -101,13 +114,17 @@ class Recursion:
     def _run_again(self, imports: Mapping[int, Imported]) -> dict[str, GrowingSet]:
         """The same sets, evaluated from empty relations: the rows come in the order of their births."""
         sets = self._no_rows()
-        whole = {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
-        running = RunningRecursion(self, sets, GrowingSets(sets, whole, self.evaluator))
+        running = RunningRecursion(self, sets, GrowingSets(sets, _whole(imports), self.evaluator))
         running.seed(True)
         while (time := running.next_iteration()) is not None:
             running.iterate(time)
         running.finish()
         return sets
+
+
+def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
+    """The imports, with all that they hold as their change."""
+    return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
 
 
 class RunningRecursion:
@@ -118,14 +135,17 @@ class RunningRecursion:
         recursion: Recursion,
         relations: Mapping[str, GrowingSet | Ranked | History],
         memory: Memory[Joiner],
+        afresh: bool = False,
     ) -> None:
+        """`afresh`: the changes of the imports are all that they hold."""
         self._recursion, self._relations, self._memory = recursion, relations, memory
+        self._afresh = afresh
         self._rules, self._evaluator = recursion.rules, recursion.evaluator
 
     def seed(self, first: bool) -> None:
         """Derives the rows that follow from the changes outside."""
         self._evaluator.iteration = 0
-        seed(self._rules, self._recursion.facts, self._memory, first)
+        seed(self._rules, self._recursion.facts, self._memory, first or self._afresh)
 
     def next_iteration(self) -> int | None:
         return self._memory.next_iteration()

@@ -202,6 +202,7 @@ class InProcess:
     def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
+        changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):
-                self._state.prepare_to_shrink(at, counted=epoch.limit is not None)
+                self._state.prepare_to_shrink(at, changed, epoch.limit is not None)

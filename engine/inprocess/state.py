@@ -143,9 +143,10 @@ class State:
         for group in self.groups.values():
             group.commit()
 
-    def prepare_to_shrink(self, at: NodeId, counted: bool) -> None:
-        """Prepares the growing sets of a fixpoint, unless that was done, for epochs in which something may
-        shrink. `counted`: by the counts of derivations, whatever its rules."""
+    def prepare_to_shrink(self, at: NodeId, changed: int, counted: bool) -> None:
+        """Prepares the growing sets of a fixpoint, unless that was done, for an epoch in which something may
+        shrink, with so many `changed` rows of inputs. `counted`: by the counts of derivations, whatever its
+        rules."""
         recursion = self.recursions[at]
         if not isinstance(recursion, Recursion) or recursion.may_shrink:
             return
@@ -155,8 +156,11 @@ class State:
                 for n in recursion.fixpoint.body.nodes
                 if isinstance(n, Import)
             },
+            changed,
             counted,
         )
+        if not recursion.may_shrink:
+            return
         results = {
             k: node.relation
             for k, node in enumerate(self.circuit.nodes)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from unittest import mock
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import ddlog
@@ -157,3 +157,65 @@ def test_counts_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Ch
     with mock.patch.object(recursion, "searches_of", lambda *_: None):
         follow(circuit, InProcess(incrementalize(circuit)), again)
     follow(circuit, InProcess(incrementalize(circuit)), again)
+
+
+WAYS = ddlog.compile("""
+input relation Edge(x: s32, y: s32)
+input relation Closed(x: s32)
+relation Open(x: s32)
+Open(x) :- Edge(_, x), not Closed(x).
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y), Open(y).
+Path(x, z) :- Path(x, y), Edge(y, z), Open(z).
+""")
+near_rows = st.sets(st.tuples(st.integers(0, 4), st.integers(0, 4)))
+near_nodes = st.sets(st.tuples(st.integers(0, 4)))
+
+
+def paths(edges: set[Row], closed: set[tuple]) -> set[Row]:
+    """What WAYS derives."""
+    steps = {edge for edge in edges if edge[1:] not in closed}
+    found: set[Row] = set()
+    while (more := steps | {(x, z) for x, y in found for w, z in steps if y == w}) != found:
+        found = more
+    return found
+
+
+@settings(thorough, max_examples=100)
+@example([({(0, 1), (1, 2)}, {(1,), (2,)}), ({(0, 1), (2, 3)}, {(2,)})])
+@given(st.lists(st.tuples(near_rows, near_nodes), max_size=5))
+def test_a_recursion_without_rows_begins_afresh(epochs: list[tuple[set[Row], set[tuple]]]) -> None:
+    runtime = InProcess(incrementalize(WAYS.circuit("relational")))
+    edges: set[Row] = set()
+    closed: set[tuple] = set()
+    before: set[Row] = set()
+    for some_edges, some_closed in [(set(), set()), *epochs]:
+        changes = {
+            name: [(row, -1 if row in held else 1) for row in some]
+            for name, held, some in (("Edge", edges, some_edges), ("Closed", closed, some_closed))
+        }
+        edges, closed = edges ^ some_edges, closed ^ some_closed
+        after = paths(edges, closed)
+        change = dict.fromkeys(after - before, 1) | dict.fromkeys(before - after, -1)
+        assert commit(runtime, changes)["Path"] == change
+        before = after
+
+
+def test_rows_that_come_after_an_empty_epoch_are_not_counted() -> None:
+    runtime = InProcess(incrementalize(WAYS.circuit("relational")))
+    (reached,) = runtime._state.recursions.values()
+    assert isinstance(reached, Recursion)
+
+    def change(edges: list[Row], closed: list[int]) -> dict[str, dict[tuple, int]]:
+        signed = {"Edge": [(edge, 1) for edge in edges], "Closed": [((x,), 1) for x in closed]}
+        return commit(runtime, signed)
+
+    change([], [])
+    change([], [7])
+    found = change([(n, n + 1) for n in range(10)], [3])
+    assert not reached.may_shrink
+    assert found["Path"] == {
+        (x, y): 1 for x in range(10) for y in range(x + 1, 11) if not {3, 7} & {*range(x + 1, y + 1)}
+    }
+    assert change([], [9])["Path"] == {(x, y): -1 for x in (7, 8) for y in (9, 10)}
+    assert reached.may_shrink
