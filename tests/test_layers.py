@@ -86,7 +86,7 @@ LANGUAGE = (
     "io",
     "names codegen",
     "lowering",
-    "check souffle",
+    "check demand souffle",
     "sessions",
     "commands spark",
     "console",

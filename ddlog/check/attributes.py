@@ -32,7 +32,7 @@ _TYPE: Mapping[str, str] = {
 }
 _CONSTRUCTOR = {"rust": _STRING}
 _FIELD = {"rust": _STRING, "deserialize_from_array": _CALL}
-_RELATION = {"original": _STRING}
+_RELATION = {"original": _STRING, "demand": _TRUE}
 _RULE = {"distinct": _TRUE, "product": _TRUE}
 _FUNCTION = {"has_side_effects": _TRUE, "return_by_ref": _TRUE}
 _ARGUMENT = {"by_val": _TRUE}
@@ -64,6 +64,9 @@ def check_attributes(module: ModuleSyntax) -> Iterator[Diagnostic]:
                 "original", syntax.StringLit("", attribute.span), attribute.span
             ):
                 yield errors.attributes.EmptyOriginal(span=attribute.span)
+            if attribute.name == "demand" and declaration.role != "output":
+                name, role = declaration.name, declaration.role
+                yield errors.attributes.DemandOfNoOutput(span=attribute.span, name=name, role=role)
     for declaration in module.all(FUNCTIONS):
         yield from _attributes(declaration, "a function", _FUNCTION)
         for each in declaration.parameters:

@@ -28,6 +28,7 @@ class Relation:
     `key` computes the primary key from the columns: a function whose parameters are the columns.
     `original` is the name of the relation in its source, if an attribute gives it.
     A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n.
+    `demand` marks an output for whose sake no more of other relations is computed than its rules ask for.
     """
 
     name: str
@@ -40,6 +41,7 @@ class Relation:
     span: Span = field(compare=False, repr=False)
     original: str = ""
     past: tuple[str, int] | None = None
+    demand: bool = False
 
     @property
     def hidden(self) -> bool:

@@ -83,6 +83,16 @@ class EmptyOriginal(Diagnostic):
 
 
 @declared(kw_only=True)
+class DemandOfNoOutput(Diagnostic):
+    """The attribute `demand` on a relation that is not an output."""
+
+    title: ClassVar[str] = "`demand` marks an output relation, but `{name}` is an {role} relation"
+    label: ClassVar[str] = "what `{name}` is asked for depends on the outputs that read it"
+    name: str
+    role: str
+
+
+@declared(kw_only=True)
 class ZeroInAttribute(Diagnostic):
     """A text of an attribute with a character that no name and no setting can have."""
 

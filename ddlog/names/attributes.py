@@ -25,11 +25,17 @@ def original(declaration: syntax.RelationDecl) -> str:
 
 def has_side_effects(declaration: syntax.FunctionDecl) -> bool:
     """`has_side_effects=true`"""
-    return any(
-        each.name == "has_side_effects"
-        and (each.value is None or each.value == syntax.BoolLit(True, each.span))
-        for each in declaration.attributes
-    )
+    return any(_says_yes(each, "has_side_effects") for each in declaration.attributes)
+
+
+def on_demand(declaration: syntax.RelationDecl) -> bool:
+    """`demand`, or `demand=true`"""
+    return any(_says_yes(each, "demand") for each in declaration.attributes)
+
+
+def _says_yes(attribute: syntax.Attribute, name: str) -> bool:
+    value = attribute.value
+    return attribute.name == name and (value is None or value == syntax.BoolLit(True, attribute.span))
 
 
 def json_field(field: syntax.Field, rule: str = "") -> JsonField:

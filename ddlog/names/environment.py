@@ -33,7 +33,7 @@ from ..types import (
     unwrapped,
 )
 from ..types.unify import ERROR, substitute, type_variables
-from .attributes import json_fields, json_shapes, json_tag, original
+from .attributes import json_fields, json_shapes, json_tag, on_demand, original
 from .modules import CONSTRUCTORS, FUNCTIONS, RELATIONS, TYPES, ModuleSyntax
 from .scopes import SPELLINGS, Names
 from .signatures import Signature
@@ -175,6 +175,7 @@ class Environment(Names):
             None,
             declaration.name_span,
             original(declaration),
+            demand=on_demand(declaration),
         )
 
     # ----------------------------------------------------------------- types

@@ -111,6 +111,7 @@ class Program:
     ) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
         `records` are a column for each field, as in-process, or `values`, as on Spark. Raises DDlogError."""
+        from ..demand.demanded import demanded
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.lower import lower
@@ -124,7 +125,9 @@ class Program:
                 raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
         with paused():
             checked = in_columns(self.checked) if records == "columns" else self.checked
-            relational = optimize(lower(checked, wanted))
+            if wanted is None:
+                wanted = tuple(self.names("output"))
+            relational = optimize(lower(demanded(checked, wanted), wanted))
             return relational if stage == "relational" else incrementalize(relational)
 
     def session(
@@ -170,7 +173,7 @@ class Program:
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", self._wanted(relations), records=records)
             host = open_host(choice, self, circuit, spark, spark_options, workers, limit)
-        kept = frozenset(name for name, _ in circuit.relations)
+        kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
         return Session(self, host, kept, max_iterations, progress)
 
     def run(
@@ -214,7 +217,10 @@ class Program:
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
             case "all":
-                return tuple(self.relations)
+                from ..demand.demanded import on_demand
+
+                left_out = on_demand(self.checked)
+                return tuple(name for name in self.relations if name not in left_out)
             case "outputs":
                 return tuple(self.names("output"))
             case str():

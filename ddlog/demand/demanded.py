@@ -1,0 +1,151 @@
+"""The program that evaluates what its marked outputs ask for, and all of the rest.
+
+A relation is there whole if it is wanted whole, if it has to be for its meaning, or if some term asks for all
+of its rows. All others are asked. It has to be whole
+
+- with everything that a relation reads which is whole,
+- if one of its rules has an effect: effects happen as often as without demand,
+- if it is read delayed, as then all its changes are inputs of later epochs,
+- in a recursion with groups or negations inside, whose rounds decide what it is.
+
+A demand may rest on the relation for whose sake it is asked, so the new program can have recursions that the
+old one has not. If such a recursion negates or groups something in it, or has a multiset or a stream, the
+relation concerned is made whole, and the rewriting begins anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from .. import core
+from ..core import Atom, CheckedProgram, Rule
+from ..lowering.stratify import Edge, dependencies, stratify
+from .linear import Case, linear
+from .rewriting import DEMAND, Rewriting
+from .total import Effects
+
+
+def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram:
+    """The program that computes the relations `wanted`: the marked outputs among them by demand, and the
+    others as they are. The relations that are computed in part have new names, with a `$`."""
+    goals = [name for name in wanted if program.relations[name].demand]
+    if not goals:
+        return program
+    rules_of = _rules_of(program)
+    reads = _reads(program)
+    held = _held(program, reads)
+    needed = _closed(wanted, reads)
+    plain = {name for name in wanted if name not in goals}
+    whole = _closed({*plain, *(held & needed), *_given(program)}, reads)
+    declared, linear_rules = linear(program.relations, rules_of)
+    while True:
+        made = Rewriting(program, declared, linear_rules, whole)
+        for name in goals:
+            if name not in whole:
+                made.goal(name)
+        rewritten = _program(program, made, whole, needed)
+        more = made.unbound or set(_offending(program, rewritten, made))
+        if not more:
+            return rewritten
+        whole = _closed({*whole, *(made.of.get(name, name) for name in more)}, reads)
+
+
+def is_demanded(program: CheckedProgram, wanted: Iterable[str]) -> bool:
+    """Whether some of the relations are marked."""
+    return any(program.relations[name].demand for name in wanted)
+
+
+def on_demand(program: CheckedProgram) -> set[str]:
+    """The relations that only marked outputs need, and that no other output does."""
+    reads = _reads(program)
+    outputs = {name for name, each in program.relations.items() if each.role == "output"}
+    marked = {name for name in outputs if program.relations[name].demand}
+    return _closed(marked, reads) - _closed(outputs - marked, reads) - marked - _given(program)
+
+
+def _given(program: CheckedProgram) -> set[str]:
+    """The relations that are there whoever asks: inputs, and what the past fills."""
+    return {name for name, each in program.relations.items() if each.role in ("input", "delayed")}
+
+
+def _rules_of(program: CheckedProgram) -> dict[str, list[Case]]:
+    found: dict[str, list[Case]] = {}
+    for rule in program.rules:
+        for head in rule.heads:
+            found.setdefault(head.relation, []).append((rule, head))
+    return found
+
+
+def _reads(program: CheckedProgram) -> dict[str, set[str]]:
+    """The relations that each relation reads."""
+    found = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
+    for rule in program.rules:
+        atoms = {each.relation for each in rule.body if isinstance(each, Atom)}
+        for head in rule.heads:
+            found.setdefault(head.relation, set()).update(atoms)
+    return found
+
+
+def _closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str]:
+    """The relations, and all that they read."""
+    found, pending = set[str](), list(names)
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += reads.get(name, ())
+    return found
+
+
+def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[str]:
+    """The relations that have to be whole."""
+    effects = Effects(program.functions)
+    held = {head.relation for rule in program.rules if effects.of_rule(rule) for head in rule.heads}
+    held |= {each.past[0] for each in program.relations.values() if each.past}
+    for stratum in program.strata:
+        inside = set(stratum.relations)
+        edges = [edge for rule in stratum.rules for edge in dependencies(rule)]
+        if stratum.recursive and any(e.how != "positive" and {e.source, e.target} <= inside for e in edges):
+            held |= inside
+    return held
+
+
+def _program(
+    program: CheckedProgram, made: Rewriting, whole: Collection[str], needed: Collection[str]
+) -> CheckedProgram:
+    """The program of the rules that were made, and of the relations that are whole."""
+    kept = list(_whole_rules(program, whole))
+    names = {head.relation for rule in made.rules for head in rule.heads}
+    relations = {name: each for name, each in program.relations.items() if name in whole or name in names}
+    relations |= {name: each for name, each in program.relations.items() if each.demand and name in needed}
+    relations |= made.relations
+    rules = (*kept, *made.rules)
+    strata, _ = stratify(relations, rules)
+    return replace(program, relations=relations, rules=rules, strata=strata)
+
+
+def _whole_rules(program: CheckedProgram, whole: Collection[str]) -> Iterator[Rule]:
+    """The rules of relations that are there whole."""
+    for rule in program.rules:
+        heads = tuple(head for head in rule.heads if head.relation in whole)
+        if heads:
+            yield rule if len(heads) == len(rule.heads) else replace(rule, heads=heads)
+
+
+def _offending(program: CheckedProgram, rewritten: CheckedProgram, made: Rewriting) -> Iterator[str]:
+    """The relations that may not be asked, as their meaning would change in a recursion."""
+    for stratum in rewritten.strata:
+        inside = set(stratum.relations)
+        if not stratum.recursive or not inside & made.relations.keys():
+            continue
+        yield from (name for name in inside if rewritten.relations[name].kind != "relation")
+        for edge in _inner(stratum.rules, inside):
+            if edge.how != "positive":
+                demand = edge.source.endswith(DEMAND) or edge.source not in made.of
+                yield edge.target if demand else edge.source
+
+
+def _inner(rules: Sequence[Rule], inside: Collection[str]) -> Iterator[Edge]:
+    edges = (edge for rule in rules for edge in dependencies(rule))
+    return (edge for edge in edges if edge.source in inside and edge.target in inside)
