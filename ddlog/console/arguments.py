@@ -90,6 +90,9 @@ def _run(commands: _Commands) -> None:
                      help="form of the output (default: csv in files, records on the terminal)")  # fmt: skip
     run.add_argument("--relation", metavar="REL", action="append", default=[],
                      help="print only this relation, of any role; may be repeated")  # fmt: skip
+    run.add_argument("--query", metavar="QUERY", action="append", default=[],
+                     help="print the answer to this query, a rule body such as 'Path(1, x)', and of the "
+                          "relations compute only what it needs; may be repeated")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
     run.add_argument("--updates", metavar="FILE", type=_name,
                      help="apply the transactions of this file; - is standard input, which is also applied "

@@ -33,6 +33,7 @@ class RunOptions:
     init_snapshot: bool = True
     delta: Delta = "all"
     store: bool = True
+    queries: tuple[str, ...] = ()
 
 
 def _is_separated(updates: str) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..core import Relation
+from ..demand.question import answer_names
 from ..errors.diagnostics import DDlogError
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
@@ -34,7 +35,7 @@ def run(program: Program, options: RunOptions) -> None:
         from ..commands.updatefiles import check_updates
 
         check_updates(options.updates)
-    chosen = _chosen(program, options.relations)
+    chosen = _chosen(program, options)
     if options.follow is not None:
         from .follow import check_follow, follow
 
@@ -61,17 +62,20 @@ def run(program: Program, options: RunOptions) -> None:
         note("standard input came after the run had begun and is not applied; --updates - waits for it")
 
 
-def _chosen(program: Program, names: Sequence[str]) -> list[Relation]:
-    """The relations of --relation, or all output relations."""
-    for name in names:
+def _chosen(program: Program, options: RunOptions) -> list[Relation]:
+    """The relations of --relation and the answers to --query, or all output relations."""
+    for name in options.relations:
         if name not in program.relations:
             raise DDlogError([unknown_relation(name, program.relations, program.indexes)])
+    names = [*options.relations, *(answer_names(len(options.queries)) if options.queries else ())]
     return [program.relations[name] for name in (dict.fromkeys(names) if names else program.names("output"))]
 
 
 def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> list[str]:
     """The relations that the session computes."""
     kept = {relation.name for relation in chosen}
+    if options.queries:
+        return sorted(kept)
     if options.updates is not None or options.follow is not None:
         kept.update(program.names("output"))
     if options.updates is not None:
@@ -105,7 +109,8 @@ def _apply_updates(
             for sink in sinks if shows(options.delta, dump_changes) else ():
                 sink(changes)
 
-        interpreter = Interpreter(session, print_line, changed, program.names("output"), store=options.store)
+        outputs = [name for name in program.names("output") if session.keeps(name)]
+        interpreter = Interpreter(session, print_line, changed, outputs, store=options.store)
         commands = update_commands(
             updates, program.relations, session.typedefs, note, program.indexes, runs=True
         )

@@ -28,9 +28,11 @@ def run(arguments: argparse.Namespace) -> int:
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
         follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
         init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
+        queries=tuple(arguments.query),
     )  # fmt: skip
     with _engines_stopped():
-        run(_compile(arguments), options)
+        program = _compile(arguments)
+        run(program.asking(*arguments.query) if arguments.query else program, options)
     return 0
 
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from .. import core
 from ..core import Atom, CheckedProgram, Rule
 from ..lowering.stratify import Edge, dependencies, stratify
 from .linear import Case, linear

@@ -25,6 +25,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from .. import core
 from ..core import Atom, Head, Relation, Rule, Var
 from ..core.walk import mentions
+from ..types import Type
 from .passing import bound_by_terms
 from .total import parts_of
 
@@ -38,7 +39,9 @@ ONCE = "$once"
 """The end of the name of a relation of the rules that are not a transitive rule."""
 
 
-def factored(of: Rewriting, relation: str, bound: tuple[int, ...], cases: Sequence[Case]) -> list[Rule] | None:
+def factored(
+    of: Rewriting, relation: str, bound: tuple[int, ...], cases: Sequence[Case]
+) -> list[Rule] | None:
     """The rules of a relation asked by some columns whose recursion is right-linear, perhaps with left-linear
     rules beside; None for another relation."""
     declared = of.declared[relation]
@@ -72,7 +75,7 @@ def _followed(
     name: str,
     tags: str,
     bound: tuple[int, ...],
-    types: Mapping[str, core.expressions.Type],
+    types: Mapping[str, Type],
 ) -> Rule:
     """A rule that follows the recursion from a demanded value: one step, or an answer."""
     span = head.span
@@ -84,7 +87,9 @@ def _followed(
 
     if kind == "left":
         body = tuple(
-            replace(each, relation=name) if isinstance(each, Atom) and each.relation == head.relation else each
+            replace(each, relation=name)
+            if isinstance(each, Atom) and each.relation == head.relation
+            else each
             for each in rule.body
         )
         made = of.adorned(replace(rule, body=body), head, (), None)
@@ -166,7 +171,11 @@ def linear(
     for name, cases in rules_of.items():
         transitive = [each for each in cases if _is_transitive(*each)]
         others = [each for each in cases if each not in transitive]
-        if not transitive or any(_terms(rule, name) for rule, _ in others) or relations[name].kind != "relation":
+        if (
+            not transitive
+            or any(_terms(rule, name) for rule, _ in others)
+            or relations[name].kind != "relation"
+        ):
             continue
         once = name + ONCE
         declared[once] = replace(relations[name], name=once, role="internal")

@@ -5,8 +5,8 @@
     R$bf(x, z) :- R$bf$demand(x), E(x, y), S$bf(y, z).
     S$bf$demand(y) :- R$bf$demand(x), E(x, y).
 
-R$bf has no row that R has not, and all rows of R with values of x in the demand: each row of R that a rule of
-R$bf needs of a term has been asked for. So a rule may restrict itself by a part of the demand only, as it does
+R$bf has no row that R has not, and all rows of R with values of x in the demand: whatever row a rule of R$bf
+needs of a term has been asked for. So a rule may restrict itself by a part of the demand only, as it does
 where a group_by comes before the values are known.
 """
 

@@ -87,7 +87,7 @@ class DemandOfNoOutput(Diagnostic):
     """The attribute `demand` on a relation that is not an output."""
 
     title: ClassVar[str] = "`demand` marks an output relation, but `{name}` is an {role} relation"
-    label: ClassVar[str] = "what `{name}` is asked for depends on the outputs that read it"
+    label: ClassVar[str] = "the outputs that read `{name}` settle how much of it is computed"
     name: str
     role: str
 

@@ -73,3 +73,11 @@ class BadIndexKey(Diagnostic):
     index: str
     variable: str
     problem: str
+
+
+@declared()
+class TakenByAnswer(Diagnostic):
+    """A program with a relation or type that is named as the answer to a query."""
+
+    title: ClassVar[str] = "the answer to a query is the relation {name}, but the program declares {name}"
+    name: str

@@ -14,6 +14,7 @@ from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue, CannotBeCombined
+from ..errors.reading import TakenByAnswer
 from ..errors.source import Source, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
@@ -97,6 +98,20 @@ class Program:
         shown = exposed(self.checked, self.source)
         warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
         return Program(self.source, shown, tuple(warnings))
+
+    def asking(self, *queries: str) -> Program:
+        """The program with the answer to each query, a rule body, as an output relation: `query`, or
+        `query1`, `query2`, … if there are several. It has a column for each variable, and no more of
+        other relations is computed for it than it needs. Raises DDlogError."""
+        from ..check.query import check_query
+        from ..demand.question import answer_names, with_answer
+
+        checked, taken = self.checked, [*self.relations, *self.checked.typedefs]
+        for text, name in zip(queries, answer_names(len(queries)), strict=True):
+            if name in taken:
+                raise DDlogError([TakenByAnswer(name)])
+            checked = with_answer(checked, check_query(checked, Source("<query>", text)), name)
+        return Program(self.source, checked, self.warnings)
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""
