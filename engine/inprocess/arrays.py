@@ -48,7 +48,7 @@ def lengthen(owner: Any, name: str, size: int, fill: int | None = None) -> None:
 
 
 def _roomier(held: int, needed: int) -> int:
-    return max(needed, held + (held >> (3 if held >= LARGE else 1)), 16)
+    return max(needed, held + min(held >> (3 if held >= LARGE else 1), LARGE), 16)
 
 
 def _copied(array: Array, size: int, fill: int | None) -> Array:

@@ -60,7 +60,7 @@ class GrowingSet:
         """The arrangement by these columns of the rows below `high`, built when first asked for."""
 
         def make() -> Index:
-            return Index(self.table, positions, np.arange(self.high, dtype=np.int64))
+            return Index(self.table, positions, range(self.high))
 
         return made_once(self.indexes, positions, make)
 
@@ -114,11 +114,19 @@ class GrowingSet:
     def give_back(self) -> None:
         """All rows are present."""
 
+    @property
+    def iterations(self) -> Array:
+        """The iterations at which rows came, counted on from epoch to epoch."""
+        return np.array(self._came, np.int64)
+
     def births(self) -> Array:
-        """The iteration at which each row came, counted on from epoch to epoch."""
-        came = np.array(self._came, np.int64)
-        reached = np.array(self._reached, np.int64)
-        return np.repeat(came, np.diff(reached, prepend=0))
+        """The iteration at which each row came."""
+        return self.at_birth(self.iterations)
+
+    def at_birth(self, of_iterations: Array) -> Array:
+        """For each row, the one of the numbers of `iterations` that belongs to its birth."""
+        reached: Array = np.array(self._reached, np.int64)
+        return np.repeat(of_iterations, np.diff(reached, prepend=0))
 
 
 class GrowingSetView(TableView):

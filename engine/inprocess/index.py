@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..derived import Position
-from ..memory import reserve
 from ..schema import Array
-from . import sharing
+from . import bulkindex, sharing
 from .arrays import grow
+from .bulkindex import Rows
 from .derivedcolumns import EvaluatedColumn, derived_values
 from .kernels import overlays, postings
 from .table import RowTable
@@ -45,7 +45,7 @@ class Index:
     FaultyKey.
     """
 
-    def __init__(self, table: RowTable, positions: tuple[Position, ...], rows: Array) -> None:
+    def __init__(self, table: RowTable, positions: tuple[Position, ...], rows: Rows) -> None:
         self.table = table
         self.positions = positions
         self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
@@ -68,19 +68,16 @@ class Index:
         keys = [self.table.column_at(rows, p) for p in own]
         return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
 
-    def _build(self, rows: Array) -> None:
-        reserve(20 * len(rows))
-        _, rows, keys, faulty = self._keyed(rows)
-        self._faulty += faulty
-        groups = self.keys.insert(keys, len(rows))
-        counts = np.bincount(groups, minlength=self.keys.size)
-        self._first: Array = np.cumsum(counts) - counts
-        self._count: Any = counts.astype(np.int32)
+    def _build(self, rows: Rows) -> None:
+        if self._derived:
+            _, rows, keys, faulty = self._keyed(bulkindex.ids(rows))
+            self._faulty += faulty
+            groups = self.keys.insert(keys, len(rows))
+        else:
+            groups = bulkindex.groups_of(self.keys, lambda some: self._keyed(some).keys, rows)
+        self._first, self._count, self._slab = bulkindex.stretches(groups, rows, self.keys.size)
         self._room: Any = self._count.copy()
-        self._slab: Any = np.empty(len(rows), np.int32)
-        self._end = len(rows)
-        self.size = len(rows)
-        postings.scatter(groups, rows, self._first.copy(), self._slab)
+        self._end = self.size = len(rows)
 
     @property
     def fanout(self) -> float:

@@ -7,9 +7,9 @@ running iteration and epoch are in the ranks themselves (`kernels/ranks.py`).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -21,11 +21,15 @@ from .growingset import GrowingSet
 from .index import Index, all_alike, made_once
 from .kernels import ranks as kernels
 from .kernels.ranks import CAME
+from .locating import Locator
 from .table import RowTable
 from .views import Groups, Part, expected, some_rows, whole_row
 
 NEVER = 1 << 60
 """The rank of a row without a derivation."""
+
+MOST = 1 << 29
+"""A rank that is large: numbers of ranks have 32 bits."""
 
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 _FEW = 1 << 12  # rows that are sorted rather than hashed
@@ -47,12 +51,14 @@ class Ranked:
 
     ghosts = True
 
-    def __init__(self, grown_set: GrowingSet) -> None:
-        """The rows of a growing set, ranked by the iterations at which they came. Takes over its table and
-        indexes."""
+    def __init__(self, grown_set: GrowingSet, iterations: Array) -> None:
+        """The rows of a growing set, ranked by the iterations at which they came: the places of these among
+        some in order. Takes over its table and indexes."""
         self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
-        self.weights: Array = grown_set.births()
-        self.weights += 1
+        numbers: Any = (np.searchsorted(iterations, grown_set.iterations) + 1).astype(np.int32)
+        self.weights = grown_set.at_birth(numbers)
+        self.table.locate = Locator(self.table, self.indexes)
+        self.latest = len(iterations)  # no rank is greater
         self.present = self._arranged = self.table.size  # rows, and the ids below which rows are arranged
         self.delta: Derived | None = None  # of the running iteration
         self.pending: dict[int, list[Derived]] = {}
@@ -83,7 +89,7 @@ class Ranked:
         """The arrangement by these columns, also of rows that are absent, built when first asked for."""
 
         def make() -> Index:
-            return Index(self.table, positions, np.arange(self._arranged, dtype=np.int64))
+            return Index(self.table, positions, range(self._arranged))
 
         return made_once(self.indexes, positions, make)
 
@@ -122,6 +128,7 @@ class Ranked:
         back, gone = self._searched(asked, time, ask)
         if len(back):
             come = np.concatenate([come, back])
+        self.latest = max(self.latest, time)
         self._mark(come, np.full(len(come), CAME + time + 1))
         self._mark(gone, np.full(len(gone), -(time + 1)))
         self._came = come
@@ -205,6 +212,7 @@ class Ranked:
         columns = self.table.columns_at(kept)
         self.table = RowTable(len(self.schema))
         self.table.insert(columns, len(kept))
+        self.table.locate = Locator(self.table, self.indexes)
         self.weights = self.weights[kept]
         self._arranged = self.table.size
         self.indexes.clear()
@@ -222,6 +230,23 @@ class Ranked:
         if self._finished is not None:
             self.present = self._finished[0]
             self._finished = None
+
+
+def ranked(sets: Mapping[str, GrowingSet]) -> dict[str, Ranked]:
+    """The relations of a recursion with ranks. Takes over the tables and indexes of the sets."""
+    iterations = np.unique(np.concatenate([relation.iterations for relation in sets.values()]))
+    return {head: Ranked(relation, iterations) for head, relation in sets.items()}
+
+
+def renumber(relations: Collection[Ranked]) -> None:
+    """Makes ranks small again, between epochs, if some have become large: only their order counts."""
+    if all(relation.latest < MOST for relation in relations):
+        return
+    each = [np.unique(relation.weights[: relation.table.size]) for relation in relations]
+    numbers = np.unique(np.concatenate([np.zeros(1, np.int32), *each]))
+    for relation in relations:
+        relation.weights = np.searchsorted(numbers, relation.weights).astype(np.int32)
+        relation.latest = len(numbers)
 
 
 def _summed(parts: list[Derived]) -> Derived:

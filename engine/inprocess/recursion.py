@@ -21,7 +21,7 @@ from .growingset import GrowingSet
 from .history import History
 from .join import Joiner
 from .memories import Counting, GrowingSets, Histories, Imported
-from .ranked import Ranked
+from .ranked import Ranked, ranked, renumber
 from .rankedmemory import RankedSets
 from .rows import some_changes
 from .searching import searches_of
@@ -69,8 +69,9 @@ class Recursion:
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
-            ranked = RankedSets(self.ranked, imports, self.searches, self.evaluator)
-            return RunningRecursion(self, self.ranked, ranked)
+            renumber(self.ranked.values())
+            memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
+            return RunningRecursion(self, self.ranked, memory)
         if self.histories is not None:
             return RunningRecursion(
                 self, self.histories, Histories(self.histories, imports, self.evaluator, self._runs)
@@ -96,7 +97,7 @@ class Recursion:
         elif counted or self.searches is None:
             self._count(imports)
         else:
-            self.ranked = {head: Ranked(relation) for head, relation in self.sets.items()}
+            self.ranked = ranked(self.sets)
             self.sets = {}
 
     def _count(self, imports: Mapping[int, Imported]) -> None:

@@ -1,14 +1,15 @@
-"""The insertion of many words into a large hash set, shared among threads."""
+"""The insertion of many words into a large hash set, and the numbering of its slots, shared among threads."""
 
 from __future__ import annotations
 
 from functools import partial
+from itertools import pairwise
 
 import numpy as np
 
 from ..schema import Array
 from . import sharing
-from .kernels import parts
+from .kernels import hashing, parts
 
 LARGE = 1 << 20  # slots of a hash set that is larger than the processor's caches
 MANY = 1 << 15  # words that are worth waking threads for
@@ -29,8 +30,15 @@ def insert_shared(slots: Array, bits: int, words: Array, new: Array) -> int:
         partial(parts.insert_part, slots, bits, words, part_bits, part, marks[part])
         for part in range(1 << part_bits)
     ]
-    for outcome in sharing.run_all(tasks):
-        if outcome is not None:
-            raise outcome
+    sharing.run_parts(tasks)
     found: int = parts.gather_new(slots, bits, words, part_bits, marks, new)
     return found
+
+
+def number(slots: Array, ids: Array, bits: int, words: Array, count: int) -> None:
+    """As `hashing.number_words`, from the first word on."""
+    shares = sharing.workers() if pays(slots, count) else 1
+    cuts = [count * k // shares for k in range(shares + 1)]
+    sharing.run_parts(
+        [partial(hashing.number_words, slots, ids, bits, words, *part) for part in pairwise(cuts)]
+    )

@@ -111,6 +111,18 @@ def run_all(tasks: Sequence[Callable[[], T]]) -> list[T | BaseException]:
     return outcomes
 
 
+def run_parts(tasks: Sequence[Callable[[], object]]) -> None:
+    """Runs the parts of one piece of work, each of which changes other items than the others do. Raises what
+    one of them raises."""
+    if len(tasks) == 1 or workers() == 1:
+        for task in tasks:
+            task()
+        return
+    for outcome in run_all(tasks):
+        if isinstance(outcome, BaseException):
+            raise outcome
+
+
 class _Helper:
     """A call that a thread of the pool makes."""
 

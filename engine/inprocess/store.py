@@ -71,7 +71,12 @@ class Store:
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         """The arrangement by these columns, built when first asked for."""
-        return made_once(self.indexes, positions, lambda: Index(self.table, positions, self.rows()))
+
+        def make() -> Index:
+            every = range(self.table.size)
+            return Index(self.table, positions, every if self.weights is None else self.rows())
+
+        return made_once(self.indexes, positions, make)
 
     # ------------------------------------------------------------- changes
 

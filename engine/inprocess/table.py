@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -20,6 +20,11 @@ if TYPE_CHECKING:
 
 _FIRST_BITS = 6
 _FULL = 0.66  # slots are doubled beyond this load
+
+
+Locate: TypeAlias = Callable[[Sequence[Array], Array], Array | None]
+"""The ids of packed rows, given their columns and words, -1 for rows that a table does not hold. None: the
+slots are to be numbered."""
 
 
 class RowTable:
@@ -39,6 +44,7 @@ class RowTable:
         self._bits = _FIRST_BITS
         self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
+        self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
 
     # ------------------------------------------------------------- reading
@@ -93,6 +99,9 @@ class RowTable:
         if self._layout is None:
             return hashing.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
         words, _ = self._layout.pack(columns, length)
+        located = self._located(columns, words)
+        if located is not None:
+            return located
         return hashing.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
 
     # ------------------------------------------------------------- inserting
@@ -115,6 +124,9 @@ class RowTable:
                 )
                 if at == length:
                     return out
+        located = self._located(columns, words)
+        if located is not None:
+            return self._with_new(located, words)
         ids = self._numbered()
         while True:
             room = min(self._room(length - at), length - at)
@@ -136,6 +148,10 @@ class RowTable:
         if words is None or self._ids is not None:
             self.insert(columns, length)
             return
+        self._insert_words(words)
+
+    def _insert_words(self, words: Array) -> None:
+        length = len(words)
         at = 0
         while at < length:
             room = min(self._room(length - at), length - at)
@@ -150,6 +166,20 @@ class RowTable:
                     self._slots, self._bits, words, self._words[self.size :], at, room
                 )
             self.size += found
+
+    def _located(self, columns: Sequence[Array], words: Array) -> Array | None:
+        """The ids of rows, -1 for new ones, if they can be found without numbers at the slots."""
+        return None if self._ids is not None or self.locate is None else self.locate(columns, words)
+
+    def _with_new(self, located: Array, words: Array) -> Array:
+        """The ids of rows of which some are new. These are inserted."""
+        new = np.flatnonzero(located < 0)
+        if len(new):
+            before = self.size
+            self._insert_words(words[new])
+            places = {word: before + at for at, word in enumerate(self._words[before : self.size].tolist())}
+            located[new] = [places[word] for word in words[new].tolist()]
+        return located
 
     def _insert_shared(self, words: Array) -> int:
         try:
@@ -275,7 +305,7 @@ class RowTable:
                 if self._ids is None:
                     reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)
-                    hashing.number_words(self._slots, ids, self._bits, self._words, 0, self.size)
+                    sharedinsertion.number(self._slots, ids, self._bits, self._words, self.size)
                     self._ids = ids
         assert self._ids is not None
         return self._ids

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from unittest import mock
 
 from hypothesis import HealthCheck, example, given, settings
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import ranked, recursion
+from ddlog.engine.inprocess import locating, ranked, recursion
 from ddlog.engine.inprocess.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.ranks import Derivation, iteration, well_founded
@@ -112,7 +112,10 @@ edits = st.lists(
 def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row]]], forget: bool) -> None:
     held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
     runtime = InProcess(incrementalize(PROGRAM.circuit("relational")))
-    with mock.patch.object(ranked, "_FEW_GHOSTS", 0 if forget else 4096):
+    with (
+        mock.patch.multiple(ranked, _FEW_GHOSTS=0, MOST=0) if forget else nullcontext(),
+        mock.patch.multiple(locating, LARGE=0, _PATIENCE=100) if forget else nullcontext(),
+    ):
         for epoch in epochs:
             changes: Changes = {}
             for name, row in epoch:
@@ -156,7 +159,8 @@ def test_counts_instead_of_ranks_give_the_same(circuit: Circuit, epochs: list[Ch
     again = [*epochs, *map(undo, reversed(epochs)), *epochs]
     with mock.patch.object(recursion, "searches_of", lambda *_: None):
         follow(circuit, InProcess(incrementalize(circuit)), again)
-    follow(circuit, InProcess(incrementalize(circuit)), again)
+    with mock.patch.object(locating, "LARGE", 0):
+        follow(circuit, InProcess(incrementalize(circuit)), again)
 
 
 WAYS = ddlog.compile("""

@@ -17,7 +17,7 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import join, sharedinsertion, sharing
+from ddlog.engine.inprocess import bulkindex, join, sharedinsertion, sharing
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.table import RowTable
@@ -35,6 +35,8 @@ def small_chunks() -> Iterator[None]:
     with ExitStack() as patched:
         for name, value in (("CHUNK", 3), ("LEAST", 1), ("WAVE", 4), ("ROOM", 5)):
             patched.enter_context(mock.patch.object(join, name, value))
+        for name, value in (("CHUNK", 2), ("_WAVE", 2), ("_FEW_KEYS", 0)):
+            patched.enter_context(mock.patch.object(bulkindex, name, value))
         yield
 
 

@@ -110,15 +110,45 @@ def spread_words(slots: Any, before: int, bits: int, near: int) -> None:
 
 @kernel
 def number_words(slots: Any, ids: Any, bits: int, words: Any, start: int, count: int) -> None:
-    """Notes at each word's slot its position in `words`, for words[start:count]."""
+    """Notes at each word's slot its position in `words`, for words[start:count]. As in `insert_words`, the
+    first slots of a block are read at once."""
     shift = np.uint64(64 - bits)
     mask = (1 << bits) - 1
-    for i in range(start, count):
+    places = np.empty(BLOCK, np.int64)
+    seen = np.empty(BLOCK, np.int64)
+    for base in range(start, count, BLOCK):
+        size = min(BLOCK, count - base)
+        for m in range(size):
+            places[m] = np.int64((np.uint64(words[base + m]) * GOLDEN) >> shift)
+        for m in range(size):
+            seen[m] = slots[places[m]]
+        for m in range(size):
+            word = words[base + m]
+            at = places[m]
+            held = seen[m]
+            while held != word:
+                at = (at + 1) & mask
+                held = slots[at]
+            ids[at] = base + m
+
+
+@kernel
+def contains_words(slots: Any, bits: int, words: Any) -> Any:
+    """Whether a hash set holds each word."""
+    shift = np.uint64(64 - bits)
+    mask = (1 << bits) - 1
+    out = np.zeros(words.shape[0], np.bool_)
+    for i in range(words.shape[0]):
         word = words[i]
+        if word < 0:
+            continue
         at = np.int64((np.uint64(word) * GOLDEN) >> shift)
-        while slots[at] != word:
+        while slots[at] != EMPTY:
+            if slots[at] == word:
+                out[i] = True
+                break
             at = (at + 1) & mask
-        ids[at] = i
+    return out
 
 
 @kernel

@@ -10,6 +10,13 @@ from .compiling import kernel
 
 
 @kernel
+def count(groups: Any, counts: Any) -> None:
+    """Adds the number of rows of each group."""
+    for i in range(groups.shape[0]):
+        counts[groups[i]] += 1
+
+
+@kernel
 def scatter(groups: Any, rows: Any, cursor: Any, slab: Any) -> None:
     """Bulk build: puts each row id in its group's stretch of the slab. `cursor` is advanced."""
     for i in range(rows.shape[0]):

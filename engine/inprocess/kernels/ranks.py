@@ -1,7 +1,7 @@
 """Kernels of ranked relations (see `engine.ranks`).
 
-The rank of a row is kept as one number: 1 + rank for a row that is present, plus CAME if it came at the
-running iteration; 0 for a row that is absent; -(1 + rank) for a row that left in the running epoch.
+The rank of a row is kept as one number of 32 bits: 1 + rank for a row that is present, plus CAME if it came
+at the running iteration; 0 for a row that is absent; -(1 + rank) for a row that left in the running epoch.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 
 from .compiling import kernel
 
-CAME = 1 << 60
+CAME = 1 << 30
 
 
 @kernel
@@ -25,7 +25,7 @@ def seen(left: Any, rows: Any, ranks: Any, gone: int) -> Any:
     times = np.empty(rows.shape[0], np.int64)
     found = 0
     for i in range(rows.shape[0]):
-        number = ranks[rows[i]]
+        number = np.int64(ranks[rows[i]])
         if number > 0:
             if number >= CAME:
                 if gone != 0:
@@ -55,7 +55,7 @@ def take_in(rows: Any, times: Any, changes: Any, ranks: Any) -> Any:
     found = 0
     same = True
     for i in range(rows.shape[0]):
-        number = ranks[rows[i]]
+        number = np.int64(ranks[rows[i]])
         if number > 0:
             if number >= CAME:
                 number -= CAME
@@ -83,7 +83,7 @@ def decide(rows: Any, changes: Any, ranks: Any, time: int) -> Any:
     found = 0
     asked = 0
     for i in range(rows.shape[0]):
-        number = ranks[rows[i]]
+        number = np.int64(ranks[rows[i]])
         if number > 0:
             if number == time + 1:
                 ask[asked] = rows[i]
