@@ -14,7 +14,7 @@ def group_key(g: Group) -> Any:
 
 
 def group_count_distinct(g: Group) -> int:
-    return len(g[1])
+    return len(set(g[1]))
 
 
 def group_first(g: Group) -> Any:

@@ -127,6 +127,6 @@ def grouped(body: BodyBuilder, group: grouping.GroupExpression, target: syntax.V
     body.scope = Scope(None, dict(keys))
     name = body.bind(target.name, type_, target.span) if target else body.temporary(type_, group.call.span)
     names = tuple(local.name for local in keys.values())
-    body.add(lambda: core.GroupBy(name.name, value.build(), names, group.call.span))
+    body.add(lambda: core.GroupBy(name.name, value.build(), names, group.call.span, bag=group.bag))
     if target is None:
         context.replaced[id(group.stands_for)] = read(context, name, group.call.span)

@@ -37,7 +37,7 @@ def equal_values(
     dependencies, uses = Dependencies(relations, rules), _Uses(functions)
     for rule, span in written_in(declarations, grouping, "distinct"):
         for place, clause in enumerate(rule.body):
-            if isinstance(clause, core.GroupBy):
+            if isinstance(clause, core.GroupBy) and not clause.bag:
                 found += _in_group(dependencies, uses, rule, span, place, clause)
     return found
 

@@ -12,14 +12,19 @@ from ..types import Opaque, Tuple, Type
 from .context import Context
 
 
+BAG = "group_all_by"  # as group_by, but a value is in the group as often as it occurs
+
+
 @dataclass(frozen=True, slots=True)
 class GroupExpression:
-    """A grouping: the projected value, the key variables, and the expression that is the group."""
+    """A grouping: the projected value, the key variables, the expression that is the group, and whether the
+    group is a bag."""
 
     call: syntax.Expr
     value: syntax.Expr
     keys: tuple[syntax.Name, ...]
     stands_for: syntax.Expr
+    bag: bool = False
 
 
 def find(context: Context, expr: syntax.Expr | syntax.Atom) -> GroupExpression | None:
@@ -35,7 +40,7 @@ def find(context: Context, expr: syntax.Expr | syntax.Atom) -> GroupExpression |
         context.replaced[id(call)] = context.fail(errors.rules.GroupByArguments(span=call.span))
         return None
     value, keys = args
-    return GroupExpression(call, value, _key_names(context, _items(keys)), call)
+    return GroupExpression(call, value, _key_names(context, _items(keys)), call, _name(call) == BAG)
 
 
 def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> GroupExpression | None:
@@ -52,13 +57,18 @@ def aggregate(context: Context, keys: syntax.Expr, value: syntax.Expr) -> GroupE
 
 
 def _is_group_by(expr: Any) -> bool:
+    return _name(expr) in ("group_by", BAG)
+
+
+def _name(expr: Any) -> str:
+    """The name of the function that an expression calls, if it is plain."""
     match expr:
-        case syntax.MethodCall(name="group_by"):
-            return True
-        case syntax.Call(function=syntax.Name("group_by", _)):
-            return True
+        case syntax.MethodCall(name=name):
+            return name
+        case syntax.Call(function=syntax.Name(name, _)):
+            return name
         case _:
-            return False
+            return ""
 
 
 def _items(keys: syntax.Expr) -> tuple[syntax.Expr, ...]:

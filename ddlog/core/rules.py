@@ -54,13 +54,15 @@ class Unnest:
 @dataclass(frozen=True, slots=True)
 class GroupBy:
     """`var name = value.group_by(keys)`: afterwards only the keys and `name` are visible. `key` is the key as
-    the group has it; None: the variable, or the tuple of the variables, that `keys` names."""
+    the group has it; None: the variable, or the tuple of the variables, that `keys` names. `bag` (of
+    `group_all_by`): a value is in the group as often as it occurs."""
 
     name: str
     value: Expr
     keys: tuple[str, ...]
     span: Span = field(compare=False, repr=False)
     key: Expr | None = None
+    bag: bool = False
 
 
 @dataclass(frozen=True, slots=True)

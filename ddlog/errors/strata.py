@@ -46,9 +46,21 @@ class TransformerInCycle(Diagnostic):
     target: str
 
 
+@declared(kw_only=True)
+class BagInCycle(Diagnostic):
+    """A group_all_by of a relation that depends on the head."""
+
+    title: ClassVar[str] = "group_all_by cannot be part of a recursion: `{source}` depends on `{target}`"
+    suggestion: ClassVar[str] = "group_by can: the relations of a recursion are sets"
+    source: str
+    target: str
+
+
 def unstratifiable(links: tuple[Link, ...]) -> Diagnostic:
-    """The error for a cycle of dependencies whose first link is negated or gathered."""
+    """The error for a cycle of dependencies whose first link is negated, counted or gathered."""
     first = links[0]
+    if first.how == "counted":
+        return BagInCycle(span=first.span, source=first.source, target=first.target)
     if first.how == "gathered":
         between = [link for link in links if "$" not in link.source + link.target]
         ways = tuple(Note(f"{link.target} depends on {link.source}", link.span) for link in between)

@@ -1,21 +1,26 @@
 """Aggregates: the uses of a group that the engine computes from accumulators.
 
 A call of a library function whose only argument is the group, such as `g.sum()`, becomes a column of the
-Group node. A group that is used only by such calls is never built.
+Group node. So does one with a function that takes an item of a tuple, such as `g.sum_of(|v| v.1)`. A group that
+is used only by such calls is never built.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from .. import values
 from ..core import (
+    Block,
     Call,
     CheckedProgram,
     Clause,
+    Closure,
     Expr,
+    GetItem,
     GroupBy,
     Guard,
     Head,
@@ -35,6 +40,7 @@ from ..values import Group, local_name
 _ANY = {"count": "count", "count_distinct": "count", "min": "min", "max": "max"}
 _NUMBERS = {"sum": "sum", "avg": "avg"}
 _SECONDS = {"min_second": "min", "max_second": "max", "sum_second": "sum", "avg_second": "avg"}
+_ITEMS = {"min_of": "min", "max_of": "max", "sum_of": "sum", "avg_of": "avg"}
 _LIBRARY = ("ddlog_std", "group")
 
 Compile = Callable[[Expr, str], RowExpr]
@@ -71,6 +77,18 @@ def plan_grouping(
 
     def change(expr: Expr) -> Expr | None:
         match expr:
+            case Call(function, (Var(name), Closure() as taken)) if name == clause.name:
+                called = program.functions[function]
+                kind, place = local_name(called.name), _item_taken(taken, program)
+                if not split or place is None or called.module not in _LIBRARY or kind not in _ITEMS:
+                    return None
+                chosen = items[place], columns[place]
+                aggregate = _of_column(_ITEMS[kind], *chosen, expr, None)
+                if aggregate is None:
+                    return None
+                column = f"{clause.name}.{kind}{place}"
+                results[column] = (column, expr.type, aggregate)
+                return Var(column, expr.type, expr.span)
             case Call(function, (Var(name),)) if name == clause.name:
                 called = program.functions[function]
                 kind = local_name(called.name).removeprefix("group_")
@@ -78,6 +96,8 @@ def plan_grouping(
                     return None
                 if kind == "key":
                     return _key(clause, types, expr.span)
+                if clause.bag and kind == "count_distinct":
+                    return None
                 aggregate = _aggregate(kind, items, columns, expr, split, compile_expr)
                 if aggregate is None:
                     return None
@@ -112,10 +132,31 @@ def _aggregate(
         function, item, column = (_ANY | _NUMBERS)[kind], items[0], columns[0]
     else:
         return None
+    made = partial(_float, function, column, kind in _SECONDS, call, compile_expr)
+    return _of_column(function, item, column, call, made)
+
+
+def _item_taken(closure: Closure, program: CheckedProgram) -> int | None:
+    """The item of a tuple that a function gives: 1 of `|v| v.1`. None for another function."""
+    function = program.functions[closure.function]
+    body = function.body
+    while isinstance(body, Block) and len(body.items) == 1:
+        (body,) = body.items
+    match body:
+        case GetItem(Var(name), place) if not closure.captured and name == function.parameters[0].name:
+            return place
+    return None
+
+
+def _of_column(
+    function: str, item: Expr, column: int, call: Call, of_floats: Callable[[], Aggregate] | None
+) -> Aggregate | None:
+    """The aggregate of one column. `of_floats` makes that of floats from the call; None: there is no need for
+    it to be that of the library."""
     if function in ("min", "max"):
         return Aggregate(function, (column,), origin=call.span)
     if isinstance(item.type, Float):
-        return _float(function, column, kind in _SECONDS, call, compile_expr)
+        return of_floats() if of_floats is not None else _float_column(function, column, item.type, call)
     if not isinstance(item.type, BigInt | Bit | Signed):
         return None
     number = item.type
@@ -139,6 +180,18 @@ def _float(function: str, column: int, second: bool, call: Call, compile_expr: C
         return compiled.scalar(Group((), [((), value) for value in values] if second else values))
 
     return Aggregate(function, (column,), make=make, key=compiled.key, origin=call.span)
+
+
+def _float_column(function: str, column: int, type: Float, call: Call) -> Aggregate:
+    """A sum or mean of one column of floats, exact and rounded once."""
+    from ..stdlib.group import mean, total
+
+    of: Callable[[list[Any]], Any] = mean if function == "avg" else lambda rows: total(rows, type, function)
+
+    def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
+        return of([value for (value,) in rows])
+
+    return Aggregate(function, (column,), make=make, key=("floats", function, str(type)), origin=call.span)
 
 
 def _group_maker(

@@ -159,12 +159,12 @@ class BodyCircuit:
         values = tuple(self.bind(item, f"{clause.name}.value{i}") for i, item in enumerate(plan.items))
         joined = self.join((*map(self.alias, plan.keys), *values), self.schema((*plan.keys, *values)))
         schema = self.builder.node(joined).schema
-        grouped = builder.add(Distinct(joined.node, schema), (joined,))
+        grouped = joined if clause.bag else builder.add(Distinct(joined.node, schema), (joined,))
         self.aliases = {}
         self.types |= {name: type for name, type, _ in plan.results}
         names = (*plan.keys, *(name for name, _, _ in plan.results))
         aggregates = tuple(aggregate for _, _, aggregate in plan.results)
-        node = Group(grouped.node, len(plan.keys), aggregates, self.schema(names), self.text)
+        node = Group(grouped.node, len(plan.keys), aggregates, self.schema(names), self.text, clause.bag)
         self.terms, self.steps, self.heads = [(builder.add(node, (grouped,)), names, False)], [], plan.heads
         self.equations = []
         return plan.rest

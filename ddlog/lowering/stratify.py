@@ -12,8 +12,8 @@ from ..errors.diagnostics import Diagnostic
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """`source` is read in a rule for `target`; how: `positive`, `negated`, `grouped`, or `gathered`
-    for a transformer."""
+    """`source` is read in a rule for `target`; how: `positive`, `negated`, `grouped`, `counted` for a group
+    that is a bag, or `gathered` for a transformer."""
 
     source: str
     target: str
@@ -25,8 +25,8 @@ class Edge:
 def stratify(
     relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
-    """The strata in dependency order, with an error for each transformer within one, and for each negation
-    on a cycle of a stratum with an odd number of them.
+    """The strata in dependency order, with an error for each transformer and each `group_all_by` within one,
+    and for each negation on a cycle of a stratum with an odd number of them.
 
     A stratum with even cycles alone is stratified by parity: every relation of it is on one of two sides, and
     just the negations cross over. A rule whose heads lie in several strata is split, a part for each.
@@ -51,11 +51,14 @@ def stratify(
 
 def dependencies(rule: core.Rule) -> Iterator[Edge]:
     """An edge for each atom and head of the rule."""
-    grouped = max((i for i, clause in enumerate(rule.body) if isinstance(clause, core.GroupBy)), default=-1)
+    groups = [(i, clause.bag) for i, clause in enumerate(rule.body) if isinstance(clause, core.GroupBy)]
+    grouped = max((i for i, _ in groups), default=-1)
+    counted = max((i for i, bag in groups if bag), default=-1)
     for i, clause in enumerate(rule.body):
         if isinstance(clause, core.Atom):
             for head in rule.heads:
-                taken = "gathered" if head.relation.endswith(core.GATHERED) else "grouped"
+                taken = "counted" if i < counted else "grouped"
+                taken = "gathered" if head.relation.endswith(core.GATHERED) else taken
                 how = "negated" if clause.negated else taken if i < grouped else "positive"
                 yield Edge(clause.relation, head.relation, how, clause, rule)
 
@@ -89,7 +92,7 @@ def _offending(inner: Sequence[Edge]) -> list[list[Edge]]:
     """A cycle for each atom that must not be in its component; it begins with the atom's edge."""
     first: dict[int, list[Edge]] = {}
     for edge in inner:
-        if edge.how in ("negated", "gathered") and id(edge.atom) not in first:
+        if edge.how in ("negated", "gathered", "counted") and id(edge.atom) not in first:
             cycle = _odd_cycle(edge, inner) if edge.how == "negated" else _cycle(edge, inner)
             if cycle:
                 first[id(edge.atom)] = cycle

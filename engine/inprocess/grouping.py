@@ -56,6 +56,9 @@ class Members(Protocol):
     def of(self, groups: Array) -> tuple[Array, Array]:
         """The row ids of the groups, group after group, and where each group starts."""
 
+    def times(self, rows: Array) -> Array:
+        """How often each of these rows is in its group, which is a bag."""
+
     def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
         """The key values of the groups."""
 
@@ -218,14 +221,21 @@ class _Extreme:
 class _Whole:
     """Any function of the whole group."""
 
-    def __init__(self, one: Aggregate, out: Column, members: Members, values: Values, rule: str) -> None:
+    def __init__(
+        self, one: Aggregate, out: Column, members: Members, values: Values, rule: str, bag: bool
+    ) -> None:
         self.one, self.out, self.members, self.values, self.rule = one, out, members, values, rule
+        self.bag = bag
 
     def add(self, groups: Array, batch: Batch, weights: Array) -> None:
         """Nothing to keep: the rows are in the arrangement."""
 
     def result(self, groups: Array, counts: Array) -> Array:
         rows, starts = self.members.of(groups)
+        if self.bag:
+            times = self.members.times(rows)
+            starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(times)))[starts]
+            rows = np.repeat(rows, times)
         table, schema = self.members.table, self.members.schema
         columns = [table.column_at(rows, k) for k in self.one.columns]
         listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
@@ -234,7 +244,7 @@ class _Whole:
         made = []
         assert self.one.make is not None
         for key, start, end in zip(keys, starts.tolist(), ends, strict=True):
-            group = sorted(set(listed[start:end]))
+            group = sorted(listed[start:end] if self.bag else set(listed[start:end]))
             try:
                 with immediate():
                     made.append(self.one.make(key, group))
@@ -269,6 +279,10 @@ class _Members:
         left, rows = present(self.store, *index.expand(found, index.matches(found)))
         return rows, np.searchsorted(left, np.arange(len(groups)))
 
+    def times(self, rows: Array) -> Array:
+        weights = self.store.weights
+        return np.ones(len(rows), np.int64) if weights is None else weights[rows]
+
     def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
         schema = self.store.schema[: self.arity]
         return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
@@ -295,7 +309,7 @@ class GroupState:
         self._members = None if store is None else _Members(store, self.keys, node.keys, values)
         outs = node.schema[node.keys :]
         self.accumulators = [
-            accumulator_of(one, source, out, self._members, values, node.text, net)
+            accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
@@ -425,9 +439,10 @@ def accumulator_of(
     values: Values,
     rule: str,
     net: bool = False,
+    bag: bool = False,
 ) -> Accumulator:
     """A new accumulator for an aggregate of a source with these columns. `members` are not None if the
-    aggregate reads members; `net`: no row comes and goes in one change."""
+    aggregate reads members; `net`: no row comes and goes in one change; `bag`: the source is a bag."""
     match one.function:
         case "count":
             return _Count()
@@ -442,6 +457,6 @@ def accumulator_of(
             return _Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":
             assert members is not None
-            return _Whole(one, out, members, values, rule)
+            return _Whole(one, out, members, values, rule, bag)
         case other:
             raise ValueError(f"unknown aggregate {other}")

@@ -109,6 +109,9 @@ class _Present:
     def of(self, groups: Array) -> tuple[Array, Array]:
         return self._rows, self._starts
 
+    def times(self, rows: Array) -> Array:
+        return np.ones(len(rows), np.int64)
+
     def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
         schema = self._source.schema[: len(self._keys)]
         return decode_rows(self._values, schema, self._keys, len(groups))

@@ -1,4 +1,4 @@
-"""Grouping and aggregation: for each key of a set, one row."""
+"""Grouping and aggregation: for each key of a set, or of a bag, one row."""
 
 from __future__ import annotations
 
@@ -33,15 +33,16 @@ class Aggregate:
 
 @dataclass(frozen=True, slots=True)
 class Group(Node):
-    """One row for each key (the first `keys` columns of the source, which is a set): the key columns followed
-    by a column for each aggregate. A change of the source changes only the rows of the keys that it
-    touches."""
+    """One row for each key (the first `keys` columns of the source): the key columns followed by a column for
+    each aggregate. A row of the source counts once, or with `bag` as often as its weight says. A change of the
+    source changes only the rows of the keys that it touches."""
 
     source: NodeId
     keys: int
     aggregates: tuple[Aggregate, ...]
     schema: Schema
     text: str = field(default="", compare=False)
+    bag: bool = False
 
     def reads(self) -> tuple[NodeId, ...]:
         return (self.source,)
@@ -50,13 +51,16 @@ class Group(Node):
         return replace(self, source=new(self.source))
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
-        return group(sources[0], self.keys, self.aggregates)
+        return group(sources[0], self.keys, self.aggregates, self.bag)
 
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
-        return DeltaGroup(self.source, trace(self.source), self.keys, self.aggregates, self.schema, self.text)
+        before = trace(self.source)
+        return DeltaGroup(
+            self.source, before, self.keys, self.aggregates, self.schema, self.text, self.bag
+        )
 
     def title(self) -> str:
-        return "group"
+        return "group of a bag" if self.bag else "group"
 
     def details(self, name: Name) -> str:
         return _details(self, name)
@@ -76,6 +80,7 @@ class DeltaGroup(Node):
     aggregates: tuple[Aggregate, ...]
     schema: Schema
     text: str = field(default="", compare=False)
+    bag: bool = False
 
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace
@@ -85,10 +90,10 @@ class DeltaGroup(Node):
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
         change, before = sources
-        return delta_group(before, change, self.keys, self.aggregates)
+        return delta_group(before, change, self.keys, self.aggregates, self.bag)
 
     def title(self) -> str:
-        return "groupΔ"
+        return "group of a bagΔ" if self.bag else "groupΔ"
 
     def details(self, name: Name) -> str:
         return _details(self, name)
@@ -101,11 +106,13 @@ class DeltaGroup(Node):
 # ------------------------------------------------------------------- meaning
 
 
-def group(value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate]) -> Zset:
-    """One row for each key of a set: the key and its aggregates."""
+def group(
+    value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate], bag: bool = False
+) -> Zset:
+    """One row for each key of a set, or of a bag: the key and its aggregates."""
     groups: dict[Row, list[Row]] = {}
     for row in sorted(zset.distinct(value)):
-        groups.setdefault(row[:keys], []).append(row)
+        groups.setdefault(row[:keys], []).extend([row] * (value[row] if bag else 1))
     return zset.of_rows(
         key + tuple(_aggregate(a, key, rows) for a in aggregates) for key, rows in groups.items()
     )
@@ -132,12 +139,17 @@ def _aggregate(aggregate: Aggregate, key: Row, rows: list[Row]) -> Any:
 
 
 def delta_group(
-    before: Mapping[Row, int], change: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate]
+    before: Mapping[Row, int],
+    change: Mapping[Row, int],
+    keys: int,
+    aggregates: Sequence[Aggregate],
+    bag: bool = False,
 ) -> Zset:
     """The change of `group` when `before` changes: only the touched keys are looked at."""
     touched = {row[:keys] for row in change}
     old = {row: weight for row, weight in before.items() if row[:keys] in touched}
-    return zset.subtract(group(zset.add(old, change), keys, aggregates), group(old, keys, aggregates))
+    now = group(zset.add(old, change), keys, aggregates, bag)
+    return zset.subtract(now, group(old, keys, aggregates, bag))
 
 
 # -------------------------------------------------------- text, construction

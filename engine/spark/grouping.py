@@ -10,7 +10,7 @@ from .expressions import Expressions
 from .faults import raised
 from .operators import difference, touched
 from .spine import Spine
-from .sqltext import As, Select, Source, consolidated, names
+from .sqltext import As, Select, Source, consolidated, names, sourced
 
 
 class GroupText:
@@ -36,8 +36,11 @@ class GroupText:
         return difference(old, new, self.columns)
 
     def _groups(self, members: Source) -> Select:
-        """The rows of the groups that some members make."""
+        """The rows of the groups that some members make; those of a bag come as often as their weight says."""
         node, aggregates = self.node, self.aggregates
+        if node.bag:
+            each = f"{sourced(members)} LATERAL VIEW explode(sequence(1L, w)) AS time"
+            members = Select(names(self.source), each)
         gathered = [As(aggregates.gathered(a, self.source), f"a{k}") for k, a in enumerate(node.aggregates)]
         groups = Select([*self.keys, *gathered, As("count(*)", "n")], members, grouped=self.keys)
         outs = node.schema[node.keys :]
