@@ -7,10 +7,11 @@ the second's fraction, or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
+from .structs import struct
 
 _CLOCK = re.compile(r"([0-9]{1,2}):([0-9]{2}):([0-9]{2})(?:\.([0-9]{1,9}))?")
 _MOMENT = re.compile(r"([+-]?[0-9]+-[0-9]+-[0-9]+)[Tt ]([0-9:.]+)")
@@ -117,11 +118,37 @@ def _address(name: str, number: int, field: str, held: Struct) -> Struct:
     return struct_class("net::ipaddr::IpAddr", constructor, True).make(held)  # type: ignore[no-any-return]
 
 
+def sql_value(kind: str) -> Callable[[str], Struct]:
+    """A function that reads a date, a time, a timestamp or a decimal of the module `sql`. It raises
+    ValueError."""
+    make = struct(
+        f"sql::{kind}", {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
+    )
+
+    def read(text: str) -> Struct:
+        from . import sql
+
+        match kind:
+            case "Date":
+                return make(sql.days_of(text))
+            case "Time":
+                return make(sql.micros_of(text))
+            case "Timestamp":
+                return make(sql.moment_of(text))
+        return make(sql.units_of(text, int(kind.removeprefix("Decimal"))))
+
+    return read
+
+
 TEXT_FORMS: Mapping[str, TextForm] = {
     "time::Time": TextForm(time, "10:11:12.5"),
     "time::Date": TextForm(date, "2021-03-04"),
     "time::DateTime": TextForm(date_time, "2021-03-04T10:11:12"),
     "time::TzDateTime": TextForm(tz_date_time, "2021-03-04T10:11:12+01:00"),
+    "sql::Date": TextForm(sql_value("Date"), "2021-03-04"),
+    "sql::Time": TextForm(sql_value("Time"), "10:11:12.5"),
+    "sql::Timestamp": TextForm(sql_value("Timestamp"), "2021-03-04 10:11:12"),
+    **{f"sql::Decimal{n}": TextForm(sql_value(f"Decimal{n}"), "0." + "5" * n) for n in range(1, 39)},
     "uuid::Uuid": TextForm(uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8"),
     "url::Url": TextForm(url, "https://example.org/a?b"),
     "regex::Regex": TextForm(regex, "a[0-9]+"),

@@ -15,7 +15,7 @@ import ddlog
 HOME = Path(ddlog.__file__).parent
 HEAVY = (
     "ada_url", "lark", "networkx", "numba", "pandas", "polars", "prompt_toolkit", "pyarrow", "pyspark",
-    "rapidfuzz", "re2", "rich",
+    "rapidfuzz", "re2", "rich", "sqlglot",
 )  # fmt: skip
 
 
@@ -86,7 +86,7 @@ LANGUAGE = (
     "io",
     "names codegen",
     "lowering",
-    "check demand souffle",
+    "check demand souffle sql",
     "sessions",
     "commands spark",
     "console",

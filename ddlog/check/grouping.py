@@ -11,7 +11,6 @@ from ..errors.source import Span
 from ..types import Opaque, Tuple, Type
 from .context import Context
 
-
 BAG = "group_all_by"  # as group_by, but a value is in the group as often as it occurs
 
 

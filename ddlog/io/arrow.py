@@ -12,6 +12,7 @@ import numpy as np
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.written import text_form
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
 from .plainform import from_plain, is_optional_string, plain_form
@@ -65,6 +66,8 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
             return _dictionary(column, some_maker(type, typedefs))
         case _ if as_text or pa.types.is_string(stored):
             return _dictionary(column, cell_reader(type, typedefs))
+        case User() if text_form(type, typedefs) is not None and not pa.types.is_nested(stored):
+            return _dictionary(column, lambda item: from_plain(item, type, typedefs))
     raise ValueError(f"expected {type}, found a column of {column.type}")
 
 
@@ -86,7 +89,7 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
 
 
 def _dictionary(
-    column: pa.ChunkedArray, convert: Callable[[str], Any]
+    column: pa.ChunkedArray, convert: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray[Any, Any]]:
     import pyarrow as pa
 

@@ -1,8 +1,8 @@
 """Aggregates: the uses of a group that the engine computes from accumulators.
 
 A call of a library function whose only argument is the group, such as `g.sum()`, becomes a column of the
-Group node. So does one with a function that takes an item of a tuple, such as `g.sum_of(|v| v.1)`. A group that
-is used only by such calls is never built.
+Group node. So does one with a function that takes an item of a tuple, such as `g.sum_of(|v| v.1)`. A group
+that is used only by such calls is never built.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Index, Relation
 from ..errors import facts
-from ..errors.diagnostics import DDlogError, Diagnostic
+from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
 from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
@@ -50,11 +50,27 @@ def compile_source(source: Source, folders: Sequence[Path] = ()) -> Program:
     DDlogError."""
     from ..check.cache import check_cached
 
+    if source.name.endswith(".sql"):
+        return _compile_sql(source, folders)
     with paused():
         checked, diagnostics = check_cached(source, folders)
     if checked is None:
         raise DDlogError(diagnostics)
     return Program(source, checked, tuple(diagnostics))
+
+
+def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
+    """The program of a module of SQL. Raises DDlogError."""
+    from ..check.cache import check_cached
+    from ..sql.translate import translate
+
+    with paused():
+        made = translate(source)
+        checked, diagnostics = check_cached(Source(f"{source.name} (as rules)", made.text), folders)
+    if checked is None:
+        wrong = [each for each in diagnostics if each.severity == "error"]
+        raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
+    return Program(source, checked)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -63,7 +79,7 @@ def _not_a_directory(path: Path) -> Diagnostic:
 
 def read_source(program: str | Path) -> Source:
     """The source text of a program given as a path or a text. Raises DDlogError."""
-    if isinstance(program, str) and ("\n" in program or not program.endswith(".dl")):
+    if isinstance(program, str) and ("\n" in program or not program.endswith((".dl", ".sql"))):
         return Source("<program>", program)
     try:
         return Source(str(program), program_text(Path(program).read_bytes()))

@@ -7,7 +7,7 @@ from typing import Any
 from ..types import TextForm, Type, User
 from .structs import TypeDefs
 
-_OBJECTS = ("datetime", "ipaddress", "uuid")
+_OBJECTS = ("datetime", "decimal", "ipaddress", "uuid")
 """Python's modules whose objects, and those of classes below theirs, stand for such values."""
 
 

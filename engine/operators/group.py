@@ -34,8 +34,8 @@ class Aggregate:
 @dataclass(frozen=True, slots=True)
 class Group(Node):
     """One row for each key (the first `keys` columns of the source): the key columns followed by a column for
-    each aggregate. A row of the source counts once, or with `bag` as often as its weight says. A change of the
-    source changes only the rows of the keys that it touches."""
+    each aggregate. A row of the source counts once, or with `bag` as often as its weight says. A change of
+    the source changes only the rows of the keys that it touches."""
 
     source: NodeId
     keys: int
@@ -55,9 +55,7 @@ class Group(Node):
 
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
         before = trace(self.source)
-        return DeltaGroup(
-            self.source, before, self.keys, self.aggregates, self.schema, self.text, self.bag
-        )
+        return DeltaGroup(self.source, before, self.keys, self.aggregates, self.schema, self.text, self.bag)
 
     def title(self) -> str:
         return "group of a bag" if self.bag else "group"
@@ -106,9 +104,7 @@ class DeltaGroup(Node):
 # ------------------------------------------------------------------- meaning
 
 
-def group(
-    value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate], bag: bool = False
-) -> Zset:
+def group(value: Mapping[Row, int], keys: int, aggregates: Sequence[Aggregate], bag: bool = False) -> Zset:
     """One row for each key of a set, or of a bag: the key and its aggregates."""
     groups: dict[Row, list[Row]] = {}
     for row in sorted(zset.distinct(value)):

@@ -36,7 +36,8 @@ class GroupText:
         return difference(old, new, self.columns)
 
     def _groups(self, members: Source) -> Select:
-        """The rows of the groups that some members make; those of a bag come as often as their weight says."""
+        """The rows of the groups that some members make; those of a bag come as often as their weight
+        says."""
         node, aggregates = self.node, self.aggregates
         if node.bag:
             each = f"{sourced(members)} LATERAL VIEW explode(sequence(1L, w)) AS time"

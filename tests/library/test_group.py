@@ -28,6 +28,7 @@ CALLS = {
     "g.count()": "5",
     "g.fold(|sum, x| sum + x as u64, 0)": "267",
     "g.sum_of(|x| x)": "11",
+    "(g.avg_of(|x| x as u64), g.min_of(|x| -(x as bigint)), g.max_of(|x| x as u64))": "(53.4, -250, 250)",
     "sum_of(g, |x| x as u64)": "267",
     "g.sum_of(|_x| 0.1)": "0.5",
     'g.sum_of(|x| "${x}")': "fault: sum_of needs numbers, and these are values of type string",

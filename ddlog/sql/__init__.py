@@ -1,0 +1,1 @@
+"""SQL as programs of this language: tables are input relations, views are rules."""

@@ -1,0 +1,270 @@
+"""FROM: tables, subqueries, and joins of all kinds.
+
+An inner join is terms of one rule. An outer join is a relation: the pairs that match, and the rows of a side
+without a match, whose other columns are NULL. Which rows have a match is known by the columns that the
+condition of the join reads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from .conversions import convert
+from .queries import Query, Source
+from .rules import Body, Guard, Item, Let, Term, variables_in
+from .scalars import is_true
+from .scopes import Entry
+from .types import Value, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+    from .selects import Block
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Tables of FROM: clauses, and the columns that they give."""
+
+    items: list[Item]
+    entries: list[Entry]
+
+
+def from_clause(block: Block) -> tuple[Part, list[Expression]]:
+    """The tables of a SELECT, and conditions of inner joins that are for its WHERE, as they have
+    subqueries. Raises SqlError."""
+    node = block.node.args.get("from_")
+    if node is None:
+        return Part([], []), []
+    later: list[Expression] = []
+    part = _joined(block, _table(block, node.this), block.node.args.get("joins") or [], later)
+    return part, later
+
+
+def _joined(block: Block, part: Part, joins: Sequence[sql.Join], later: list[Expression]) -> Part:
+    for join in joins:
+        part = _join(block, part, _table(block, join.this), join, joins, later)
+    return part
+
+
+def _table(block: Block, node: Expression) -> Part:
+    """One table, or a subquery, or joins in parentheses."""
+    alias = node.alias.lower() if node.alias else ""
+    names = [each.name.lower() for each in node.args["alias"].args.get("columns") or ()] if alias else []
+    for key, what in (("pivots", "PIVOT"), ("sample", "TABLESAMPLE"), ("when", "FOR SYSTEM_TIME")):
+        if node.args.get(key):
+            block.places.refuse(what, node)
+    translator = block.translator
+    match node:
+        case sql.Table() if isinstance(node.this, sql.Identifier):
+            found = translator.source(node, block.names)
+            alias = alias or node.name.lower()
+            part = _read(block, found, alias, names, node)
+            return _joined(block, part, node.args.get("joins") or [], [])
+        case sql.Table():
+            block.places.refuse(f"the table function {node.this.sql(dialect='duckdb')}", node)
+        case sql.Paren() | sql.Subquery() if isinstance(node.this, sql.Table):
+            inner = _table(block, node.this)
+            part = _joined(block, inner, node.args.get("joins") or [], [])
+            return part if not alias else Part(part.items, [replace(e, table=alias) for e in part.entries])
+        case sql.Subquery() | sql.Values():
+            query = translator.query(
+                node if isinstance(node, sql.Values) else node.this, block.names, block.capture
+            )
+            part = _read(block, query, alias, names, node)
+            return _joined(block, part, node.args.get("joins") or [], [])
+        case sql.Lateral():
+            block.places.refuse("LATERAL", node)
+        case sql.Unnest():
+            block.places.refuse("UNNEST", node)
+    block.places.refuse(f"{type(node).__name__.upper()} in FROM", node)
+
+
+def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str], node: Expression) -> Part:
+    """The columns of a table or a query, under the name of a table."""
+    translator = block.translator
+    if isinstance(found, Query):
+        if names:
+            found = translator.renamed(found, names, node)
+        query = translator.unified(found)
+        if query.is_set or len(query.branches) != 1 or not query.branches[0].body.is_plain:
+            found = translator.stored(query, alias or "query", block.capture)
+        else:
+            branch = query.branches[0]
+            items, entries = list(branch.body.items), []
+            for name, value in zip(query.names, branch.values, strict=True):
+                if variables_in(value.text) != [value.text]:
+                    made = block.output.variable(value.type, value.nullable)
+                    items.append(Let(made.text, value.text))
+                    value = made
+                entries.append(Entry(alias, name, value))
+            return Part(items, entries)
+    body = Body()
+    values = translator.opened(found, body)
+    shown = [*names, *found.names[len(names) :]]
+    return Part(body.items, [Entry(alias, n, v) for n, v in zip(shown, values, strict=True)])
+
+
+def _join(
+    block: Block, left: Part, right: Part, join: sql.Join, joins: Sequence[sql.Join], later: list[Expression]
+) -> Part:
+    side, kind, method = (str(join.args.get(key) or "").upper() for key in ("side", "kind", "method"))
+    if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
+        block.places.refuse(f"a join of the kind {method or kind}", join)
+    shared = [each.name.lower() for each in join.args.get("using") or ()]
+    if method == "NATURAL":
+        there = [e.name for e in right.entries]
+        shared = [e.name for e in left.entries if not e.hidden and e.name in there]
+    on = join.args.get("on")
+    entries = [*left.entries, *right.entries]
+    before, block.scope.entries = block.scope.entries, entries
+    try:
+        guards = _shared_equal(block, left, right, shared, join)
+        for each in (
+            [] if on is None else list(on.unnest().flatten()) if isinstance(on.unnest(), sql.And) else [on]
+        ):
+            if each.find(sql.Query) is not None:
+                if (
+                    side
+                    or kind in ("SEMI", "ANTI")
+                    or any(j.args.get("side") in ("RIGHT", "FULL") for j in joins)
+                ):
+                    block.places.refuse("a subquery in the condition of an outer join", each)
+                later.append(each)
+            else:
+                guards += _condition(block, each)
+    finally:
+        block.scope.entries = before
+    if kind in ("SEMI", "ANTI"):
+        return _semi(block, left, right, guards, kind == "ANTI")
+    if not side:
+        hidden = [replace(e, hidden=True) if e.name in shared else e for e in right.entries]
+        return Part([*left.items, *right.items, *guards], [*left.entries, *hidden])
+    return _outer(block, left, right, guards, side, shared)
+
+
+def _condition(block: Block, node: Expression) -> list[Item]:
+    """The clauses of a condition without subqueries."""
+    body, block.body = block.body, Body()
+    try:
+        block.condition(node)
+        return block.body.items
+    finally:
+        block.body = body
+
+
+def _shared_equal(
+    block: Block, left: Part, right: Part, shared: Sequence[str], join: Expression
+) -> list[Item]:
+    """The clauses of USING."""
+    guards: list[Item] = []
+    for name in shared:
+        a = [e for e in left.entries if e.name == name and not e.hidden]
+        b = [e for e in right.entries if e.name == name and not e.hidden]
+        if len(a) != 1 or len(b) != 1:
+            block.places.wrong(f"`{name}` is not one column of each side of the join", join)
+        equal = block.scalars.compared("==", a[0].value, b[0].value, join)
+        if a[0].value.nullable or b[0].value.nullable:
+            guards.append(Guard(is_true(equal)))
+        else:
+            guards.append(Guard(equal.text))
+    return guards
+
+
+def _used(block: Block, entries: Sequence[Entry]) -> list[Entry]:
+    used = block.translator.used
+    return [e for e in entries if used is None or e.name in used]
+
+
+def _matched(block: Block, part: Part, other: Part, guards: Sequence[Item]) -> tuple[list[Value], Term]:
+    """The term that leaves out the rows of a side with a match, and the variables that it is about."""
+    read = {name for each in guards for name in _variables(each)}
+    bound = Body(list(part.items)).bound
+    about = [block.output.types[name] for name in sorted(read & bound)]
+    body = block.translator.start(block.capture)
+    domain = body.domain
+    about = [v for v in about if v not in domain]
+    body.add(*part.items, *other.items, *guards)
+    found = block.output.made("Matched", [*domain, *about], body, is_set=True)
+    return about, block.output.term(found, [*domain, *about], negated=True)
+
+
+def _variables(item: Item) -> list[str]:
+    match item:
+        case Guard(text) | Let(_, text):
+            return variables_in(text)
+    return []
+
+
+def _semi(block: Block, left: Part, right: Part, guards: Sequence[Item], anti: bool) -> Part:
+    _, term = _matched(block, left, right, guards)
+    return Part([*left.items, replace(term, negated=anti)], left.entries)
+
+
+def _stored(block: Block, part: Part) -> Part:
+    """The part as one term, so that rules that read it do not repeat it."""
+    if len(part.items) <= 1:
+        return part
+    body = block.translator.start(block.capture)
+    body.add(*part.items)
+    entries = _used(block, part.entries)
+    values = list(dict.fromkeys([*body.domain, *(e.value for e in entries)]))
+    relation = block.output.made("Side", values, body, is_set=False)
+    return Part([block.output.term(relation, values)], entries)
+
+
+def _outer(
+    block: Block, left: Part, right: Part, guards: Sequence[Item], side: str, shared: Sequence[str]
+) -> Part:
+    """LEFT, RIGHT and FULL JOIN. A column of USING is that of the side that is kept, or of either."""
+    left, right = _stored(block, left), _stored(block, right)
+    left_entries, right_entries = _used(block, left.entries), _used(block, right.entries)
+    left_null, right_null = side in ("RIGHT", "FULL"), side in ("LEFT", "FULL")
+    merged = {
+        name: i for i, e in enumerate(left_entries) for name in shared if e.name == name and not e.hidden
+    }
+    domain = () if block.capture is None else block.capture.domain
+
+    def row(with_left: bool, with_right: bool) -> list[Value]:
+        made = []
+        for e in left_entries:
+            here = e.value if with_left else null(e.value.type)
+            made.append(here.optional() if left_null else here)
+        for e in right_entries:
+            here = e.value if with_right else null(e.value.type)
+            made.append(here.optional() if right_null else here)
+        for name, place in merged.items():
+            other = next(e for e in right_entries if e.name == name)
+            if side == "RIGHT" or (side == "FULL" and not with_left):
+                same = _as(other.value, left_entries[place].value)
+                made[place] = same.optional() if left_null else same
+        return made
+
+    first = row(True, True)
+    relation = block.output.relation("Joined", [*domain, *first], is_set=False)
+
+    def rule(values: Sequence[Value], *items: Item) -> None:
+        body = block.translator.start(block.capture)
+        body.add(*items)
+        block.output.rule(relation, [v.text for v in (*domain, *values)] or ["true"], body)
+
+    rule(first, *left.items, *right.items, *guards)
+    if right_null:
+        rule(row(True, False), *left.items, _matched(block, left, right, guards)[1])
+    if left_null:
+        rule(row(False, True), *right.items, _matched(block, right, left, guards)[1])
+    values = [block.output.variable(v.type, v.nullable) for v in first]
+    entries = [
+        replace(e, value=v, hidden=e.hidden or (i >= len(left_entries) and e.name in shared))
+        for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=True))
+    ]
+    return Part([block.output.term(relation, [*domain, *values])], entries)
+
+
+def _as(value: Value, like: Value) -> Value:
+    """The value with the type of another, to which it was found comparable."""
+    return convert(value, like.type) or value

@@ -1,0 +1,55 @@
+"""Places in a text of SQL, and the errors that point at them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NoReturn
+
+from ..errors import sql as errors
+from ..errors.diagnostics import Diagnostic
+from ..errors.source import Source, Span
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+class SqlError(Exception):
+    """An error in one statement: `diagnostic` says which."""
+
+    def __init__(self, diagnostic: Diagnostic) -> None:
+        super().__init__(str(diagnostic))
+        self.diagnostic = diagnostic
+
+
+class Places:
+    """The places of the nodes of one text."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+    def between(self, start: int, end: int) -> Span:
+        """The span from one offset up to another."""
+        text = self.source.text
+        line, column = text.count("\n", 0, start) + 1, start - text.rfind("\n", 0, start)
+        end_line, end_column = text.count("\n", 0, end) + 1, end - text.rfind("\n", 0, end)
+        return Span(self.source, line, column, end_line, end_column)
+
+    def of(self, node: Expression | None) -> Span | None:
+        """The span of a node: from the first token that the parser notes in it to the last."""
+        if node is None:
+            return None
+        marks = [each.meta for each in node.walk() if "start" in each.meta]
+        if not marks:
+            return self.of(node.parent)
+        return self.between(min(m["start"] for m in marks), max(m["end"] for m in marks) + 1)
+
+    def refuse(self, what: str, node: Expression | None, why: str = "") -> NoReturn:
+        """Raises the error for a construct that is not supported."""
+        raise SqlError(errors.NotSupported(what=what, why=why, span=self.of(node)))
+
+    def wrong(self, what: str, node: Expression | None) -> NoReturn:
+        """Raises the error for a construct that means nothing here."""
+        raise SqlError(errors.WrongSql(what=what, span=self.of(node)))
+
+    def mistyped(self, what: str, types: str, node: Expression | None) -> NoReturn:
+        """Raises the error for an operation on wrong types."""
+        raise SqlError(errors.WrongTypes(what=what, types=types, span=self.of(node)))

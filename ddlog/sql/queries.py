@@ -1,0 +1,247 @@
+"""Queries as branches: bodies of rules and the values that each gives; their union is the answer.
+
+A query becomes relations only where it has to: below a join that is not inner, a DISTINCT, a LIMIT, a set
+operation or a correlated subquery. Other queries become part of the rule around them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from ..errors import sql as errors
+from ..errors.nearest import nearest
+from . import conversions as c
+from .places import Places, SqlError
+from .rules import Body, Let, Output, Relation, Term
+from .scopes import Capture, Entry
+from .types import INTEGER, Value, common
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Branch:
+    """A body, and a value for each column."""
+
+    body: Body
+    values: tuple[Value, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The columns' names and the branches. `is_set`: equal rows are one; `single`: there is one row, for each
+    value of the domain."""
+
+    names: tuple[str, ...]
+    branches: tuple[Branch, ...]
+    is_set: bool = False
+    single: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A table, a view, or a query with a name, that is a relation: after the columns of its domain,
+    `names`."""
+
+    relation: Relation
+    names: tuple[str, ...]
+    domain: tuple[Value, ...] = ()
+
+
+@dataclass
+class Names:
+    """What a query can read: the tables and views, and the queries of WITH around it."""
+
+    tables: Mapping[str, Source]
+    queries: Mapping[str, Source | Query] = field(default_factory=dict)
+
+    def find(self, name: str) -> Source | Query | None:
+        """What a name stands for."""
+        return self.queries.get(name) or self.tables.get(name)
+
+    def plus(self, name: str, query: Source | Query) -> Names:
+        """The names with one more."""
+        return Names(self.tables, {**self.queries, name: query})
+
+
+class Translator:
+    """Translates the queries of one statement. `used` are the names of columns that the statement mentions;
+    None: all."""
+
+    def __init__(self, places: Places, output: Output, used: frozenset[str] | None) -> None:
+        self.places, self.output, self.used = places, output, used
+
+    def query(self, node: Expression, names: Names, capture: Capture | None = None) -> Query:
+        """The branches of a query. Raises SqlError."""
+        with_ = node.args.get("with_")
+        if with_ is not None:
+            names = self._with(with_, node, names, capture)
+        match node:
+            case sql.Select():
+                from .selects import Block
+
+                return Block(self, node, names, capture).query()
+            case sql.SetOperation():
+                from .setoperations import combined
+
+                return self.limited(combined(self, node, names, capture), node)
+            case sql.Subquery() | sql.Paren():
+                return self.limited(self.query(node.this, names, capture), node)
+            case sql.Values():
+                return self.values(node, names, capture)
+            case sql.Table():
+                return self.query(sql.select("*").from_(node.copy()), names, capture)
+        self.places.refuse(f"the query {node.sql(dialect='duckdb')[:60]}", node)
+
+    def _with(self, with_: Expression, node: Expression, names: Names, capture: Capture | None) -> Names:
+        for each in with_.expressions:
+            name = each.alias.lower()
+            columns = tuple(i.name.lower() for i in each.args["alias"].args.get("columns") or ())
+            reads = {t.name.lower() for t in each.this.find_all(sql.Table) if not t.db}
+            if with_.args.get("recursive") and name in reads:
+                from .recursion import recursive
+
+                names = names.plus(name, recursive(self, each, name, columns, names, capture))
+                continue
+            found = self.query(each.this, names, capture)
+            if columns:
+                found = self.renamed(found, columns, each)
+            uses = [t for t in node.find_all(sql.Table) if t.name.lower() == name and not t.db]
+            kept: Source | Query = found
+            if (
+                len(uses) > 1
+                or found.is_set
+                or len(found.branches) != 1
+                or not found.branches[0].body.is_plain
+            ):
+                kept = self.stored(found, name, capture)
+            names = names.plus(name, kept)
+        return names
+
+    def renamed(self, query: Query, columns: Sequence[str], node: Expression) -> Query:
+        """The query with other names for its columns."""
+        if len(columns) > len(query.names):
+            self.places.wrong(f"there are {len(columns)} names for {len(query.names)} columns", node)
+        return replace(query, names=(*columns, *query.names[len(columns) :]))
+
+    def start(self, capture: Capture | None) -> Body:
+        """The body of a query that begins: the term of its domain."""
+        if capture is None:
+            return Body()
+        term = capture.term
+        return Body([] if term is None else [term], capture.domain)
+
+    def unified(self, query: Query, node: Expression | None = None) -> Query:
+        """The query with branches of the same types. Raises SqlError."""
+        if len(query.branches) == 1 and all(v.type.kind != "null" for v in query.branches[0].values):
+            return query
+        branches = [list(each.values) for each in query.branches]
+        for i, name in enumerate(query.names):
+            column = [values[i] for values in branches]
+            type = common(v.type for v in column)
+            if type is None:
+                types = " and ".join(dict.fromkeys(str(v.type) for v in column))
+                self.places.mistyped(f"the column `{name}` of a union", types, node)
+            type = INTEGER if type.kind == "null" else type
+            nullable = any(v.nullable for v in column)
+            for values in branches:
+                made = c.convert(values[i], type)
+                if made is None:
+                    self.places.mistyped(f"the column `{name}` of a union", str(type), node)
+                values[i] = made.optional() if nullable else made
+        made_branches = tuple(
+            Branch(each.body, tuple(values)) for each, values in zip(query.branches, branches, strict=True)
+        )
+        return replace(query, branches=made_branches)
+
+    def stored(self, query: Query, hint: str, capture: Capture | None) -> Source:
+        """The query as a relation."""
+        query = self.unified(query)
+        first = query.branches[0]
+        domain = first.body.domain
+        relation = self.output.relation(_hint(hint), [*domain, *first.values], is_set=query.is_set)
+        for branch in query.branches:
+            args = [v.text for v in (*domain, *branch.values)]
+            self.output.rule(relation, args or ["true"], branch.body)
+        return Source(relation, query.names, domain)
+
+    def bag(self, query: Query, capture: Capture | None) -> Query:
+        """The query as branches whose union is a bag: a set is stored first."""
+        return self.read(self.stored(query, "distinct", capture), capture) if query.is_set else query
+
+    def read(self, source: Source, capture: Capture | None) -> Query:
+        """All columns of a source."""
+        body = self.start(capture)
+        values = self.opened(source, body)
+        return Query(source.names, (Branch(body, tuple(values)),))
+
+    def opened(self, source: Source, body: Body) -> list[Value]:
+        """Adds a term for a source; returns the values of its columns."""
+        columns = source.relation.columns[len(source.domain) :] if source.names else ()
+        variables, values, lets = list[str](), list[Value](), list[Let]()
+        for column in columns:
+            value = self.output.variable(column.type, column.nullable)
+            values.append(value)
+            if column.wrapped and column.nullable and column.type.wrapper:
+                raw = self.output.variable(column.type, True)
+                variables.append(raw.text)
+                inner = f"{column.type.wrapper}{{var x}}"
+                text = f"match ({raw.text}) {{Some{{{inner}}} -> Some{{x}}, None -> None}}"
+                lets.append(Let(value.text, f"({text}: {value.plain})"))
+            else:
+                variables.append(value.text)
+        domain = tuple(v.text for v in source.domain)
+        body.add(Term(source.relation, (*domain, *variables) or ("true",)), *lets)
+        return values
+
+    def values(self, node: sql.Values, names: Names, capture: Capture | None) -> Query:
+        """VALUES."""
+        from .selects import Block
+
+        branches = []
+        for row in node.expressions:
+            block = Block(self, sql.select("1"), names, capture)
+            cells = row.expressions if isinstance(row, sql.Tuple) else [row]
+            values = tuple(block.scalars.value(each) for each in cells)
+            branches.append(Branch(block.body, values))
+        if len({len(each.values) for each in branches}) != 1:
+            self.places.wrong("the rows of VALUES differ in length", node)
+        columns = tuple(f"col{i}" for i in range(len(branches[0].values)))
+        return self.unified(Query(columns, tuple(branches)), node)
+
+    def limited(self, query: Query, node: Expression, keys: Sequence[Value] | None = None) -> Query:
+        """The query with the ORDER BY and LIMIT of a set operation or a subquery."""
+        if node.args.get("limit") is None and node.args.get("offset") is None:
+            return query
+        from .selects import Block
+        from .topk import top
+
+        source = self.stored(query, "all", None)
+        block = Block(self, sql.select("*"), Names({}), None)
+        block.body = Body(domain=query.branches[0].body.domain)
+        values = self.opened(source, block.body)
+        block.scope.entries = [Entry("", n, v) for n, v in zip(source.names, values, strict=True)]
+        return top(block, node, query.names, values)
+
+    def source(self, node: sql.Table, names: Names) -> Source | Query:
+        """What a table's name stands for. Raises SqlError."""
+        name = node.name.lower()
+        qualified = f"{node.db.lower()}.{name}" if node.db else name
+        found = names.find(qualified)
+        if found is None:
+            near = nearest(qualified, [*names.tables, *names.queries])
+            raise SqlError(
+                errors.UnknownInSql(what="table", name=qualified, near=near, span=self.places.of(node))
+            )
+        return found
+
+
+def _hint(name: str) -> str:
+    """A name that a relation's can begin with."""
+    kept = "".join(each for each in name if each.isascii() and (each.isalnum() or each == "_")) or "query"
+    return kept[0].upper() + kept[1:] if kept[0].isalpha() else f"Q{kept}"

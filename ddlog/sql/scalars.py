@@ -1,0 +1,373 @@
+"""Expressions of SQL as expressions of the language, three-valued."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Protocol
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .places import Places
+from .scopes import Scope
+from .types import BOOLEAN, DATE, INTEGER, INTERVAL, TIMESTAMP, VARCHAR, SqlType, Value, common, decimal, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+COMPARISONS: dict[type[Expression], str] = {
+    sql.EQ: "==",
+    sql.NEQ: "!=",
+    sql.LT: "<",
+    sql.LTE: "<=",
+    sql.GT: ">",
+    sql.GTE: ">=",
+}
+_UNITS = {
+    "YEAR": (12, 0, 0),
+    "QUARTER": (3, 0, 0),
+    "MONTH": (1, 0, 0),
+    "WEEK": (0, 7, 0),
+    "DAY": (0, 1, 0),
+    "HOUR": (0, 0, 3_600_000_000),
+    "MINUTE": (0, 0, 60_000_000),
+    "SECOND": (0, 0, 1_000_000),
+    "MILLISECOND": (0, 0, 1_000),
+    "MICROSECOND": (0, 0, 1),
+}
+
+
+class Queries(Protocol):
+    """What expressions ask of the query that they are in."""
+
+    places: Places
+    scope: Scope
+
+    def exists(self, query: Expression) -> Value:
+        """Whether a subquery has a row."""
+
+    def scalar(self, query: Expression) -> Value:
+        """The only value of a subquery; NULL where it has no row."""
+
+    def quantified(self, op: str, left: Sequence[Value], query: Expression) -> Value:
+        """Whether some row of a subquery is as the comparison says."""
+
+
+class Scalars:
+    """Translates the expressions of one query."""
+
+    def __init__(self, queries: Queries) -> None:
+        self.queries, self.places = queries, queries.places
+
+    def value(self, node: Expression) -> Value:
+        """The value of an expression. Raises SqlError."""
+        from .functions import FUNCTIONS
+
+        known = self.queries.scope.known.get(node)
+        if known is not None:
+            return known
+        try:
+            match node:
+                case sql.Paren() | sql.Alias():
+                    return self.value(node.this)
+                case sql.Column():
+                    return self.column(node)
+                case sql.Literal(is_string=True):
+                    return c.string(node.this)
+                case sql.Literal():
+                    return c.number(node.this)
+                case sql.Boolean():
+                    return c.boolean(node.this)
+                case sql.Null():
+                    return null(SqlType("null"))
+                case sql.And() | sql.Or():
+                    return self.connected(node)
+                case sql.Not():
+                    return c.strict([self.boolean(node.this)], lambda x: f"(not ({x}))", BOOLEAN)
+                case sql.EQ() | sql.NEQ() | sql.LT() | sql.LTE() | sql.GT() | sql.GTE():
+                    return self.comparison(node)
+                case sql.Case():
+                    return self.case(node)
+                case sql.Cast() | sql.TryCast():
+                    return self.cast(node)
+                case sql.In():
+                    return self.within(node)
+                case sql.Exists():
+                    return self.queries.exists(node.this)
+                case sql.Subquery() | sql.Select() | sql.SetOperation():
+                    return self.queries.scalar(node)
+                case sql.Interval():
+                    return self.interval(node)
+            translate = FUNCTIONS.get(type(node))
+            if translate is not None:
+                return translate(self, node)
+        except c.BadLiteral as error:
+            self.places.wrong(str(error), node)
+        self.places.refuse(described(node), node)
+
+    def column(self, node: sql.Column) -> Value:
+        """A column, or the column of the select list that a later clause names."""
+        scope, name = self.queries.scope, node.name.lower()
+        if not node.table and name in scope.aliases and not scope.own("", name):
+            return self.value(scope.aliases[name])
+        return scope.column(node, self.places)
+
+    def boolean(self, node: Expression) -> Value:
+        """A condition."""
+        value = self.value(node)
+        if value.type.kind == "null":
+            return null(BOOLEAN)
+        if value.type != BOOLEAN:
+            self.places.mistyped("a condition", str(value.type), node)
+        return value
+
+    def true(self, node: Expression) -> str:
+        """The text of whether a condition is true, neither false nor unknown."""
+        return is_true(self.boolean(node))
+
+    def number(self, node: Expression) -> Value:
+        """A number."""
+        value = self.value(node)
+        if isinstance(value.constant, str):
+            value = c.read_literal(value.constant, decimal(2) if "." in value.constant else INTEGER)
+        if not value.type.is_number and value.type.kind != "null":
+            self.places.mistyped(described(node.parent), str(value.type), node)
+        return value
+
+    def text(self, node: Expression) -> Value:
+        """A string."""
+        value = self.value(node)
+        if value.type.kind == "null":
+            return null(VARCHAR)
+        if value.type != VARCHAR:
+            self.places.mistyped(described(node.parent), str(value.type), node)
+        return value
+
+    def connected(self, node: Expression) -> Value:
+        """AND and OR."""
+        name = "and" if isinstance(node, sql.And) else "or"
+        parts = [self.boolean(each) for each in node.flatten()]
+        found = parts[0]
+        for part in parts[1:]:
+            if found.nullable or part.nullable:
+                text = f"sql::{name}3({found.optional().text}, {part.optional().text})"
+                found = Value(text, BOOLEAN, True)
+            else:
+                found = Value(f"({found.text} {name} {part.text})", BOOLEAN)
+        return found
+
+    def comparison(self, node: Expression) -> Value:
+        """A comparison, of values or with those of a subquery."""
+        left, right, op = node.this, node.expression, COMPARISONS[type(node)]
+        if isinstance(right, sql.Any | sql.All):
+            return self.any_or_all(left, op, right)
+        if isinstance(left, sql.Tuple) and isinstance(right, sql.Tuple):
+            return self.tuples(node, left, right)
+        return self.compared(op, self.value(left), self.value(right), node)
+
+    def any_or_all(self, left: Expression, op: str, right: Expression) -> Value:
+        """`x > ANY (…)`, `x > ALL (…)`: the latter where there is none for which it is not so."""
+        query = right.this
+        if not isinstance(query.unnest(), sql.Query):
+            self.places.refuse("ANY and ALL of an array", right)
+        values = (
+            [self.value(each) for each in left.expressions]
+            if isinstance(left, sql.Tuple)
+            else [self.value(left)]
+        )
+        if isinstance(right, sql.Any):
+            return self.queries.quantified(op, values, query)
+        opposite = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}[op]
+        found = self.queries.quantified(opposite, values, query)
+        return c.strict([found], lambda x: f"(not ({x}))", BOOLEAN)
+
+    def tuples(self, node: Expression, left: Expression, right: Expression) -> Value:
+        """Equality of row values."""
+        if not isinstance(node, sql.EQ | sql.NEQ) or len(left.expressions) != len(right.expressions):
+            self.places.refuse("this comparison of rows", node)
+        pairs = zip(left.expressions, right.expressions, strict=True)
+        equal = self.all_equal([(self.value(a), self.value(b)) for a, b in pairs], node)
+        return equal if isinstance(node, sql.EQ) else c.strict([equal], lambda x: f"(not ({x}))", BOOLEAN)
+
+    def all_equal(self, pairs: Sequence[tuple[Value, Value]], node: Expression) -> Value:
+        """Whether all pairs are of equal values."""
+        found: Value | None = None
+        for a, b in pairs:
+            equal = self.compared("==", a, b, node)
+            found = equal if found is None else conjoined(found, equal)
+        assert found is not None
+        return found
+
+    def compared(self, op: str, left: Value, right: Value, node: Expression) -> Value:
+        """A comparison of two values."""
+        a, b = self.alike([left, right], node, "a comparison")
+        return c.strict([a, b], lambda x, y: f"({x} {op} {y})", BOOLEAN)
+
+    def alike(self, values: Sequence[Value], node: Expression, what: str) -> list[Value]:
+        """The values, all brought to one type. Raises SqlError."""
+        types = [v.type for v in values if not (isinstance(v.constant, str) and v.type == VARCHAR)]
+        found = common(types or [VARCHAR])
+        if found is not None and found.kind == "null" and len(types) < len(values):
+            found = VARCHAR
+        brought = [] if found is None else [c.convert(v, found) for v in values]
+        if found is None or None in brought:
+            names = " and ".join(dict.fromkeys(str(v.type) for v in values))
+            self.places.mistyped(what, names, node)
+        return [each for each in brought if each is not None]
+
+    def chosen(self, values: Sequence[Value], node: Expression, what: str) -> list[Value]:
+        """As `alike`; and all Options if one of them is."""
+        found = self.alike(values, node, what)
+        return [v.optional() for v in found] if any(v.nullable for v in found) else found
+
+    def case(self, node: sql.Case) -> Value:
+        """CASE, of both kinds."""
+        tests = []
+        for each in node.args["ifs"]:
+            if node.this is None:
+                tests.append(self.true(each.this))
+            else:
+                tests.append(is_true(self.compared("==", self.value(node.this), self.value(each.this), each)))
+        default = node.args.get("default")
+        results = [self.value(each.args["true"]) for each in node.args["ifs"]]
+        results.append(null(SqlType("null")) if default is None else self.value(default))
+        return self.choice(tests, results, node)
+
+    def choice(self, tests: Sequence[str], results: Sequence[Value], node: Expression) -> Value:
+        """The result of the first test that holds, or else the last one."""
+        results = self.chosen(results, node, "CASE")
+        text = results[-1].text
+        for test, result in reversed(list(zip(tests, results, strict=False))):
+            text = f"(if ({test}) {{{result.text}}} else {{{text}}})"
+        return Value(text, results[0].type, results[0].nullable)
+
+    def cast(self, node: Expression) -> Value:
+        """CAST and TRY_CAST."""
+        type, value = self.type_of(node.args["to"]), self.value(node.this)
+        made = c.cast(value, type, may_fail=isinstance(node, sql.TryCast))
+        if made is None:
+            self.places.mistyped(f"CAST to {type}", str(value.type), node)
+        return made
+
+    def type_of(self, node: sql.DataType) -> SqlType:
+        """A type by its name. Raises SqlError."""
+        return type_of(node, self.places)
+
+    def within(self, node: sql.In) -> Value:
+        """IN a list or a subquery."""
+        if node.args.get("unnest") or node.args.get("field"):
+            self.places.refuse("IN of this form", node)
+        left, query = node.this, node.args.get("query")
+        if query is not None:
+            parts = left.expressions if isinstance(left, sql.Tuple) else [left]
+            return self.queries.quantified("==", [self.value(each) for each in parts], query)
+        if isinstance(left, sql.Tuple):
+            found = [self.tuples(sql.EQ(this=left, expression=e), left, e) for e in node.expressions]
+        else:
+            value = self.value(left)
+            found = [self.compared("==", value, self.value(each), node) for each in node.expressions]
+        result = found[0]
+        for each in found[1:]:
+            if result.nullable or each.nullable:
+                result = Value(f"sql::or3({result.optional().text}, {each.optional().text})", BOOLEAN, True)
+            else:
+                result = Value(f"({result.text} or {each.text})", BOOLEAN)
+        return result
+
+    def interval(self, node: sql.Interval, sign: int = 1) -> Value:
+        """A literal of an interval: its months, days and microseconds."""
+        unit, amount = node.args.get("unit"), node.this
+        if not isinstance(amount, sql.Literal) or unit is None:
+            self.places.refuse("an interval that is not a literal of one unit", node)
+        name = unit.name.upper().removesuffix("S")
+        try:
+            number = int(amount.this)
+        except ValueError:
+            self.places.wrong(f"`{amount.this}` is no whole number", node)
+        if name not in _UNITS:
+            self.places.refuse(f"the unit {name} of an interval", node)
+        months, days, micros = (sign * number * each for each in _UNITS[name])
+        text = f"sql::Interval{{{c.integer(months).text}, {c.integer(days).text}, {c.integer(micros).text}}}"
+        return Value(text, INTERVAL, False, (months, days, micros))
+
+    def moved(self, moment: Value, interval: tuple[int, int, int], node: Expression) -> Value:
+        """A date or a timestamp plus an interval, a timestamp."""
+        if moment.type not in (DATE, TIMESTAMP):
+            self.places.mistyped("adding an interval", str(moment.type), node)
+        months, days, micros = interval
+        day = 86_400_000_000
+        if moment.type == DATE and isinstance(moment.constant, int):
+            from ..stdlib.sql import add_months
+
+            whole = (add_months(moment.constant, months) + days) * day + micros
+            return c.integer(whole, TIMESTAMP)
+        if moment.type == DATE:
+            return c.strict(
+                [moment],
+                lambda x: (
+                    f"((sql::add_months({x}, {c.integer(months).text}) + {c.integer(days).text}) * {day}"
+                    f" + {c.integer(micros).text})"
+                ),
+                TIMESTAMP,
+            )
+        shift = c.integer(days * day + micros).text
+        if months == 0:
+            return c.strict([moment], lambda x: f"({x} + {shift})", TIMESTAMP)
+        form = "(sql::add_months(sql::floor_div({x}, {d}), {m}) * {d} + sql::floor_mod({x}, {d}) + {s})"
+        text = form.replace("{d}", str(day)).replace("{m}", c.integer(months).text).replace("{s}", shift)
+        return c.strict([moment], lambda x: text.replace("{x}", x), TIMESTAMP)
+
+
+def is_true(value: Value) -> str:
+    """The text of whether a condition is true."""
+    return f"({value.text} == Some{{true}})" if value.nullable else value.text
+
+
+def conjoined(a: Value, b: Value) -> Value:
+    """AND of two conditions."""
+    if a.nullable or b.nullable:
+        return Value(f"sql::and3({a.optional().text}, {b.optional().text})", BOOLEAN, True)
+    return Value(f"({a.text} and {b.text})", BOOLEAN)
+
+
+def described(node: Expression | None) -> str:
+    """The name of a construct, for messages."""
+    if node is None:
+        return "this"
+    if isinstance(node, sql.Anonymous):
+        return f"the function {node.name.upper()}"
+    if isinstance(node, sql.Func) and not isinstance(node, sql.Binary):
+        return f"the function {node.sql_name()}"
+    return f"the expression {node.sql(dialect='duckdb')[:60]}"
+
+
+_TYPES: dict[str, SqlType] = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INT128", "UTINYINT", "USMALLINT"), INTEGER),
+    **dict.fromkeys(("UINT", "UBIGINT", "MEDIUMINT", "UINT128"), INTEGER),
+    **dict.fromkeys(("CHAR", "VARCHAR", "TEXT", "NCHAR", "NVARCHAR", "BPCHAR"), VARCHAR),
+    **dict.fromkeys(("FLOAT", "DOUBLE"), SqlType("double")),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME"), TIMESTAMP),
+    "BOOLEAN": BOOLEAN,
+    "DATE": DATE,
+    "TIME": SqlType("time"),
+    "INTERVAL": INTERVAL,
+}
+
+
+def type_of(node: sql.DataType, places: Places) -> SqlType:
+    """A type by its name. Raises SqlError."""
+    name = node.this.value if isinstance(node, sql.DataType) else ""
+    sizes = [int(each.this.this) for each in node.expressions if isinstance(each, sql.DataTypeParam)]
+    if name == "DECIMAL":
+        scale = sizes[1] if len(sizes) > 1 else 0 if sizes else 3
+        if scale > 38 or (sizes and sizes[0] < scale):
+            places.wrong("a DECIMAL has at most 38 places, and not more than digits", node)
+        return decimal(scale)
+    found = _TYPES.get(name)
+    if found is None:
+        places.refuse(f"the type {node.sql(dialect='duckdb')}", node)
+    return replace(found)
+
+
+Translate = Callable[[Scalars, "Expression"], Value]

@@ -1,0 +1,125 @@
+"""Names in a query: the columns of its tables, and those of the queries around it.
+
+A column of an outer query that a subquery reads is *captured*: the subquery is computed for each of the
+values that the outer query has of it, its domain, and joined to the outer query by them (Neumann and Kemper,
+"Unnesting Arbitrary Queries").
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ..errors import sql as errors
+from ..errors.nearest import nearest
+from .places import Places, SqlError
+from .rules import Output, Relation, Term
+from .types import Value
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Column
+    from sqlglot.expressions import Expr as Expression
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A column in scope: the table's name, its own, and its value. `hidden` from `*`: the second of the two
+    columns of a NATURAL or USING join."""
+
+    table: str
+    name: str
+    value: Value
+    hidden: bool = False
+
+
+@dataclass
+class Capture:
+    """The columns of outer queries that a subquery reads: their entries there, and the variables here. The
+    relation of the domain is there once they are known."""
+
+    outer: Scope
+    output: Output
+    values: dict[tuple[str, str], tuple[Value, Value]] = field(default_factory=dict)
+    relation: Relation | None = None
+
+    def value(self, table: str, name: str, outer: Value) -> Value:
+        """The variable of a captured column."""
+        key = table, name
+        if key not in self.values:
+            self.values[key] = outer, self.output.variable(outer.type, outer.nullable)
+        return self.values[key][1]
+
+    @property
+    def domain(self) -> tuple[Value, ...]:
+        """The variables, in order."""
+        return tuple(inner for _, inner in self.values.values())
+
+    @property
+    def term(self) -> Term | None:
+        """The term of the domain; None while it is not known, and where nothing is captured."""
+        if self.relation is None or not self.values:
+            return None
+        return self.output.term(self.relation, self.domain)
+
+
+@dataclass
+class Scope:
+    """The columns that expressions of one query see, and the expressions that are computed already: keys and
+    aggregates of groups."""
+
+    capture: Capture | None = None
+    entries: list[Entry] = field(default_factory=list)
+    known: dict[Expression, Value] = field(default_factory=dict)
+    grouped: bool = False
+    aliases: dict[str, Expression] = field(default_factory=dict)
+
+    def own(self, table: str, name: str) -> list[Entry]:
+        """The columns of this query with a name; `table` empty: of any table."""
+        found = [e for e in self.entries if e.name == name and (not table or e.table == table)]
+        return found if table else [e for e in found if not e.hidden] or found
+
+    def find(self, table: str, name: str, places: Places, node: Expression) -> Value | None:
+        """The value of a column, here or in a query around. Raises SqlError."""
+        found = self.own(table, name)
+        if len(found) > 1:
+            tables = sorted({e.table for e in found})
+            raise SqlError(
+                errors.Ambiguous(
+                    name=name, tables=" and ".join(tables), first=tables[0], span=places.of(node)
+                )
+            )
+        if found:
+            return found[0].value
+        if self.capture is None:
+            return None
+        outer = self.capture.outer.find(table, name, places, node)
+        return None if outer is None else self.capture.value(table, name, outer)
+
+    def column(self, node: Column, places: Places) -> Value:
+        """The value of a column. Raises SqlError."""
+        table, name = node.table.lower(), node.name.lower()
+        found = self.find(table, name, places, node)
+        if found is not None:
+            return found
+        known = sorted(set(self._visible(table)))
+        what = "column" if known or not table else "table"
+        if what == "table":
+            table_names = sorted({e.table for e in self.entries})
+            raise SqlError(
+                errors.UnknownInSql(
+                    what="table", name=table, near=nearest(table, table_names), span=places.of(node)
+                )
+            )
+        if self.grouped:
+            places.wrong(f"column `{name}` is neither a key of GROUP BY nor inside an aggregate", node)
+        raise SqlError(
+            errors.UnknownInSql(what=what, name=name, near=nearest(name, known), span=places.of(node))
+        )
+
+    def _visible(self, table: str) -> Iterator[str]:
+        for entry in self.entries:
+            if not table or entry.table == table:
+                yield entry.name
+        if self.capture is not None:
+            yield from self.capture.outer._visible(table)

@@ -1,0 +1,231 @@
+"""SELECT: its tables, conditions, groups and columns."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from .joins import Part, from_clause
+from .queries import Branch, Names, Query, Translator
+from .rules import Body, Guard, Let, Relation, Term, variables_in
+from .scalars import Scalars, is_true
+from .scopes import Capture, Entry, Scope
+from .subqueries import Subqueries
+from .types import BOOLEAN, Value
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+_REFUSED = {
+    "sample": "TABLESAMPLE",
+    "distribute": "DISTRIBUTE BY",
+    "sort": "SORT BY",
+    "cluster": "CLUSTER BY",
+    "laterals": "LATERAL VIEW",
+    "match": "MATCH_RECOGNIZE",
+    "into": "SELECT INTO",
+    "locks": "FOR UPDATE",
+    "connect": "CONNECT BY",
+    "pivots": "PIVOT",
+    "prewhere": "PREWHERE",
+    "settings": "SETTINGS",
+    "format": "FORMAT",
+}
+
+
+class Block(Subqueries):
+    """One SELECT in the making: its body, and the names that its expressions see."""
+
+    def __init__(
+        self, translator: Translator, node: Expression, names: Names, capture: Capture | None
+    ) -> None:
+        self.translator, self.places, self.output = translator, translator.places, translator.output
+        self.node, self.names, self.capture = node, names, capture
+        self.body = translator.start(capture)
+        self.scope = Scope(capture)
+        self.scalars = Scalars(self)
+        self.extra: list[Value] = []  # variables that relations made of the body keep, too
+        self.windows = {each.name.lower(): each for each in node.args.get("windows") or ()}
+
+    # ---------------------------------------------------------------- the parts
+
+    def query(self) -> Query:
+        """The branches of the SELECT. Raises SqlError."""
+        node = self.node
+        for key, what in _REFUSED.items():
+            if node.args.get(key):
+                found = node.args[key]
+                self.places.refuse(what, found[0] if isinstance(found, list) else found)
+        part, conditions = from_clause(self)
+        self.take(part)
+        where = node.args.get("where")
+        for each in [*conditions, *([where.this] if where is not None else [])]:
+            self.condition(each)
+        columns = self.columns()
+        self.scope.aliases = {name: e for name, e in columns if not isinstance(e, Value) and name}
+        from .aggregates import aggregates_of, grouped
+
+        clauses = [e for _, e in columns if not isinstance(e, Value)]
+        having, qualify, order = (node.args.get(each) for each in ("having", "qualify", "order"))
+        found = aggregates_of([*clauses, *(each for each in (having, qualify, order) if each is not None)])
+        single = False
+        if found or node.args.get("group") is not None or having is not None:
+            single = grouped(self, found) and having is None
+        if having is not None:
+            self.condition(having.this)
+        from .windows import attach_windows
+
+        attach_windows(self, [*clauses, *(each for each in (qualify, order) if each is not None)])
+        if qualify is not None:
+            self.condition(qualify.this)
+        values = [e if isinstance(e, Value) else self.scalars.value(e) for _, e in columns]
+        return self.finished(_named(columns), values, single)
+
+    def finished(self, names: Sequence[str], values: Sequence[Value], single: bool) -> Query:
+        """The columns with DISTINCT and LIMIT."""
+        distinct = self.node.args.get("distinct")
+        if distinct is not None and distinct.args.get("on") is not None:
+            self.places.refuse("DISTINCT ON", distinct)
+        limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
+        made = Query(tuple(names), (Branch(self.body, tuple(values)),), distinct is not None, single)
+        if not limits:
+            return made
+        from .topk import top
+
+        if distinct is not None:
+            return self.translator.limited(made, self.node)
+        return top(self, self.node, names, values)
+
+    def take(self, part: Part) -> None:
+        """Makes the tables of FROM what the SELECT reads."""
+        self.body.add(*part.items)
+        self.scope.entries = part.entries
+
+    def columns(self) -> list[tuple[str, Expression | Value]]:
+        """The columns of the select list: names, empty where there is none, and expressions; a `*` as the
+        values of the columns that it stands for."""
+        found: list[tuple[str, Expression | Value]] = []
+        for each in self.node.expressions:
+            match each:
+                case sql.Star():
+                    found += self._star("", each)
+                case sql.Column(this=sql.Star()):
+                    found += self._star(each.table.lower(), each.this)
+                case sql.Alias():
+                    found.append((each.alias.lower(), each.this))
+                case sql.Column():
+                    found.append((each.name.lower(), each))
+                case _:
+                    found.append(("", each))
+        return found
+
+    def _star(self, table: str, star: Expression) -> list[tuple[str, Expression | Value]]:
+        for key in ("replace", "rename", "ilike"):
+            if star.args.get(key):
+                self.places.refuse(f"* {key.upper()}", star)
+        left_out = {each.name.lower() for each in star.args.get("except_") or ()}
+        shown = [e for e in self.scope.entries if (e.table == table if table else not e.hidden)]
+        if not shown:
+            self.places.wrong("there is no table for `*`", star)
+        grouped = self.node.args.get("group") is not None
+        return [
+            (e.name, sql.column(e.name, e.table or None) if grouped else e.value)
+            for e in shown
+            if e.name not in left_out
+        ]
+
+    # --------------------------------------------------------------- conditions
+
+    def condition(self, node: Expression) -> None:
+        """Keeps only the rows for which a condition is true."""
+        node = node.unnest()
+        match node:
+            case sql.And():
+                for each in node.flatten():
+                    self.condition(each)
+            case sql.Exists():
+                self.keep_existing(node.this, negated=False)
+            case sql.Not(this=sql.Exists() as inner) | sql.Not(this=sql.Paren(this=sql.Exists() as inner)):
+                self.keep_existing(inner.this, negated=True)
+            case sql.In() if node.args.get("query") is not None:
+                self.keep_within(node, negated=False)
+            case sql.Not(this=sql.In() as inner) if inner.args.get("query") is not None:
+                self.keep_within(inner, negated=True)
+            case sql.EQ() if not isinstance(node.expression, sql.Any | sql.All | sql.Tuple):
+                self.equality(node)
+            case _:
+                test = self.scalars.true(node)  # may make a relation of the body
+                self.body.add(Guard(test))
+
+    def equality(self, node: Expression) -> None:
+        """Keeps the rows for which two values are equal. What is not NULL is compared as it is, so that a
+        table is looked up by it."""
+        left, right = self.scalars.value(node.this), self.scalars.value(node.expression)
+        if left.type.kind == "null" or right.type.kind == "null":
+            self.body.add(Guard("false"))
+            return
+        a, b = self.scalars.alike([left, right], node, "a comparison")
+        if a.type == BOOLEAN:
+            self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node))))
+            return
+        if a.nullable and b.nullable:
+            self.body.add(Guard(f"is_some({a.text})"))
+        elif a.nullable or b.nullable:
+            a, b = a.optional(), b.optional()
+        self.body.add(Guard(f"({a.text} == {b.text})"))
+
+    # ------------------------------------------------------------------ storing
+
+    def variable(self, value: Value) -> Value:
+        """The value as a variable."""
+        if variables_in(value.text) == [value.text]:
+            return value
+        made = self.output.variable(value.type, value.nullable)
+        self.body.add(Let(made.text, value.text))
+        return made
+
+    def kept(self) -> list[Value]:
+        """The values that expressions may still read, as variables: of columns that the statement mentions,
+        and of what is computed already."""
+        used = self.translator.used
+        entries = [
+            Entry(e.table, e.name, self.variable(e.value), e.hidden)
+            for e in self.scope.entries
+            if used is None or e.name in used
+        ]
+        self.scope.entries = entries
+        self.scope.known = {node: self.variable(value) for node, value in self.scope.known.items()}
+        values = [e.value for e in entries] + list(self.scope.known.values()) + self.extra
+        domain = {v.text for v in self.body.domain}
+        return [v for v in dict.fromkeys(values) if v.text not in domain]
+
+    def store(self) -> None:
+        """Makes a relation of the body, unless it is one: its variables stay what they are."""
+        kept = self.kept()
+        match self.body.items:
+            case [Term(relation, _, False)] if not any(each.wrapped for each in relation.columns):
+                return
+        values = [*self.body.domain, *kept]
+        relation = self.output.made("Rows", values, self.body, is_set=False)
+        self.read_again(relation, values)
+
+    def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
+        """Makes a relation of these variables the body."""
+        self.body = Body([self.output.term(relation, values)], self.body.domain)
+
+
+def _named(columns: Sequence[tuple[str, Expression | Value]]) -> list[str]:
+    """Names for all columns, no two alike."""
+    names: list[str] = []
+    for name, node in columns:
+        if not name:
+            inner = node.unnest() if not isinstance(node, Value) else None
+            name = inner.sql_name().lower() if isinstance(inner, sql.Func) else "col"
+            name = name if name.isidentifier() else "col"
+        made, number = name, 1
+        while made in names:
+            made, number = f"{name}_{number}", number + 1
+        names.append(made)
+    return names

@@ -1,0 +1,91 @@
+"""UNION, INTERSECT and EXCEPT, with ALL and without."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .queries import Branch, Names, Query, Source, Translator
+from .rules import Body, Clause, Guard
+from .scopes import Capture
+from .types import INTEGER, Value
+
+if TYPE_CHECKING:
+    pass
+
+
+def combined(translator: Translator, node: sql.SetOperation, names: Names, capture: Capture | None) -> Query:
+    """The branches of a set operation. Raises SqlError."""
+    if node.args.get("by_name"):
+        translator.places.refuse("BY NAME", node)
+    left = translator.query(node.this, names, capture)
+    right = translator.query(node.expression, names, capture)
+    if len(left.names) != len(right.names):
+        translator.places.wrong(f"the two sides have {len(left.names)} and {len(right.names)} columns", node)
+    distinct = bool(node.args.get("distinct"))
+    if isinstance(node, sql.Union):
+        if not distinct:
+            left, right = translator.bag(left, capture), translator.bag(right, capture)
+        both = Query(left.names, (*left.branches, *right.branches), distinct)
+        return translator.unified(both, node)
+    both = translator.unified(Query(left.names, (*left.branches, *right.branches)), node)
+    count = len(left.branches)
+    left = Query(left.names, both.branches[:count], distinct or left.is_set)
+    right = Query(left.names, both.branches[count:], distinct or right.is_set)
+    first, second = (translator.stored(each, "side", capture) for each in (left, right))
+    is_except = isinstance(node, sql.Except)
+    if distinct:
+        return _of_sets(translator, first, second, capture, is_except)
+    return _of_bags(translator, first, second, capture, is_except)
+
+
+def _of_sets(
+    translator: Translator, first: Source, second: Source, capture: Capture | None, is_except: bool
+) -> Query:
+    body = translator.start(capture)
+    values = translator.opened(first, body)
+    body.add(translator.output.term(second.relation, [*second.domain, *values], negated=is_except))
+    return Query(first.names, (Branch(body, tuple(values)),))
+
+
+def _of_bags(
+    translator: Translator, first: Source, second: Source, capture: Capture | None, is_except: bool
+) -> Query:
+    """Rows as often as they are left: the smaller of two counts, or their difference."""
+    output = translator.output
+    some = _counted(translator, first, capture)
+    other = _counted(translator, second, capture)
+    body = translator.start(capture)
+    *values, many = translator.opened(some, body)
+    alone = body.copy()
+    unused = output.variable(INTEGER, False)
+    body.add(output.term(other.relation, [*other.domain, *values, unused]))
+    times = f"({many.text} - {unused.text})" if is_except else f"min({many.text}, {unused.text})"
+    branches = [_repeated(translator, body, values, times)]
+    if is_except:
+        free = output.variable(INTEGER, False)
+        alone.add(output.term(other.relation, [*other.domain, *values, free], negated=True))
+        branches.append(_repeated(translator, alone, values, many.text))
+    return Query(first.names, tuple(branches))
+
+
+def _counted(translator: Translator, source: Source, capture: Capture | None) -> Source:
+    """The rows of a bag, each once, and how often they are there."""
+    body = translator.start(capture)
+    values = translator.opened(source, body)
+    group = translator.output.variable(INTEGER, False)
+    count = translator.output.variable(INTEGER, False)
+    keys = ", ".join(v.text for v in (*body.domain, *values))
+    body.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys}))"))
+    body.add(Clause(f"var {count.text} = ({group.text}.count() as bigint)"))
+    relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
+    return Source(relation, (*source.names, "count"), source.domain)
+
+
+def _repeated(translator: Translator, body: Body, values: list[Value], times: str) -> Branch:
+    number = translator.output.variable(INTEGER, False)
+    body.add(Guard(f"({times} > 0)"))
+    body.add(Clause(f"var {number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))
+    return Branch(body, tuple(values))

@@ -1,0 +1,316 @@
+"""Statements: CREATE TABLE, CREATE VIEW and INSERT of rows."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from ..errors import sql as errors
+from . import conversions as c
+from .places import Places, SqlError
+from .queries import Names, Query, Source, Translator
+from .rules import Column, Output, Relation
+from .scalars import type_of
+from .types import SqlType, Value
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+_RESERVED = frozenset(
+    [
+        "aggregate",
+        "and",
+        "apply",
+        "as",
+        "bigint",
+        "bit",
+        "bool",
+        "break",
+        "continue",
+        "double",
+        "else",
+        "extern",
+        "false",
+        "float",
+        "for",
+        "function",
+        "if",
+        "import",
+        "in",
+        "input",
+        "mut",
+        "not",
+        "or",
+        "output",
+        "relation",
+        "return",
+        "signed",
+        "skip",
+        "stream",
+        "string",
+        "transformer",
+        "true",
+        "typedef",
+        "var",
+        "multiset",
+        "abstract",
+        "async",
+        "await",
+        "become",
+        "box",
+        "const",
+        "crate",
+        "do",
+        "dyn",
+        "final",
+        "fn",
+        "impl",
+        "let",
+        "loop",
+        "macro",
+        "match",
+        "mod",
+        "move",
+        "override",
+        "priv",
+        "pub",
+        "ref",
+        "self",
+        "static",
+        "struct",
+        "super",
+        "trait",
+        "try",
+        "type",
+        "typeof",
+        "unsafe",
+        "unsized",
+        "use",
+        "virtual",
+        "where",
+        "while",
+        "yield",
+        "index",
+        "on",
+        "primary",
+        "key",
+        "group_by",
+        "group_all_by",
+    ]
+)
+
+
+class Module:
+    """The statements of a module, translated one after another."""
+
+    def __init__(self, places: Places) -> None:
+        self.places, self.output = places, Output()
+        self.tables: dict[str, Source] = {}
+        self.relations: dict[str, str] = {}
+        self.inputs: set[str] = set()
+
+    def text(self, name: str) -> str:
+        """The rules of the module."""
+        lines = [f"// {name}", "import sql", "import group", *self.output.declarations]
+        return "\n".join([*lines, *(f"#[distinct] #[product] {rule}" for rule in self.output.rules)]) + "\n"
+
+    def add(self, node: Expression) -> None:
+        """Translates a statement. Raises SqlError."""
+        match node:
+            case sql.Create() if node.kind == "TABLE" and isinstance(node.this, sql.Schema):
+                self._table(node)
+            case sql.Create() if node.kind == "VIEW" or (
+                node.kind == "TABLE" and node.expression is not None
+            ):
+                self._view(node)
+            case sql.Insert():
+                self._insert(node)
+            case sql.Semicolon():
+                return
+            case _:
+                words = node.sql(dialect="duckdb").split()
+                kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
+                self.places.refuse(f"the statement {kind or 'here'}", node)
+
+    def _name(self, node: Expression, what: str) -> tuple[str, str]:
+        """The name of a table or a view, and of its relation."""
+        table = node.this if isinstance(node, sql.Schema) else node
+        if table.args.get("db"):
+            self.places.refuse("a schema", table)
+        name = table.name.lower()
+        if name in self.tables:
+            raise SqlError(errors.TwiceInSql(what=what, name=name, span=self.places.of(table)))
+        kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name)
+        relation = kept[0].upper() + kept[1:] if kept[0].isalpha() else f"T{kept}"
+        if relation in self.relations.values():
+            raise SqlError(errors.TwiceInSql(what="the relation", name=relation, span=self.places.of(table)))
+        return name, relation
+
+    # ------------------------------------------------------------------- tables
+
+    def _table(self, node: sql.Create) -> None:
+        name, relation = self._name(node.this, "table")
+        columns, key = list[Column](), list[str]()
+        for each in node.this.expressions:
+            match each:
+                case sql.ColumnDef():
+                    column, is_key = self._column(each)
+                    if column.name in (c.name for c in columns):
+                        raise SqlError(
+                            errors.TwiceInSql(what="column", name=column.name, span=self.places.of(each))
+                        )
+                    columns.append(column)
+                    key += [column.name] if is_key else []
+                case sql.PrimaryKey():
+                    key += [part.name.lower() for part in each.expressions]
+                case sql.Constraint() if any(isinstance(e, sql.PrimaryKey) for e in each.expressions):
+                    (found,) = (e for e in each.expressions if isinstance(e, sql.PrimaryKey))
+                    key += [part.name.lower() for part in found.expressions]
+                case sql.ForeignKey():
+                    pass
+                case sql.Constraint() if all(isinstance(e, sql.ForeignKey) for e in each.expressions):
+                    pass
+                case _:
+                    self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", each)
+        names = [column.name for column in columns]
+        for part in key:
+            if part not in names:
+                self.places.wrong(f"the primary key has no column `{part}`", node.this)
+        columns = [Column(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns]
+        made = Relation(relation, tuple(columns))
+        fields = {x.name: x.field for x in columns}
+        parts = [f"x.{fields[part]}" for part in key]
+        inner = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        if key:
+            self.output.declare("input relation", made, f" primary key (x) {inner}")
+        else:
+            self.output.declare("input multiset", made)
+        self._know(name, made, tuple(names))
+        self.inputs.add(name)
+
+    def _column(self, node: sql.ColumnDef) -> tuple[Column, bool]:
+        if node.args.get("kind") is None:
+            self.places.wrong(f"column `{node.name}` has no type", node)
+        type, nullable, key = type_of(node.args["kind"], self.places), True, False
+        for each in node.args.get("constraints") or ():
+            match each.kind:
+                case sql.NotNullColumnConstraint():
+                    nullable = bool(each.kind.args.get("allow_null"))
+                case sql.PrimaryKeyColumnConstraint():
+                    nullable, key = False, True
+                case sql.Reference():
+                    pass
+                case _:
+                    self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", node)
+        return Column(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
+
+    def _know(self, name: str, relation: Relation, names: tuple[str, ...]) -> None:
+        self.tables[name] = Source(relation, names)
+        self.relations[name] = relation.name
+
+    # -------------------------------------------------------------------- views
+
+    def _view(self, node: sql.Create) -> None:
+        name, relation = self._name(node.this, "view")
+        if node.kind == "TABLE":
+            self.places.refuse("CREATE TABLE AS", node.this, "a table is an input; CREATE VIEW is kept up")
+        if node.expression is None:
+            self.places.wrong("a view needs a query", node.this)
+        names = (
+            [each.name.lower() for each in node.this.expressions] if isinstance(node.this, sql.Schema) else []
+        )
+        translator = Translator(self.places, self.output, _used(node.expression))
+        mark = self.output.mark()
+        try:
+            query = translator.query(node.expression, Names(self.tables))
+            if names:
+                query = translator.renamed(query, names, node.this)
+            self._write(name, relation, translator.unified(query))
+        except SqlError:
+            self.output.back(mark)
+            raise
+
+    def _write(self, name: str, relation: str, query: Query) -> None:
+        values = query.branches[0].values
+        columns = tuple(
+            Column(n, f, v.type, v.nullable, True)
+            for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
+        )
+        made = Relation(relation, columns)
+        self.output.declare("output relation" if query.is_set else "output multiset", made)
+        for branch in query.branches:
+            self.output.rule(made, [wrapped(v) for v in branch.values], branch.body)
+        self._know(name, made, query.names)
+
+    # ------------------------------------------------------------------- inserts
+
+    def _insert(self, node: sql.Insert) -> None:
+        target = node.this
+        table = target.this if isinstance(target, sql.Schema) else target
+        name = table.name.lower()
+        if name not in self.inputs:
+            raise SqlError(errors.UnknownInSql(what="table", name=name, span=self.places.of(table)))
+        source = self.tables[name]
+        names = (
+            [e.name.lower() for e in target.expressions]
+            if isinstance(target, sql.Schema)
+            else list(source.names)
+        )
+        if not isinstance(node.expression, sql.Values):
+            self.places.refuse("INSERT of a query", node.expression or node, "a view is kept up")
+        translator = Translator(self.places, self.output, None)
+        for row in translator.values(node.expression, Names(self.tables), None).branches:
+            given = dict(zip(names, row.values, strict=False))
+            if len(row.values) != len(names) or not set(names) <= set(source.names):
+                self.places.wrong(f"a row of `{name}` has the columns {', '.join(source.names)}", node)
+            args = []
+            for column in source.relation.columns:
+                value = given.get(column.name, Value("(None: Option<bool>)", SqlType("null"), True))
+                brought = c.cast(value, column.type, may_fail=False)
+                if brought is None:
+                    self.places.mistyped(f"column `{column.name}`", str(value.type), node)
+                if brought.nullable and not column.nullable:
+                    self.places.wrong(f"column `{column.name}` must not be NULL", node)
+                args.append(wrapped(brought.optional() if column.nullable else brought))
+            self.output.rule(source.relation, args, row.body)
+
+
+def _used(node: Expression) -> frozenset[str] | None:
+    """The names of columns that a statement mentions; None if a `*` mentions all."""
+    stars = (each for each in node.find_all(sql.Star) if not isinstance(each.parent, sql.Count))
+    joins = (each for each in node.find_all(sql.Join) if each.args.get("method") == "NATURAL")
+    if any(True for _ in stars) or any(True for _ in joins):
+        return None
+    names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
+    return frozenset(names)
+
+
+def wrapped(value: Value) -> str:
+    """The text of a value as a table has it."""
+    wrapper = value.type.wrapper
+    if not wrapper:
+        return value.text
+    if not value.nullable:
+        return f"{wrapper}{{{value.text}}}"
+    return f"match ({value.text}) {{Some{{var x}} -> Some{{{wrapper}{{x}}}}, None -> None}}"
+
+
+def field_name(name: str) -> str:
+    """The name of a relation's column for that of a table's."""
+    kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name) or "col"
+    if not (kept[0].islower() or kept[0] == "_"):
+        kept = f"c{kept}"
+    return f"{kept}_" if kept in _RESERVED or kept == "_" else kept
+
+
+def _fields(names: tuple[str, ...]) -> list[str]:
+    """Names for all columns of a relation, no two alike."""
+    found: list[str] = []
+    for name in names:
+        made = base = field_name(name)
+        number = 1
+        while made in found:
+            made, number = f"{base}_{number}", number + 1
+        found.append(made)
+    return found

@@ -1,0 +1,253 @@
+"""Subqueries in expressions: EXISTS, IN, ANY, ALL, and those that are a value.
+
+A subquery that reads columns of the query around it is computed for each of their values that the outer query
+has (see scopes). It is a relation by these values, to which the outer query is joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .places import Places
+from .queries import Names, Query, Translator
+from .rules import Body, Clause, Guard, Output, Relation, Term
+from .scalars import Scalars, is_true
+from .scopes import Capture, Scope
+from .types import BOOLEAN, Value, null
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+class Subqueries:
+    """What a SELECT does for the subqueries in its expressions."""
+
+    translator: Translator
+    places: Places
+    output: Output
+    names: Names
+    capture: Capture | None
+    body: Body
+    scope: Scope
+    scalars: Scalars
+    extra: list[Value]
+
+    def variable(self, value: Value) -> Value:
+        """The value as a variable."""
+        raise NotImplementedError
+
+    def kept(self) -> list[Value]:
+        """The values that expressions may still read."""
+        raise NotImplementedError
+
+    def store(self) -> None:
+        """Makes a relation of the body."""
+        raise NotImplementedError
+
+    def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
+        """Makes a relation of these variables the body."""
+        raise NotImplementedError
+
+    # ------------------------------------------------------------------ keeping
+
+    def keep_existing(self, node: Expression, negated: bool) -> None:
+        """Keeps the rows for which a subquery has a row, or has none."""
+        relation, outer = self._existing(node)
+        self.body.add(self.output.term(relation, outer, negated))
+
+    def keep_within(self, node: sql.In, negated: bool) -> None:
+        """Keeps the rows whose value is surely among those of a subquery, or surely not."""
+        left = node.this
+        parts = left.expressions if isinstance(left, sql.Tuple) else [left]
+        values = [self.scalars.value(each) for each in parts]
+        if not negated:
+            self._keep_equal(values, node)
+            return
+        equal, unknown, about = self._compared("==", values, node.args["query"])
+        self.body.add(self.output.term(equal, about, True))
+        if unknown is not None:
+            self.body.add(self.output.term(unknown, about, True))
+
+    def _keep_equal(self, values: Sequence[Value], node: sql.In) -> None:
+        """A join with the set of the subquery's rows."""
+        values = self._lasting(values)
+        query, capture, outer = self._subquery(node.args["query"])
+        relation, inner = self._set_of(query, capture, len(values), node)
+        fresh = [self.output.variable(v.type, v.nullable) for v in inner]
+        self.body.add(self.output.term(relation, [*outer, *fresh]))
+        for a, b in zip(values, fresh, strict=True):
+            left, right = self.scalars.alike([a, b], node, "IN")
+            if left.nullable and right.nullable:
+                self.body.add(Guard(f"is_some({left.text})"))
+            elif left.nullable or right.nullable:
+                left, right = left.optional(), right.optional()
+            self.body.add(Guard(f"({left.text} == {right.text})"))
+
+    # ------------------------------------------------------------------- values
+
+    def exists(self, query: Expression) -> Value:
+        """Whether a subquery has a row."""
+        relation, outer = self._existing(query)
+        return self._flag(self.output.term(relation, outer))
+
+    def scalar(self, query: Expression) -> Value:
+        """The only value of a subquery; NULL where it has no row."""
+        made, capture, outer = self._subquery(query)
+        made = self.translator.unified(made)
+        if len(made.names) != 1:
+            self.places.wrong(
+                f"a subquery that is a value must have one column, not {len(made.names)}", query
+            )
+        source = self.translator.stored(made, "value", capture)
+        value = made.branches[0].values[0]
+        if made.single:
+            found = self.output.variable(value.type, value.nullable)
+            self.body.add(self.output.term(source.relation, [*outer, found]))
+            self.extra.append(found)
+            return found
+        relation = self._only(source.relation, capture, value)
+        return self._looked_up(relation, outer, value)
+
+    def quantified(self, op: str, left: Sequence[Value], query: Expression) -> Value:
+        """Whether the comparison holds with some row of a subquery: unknown, where it does not, but is
+        unknown for some row."""
+        equal, unknown, about = self._compared(op, left, query)
+        found = self._flag(self.output.term(equal, about))
+        if unknown is None:
+            return found
+        maybe = self._flag(self.output.term(unknown, about))
+        text = (
+            f"(if ({found.text}) Some{{true}} else if ({maybe.text}) (None: Option<bool>) else Some{{false}})"
+        )
+        return Value(text, BOOLEAN, True)
+
+    # -------------------------------------------------------------------- parts
+
+    def _lasting(self, values: Sequence[Value]) -> list[Value]:
+        """The values as variables that relations made of the body keep."""
+        found = [self.variable(v) if v.type.kind != "null" else self.variable(null(BOOLEAN)) for v in values]
+        self.extra += found
+        return found
+
+    def _subquery(self, node: Expression) -> tuple[Query, Capture, list[Value]]:
+        """A subquery, what it captures, and the captured columns as the variables of this query."""
+        node = node.unnest()
+        capture = Capture(self.scope, self.output)
+        mark = self.output.mark()
+        self.translator.query(node, self.names, capture)  # finds out what it captures
+        self.output.back(mark)
+        outer: list[Value] = []
+        if capture.values:
+            self.store()
+            for (table, name), (_, inner) in list(capture.values.items()):
+                found = self.scope.find(table, name, self.places, node)
+                assert found is not None
+                outer.append(self.variable(found))
+                capture.values[table, name] = outer[-1], inner
+            self.extra += outer
+            capture.relation = self.output.made("Domain", outer, self.body, is_set=True)
+        return self.translator.query(node, self.names, capture), capture, outer
+
+    def _existing(self, node: Expression) -> tuple[Relation, list[Value]]:
+        """The values of the captured columns for which a subquery has a row."""
+        query, capture, outer = self._subquery(node)
+        relation = self.output.relation("Exists", capture.domain, is_set=True)
+        for branch in query.branches:
+            args = [v.text for v in capture.domain] or ["true"]
+            self.output.rule(relation, args, branch.body)
+        return relation, outer
+
+    def _set_of(
+        self, query: Query, capture: Capture, width: int, node: Expression
+    ) -> tuple[Relation, tuple[Value, ...]]:
+        """The rows of a subquery as a set, after the captured columns; and its values."""
+        if len(query.names) != width:
+            self.places.wrong(f"the subquery has {len(query.names)} columns, and {width} are compared", node)
+        query = self.translator.unified(query)
+        values = query.branches[0].values
+        relation = self.output.relation("Among", [*capture.domain, *values], is_set=True)
+        for branch in query.branches:
+            args = [v.text for v in (*capture.domain, *branch.values)]
+            self.output.rule(relation, args, branch.body)
+        return relation, values
+
+    def _compared(
+        self, op: str, left: Sequence[Value], node: Expression
+    ) -> tuple[Relation, Relation | None, list[Value]]:
+        """For which values the comparison with some row of a subquery holds, and for which it is unknown;
+        and these values here: the captured columns, and those compared."""
+        left = self._lasting(left)
+        query, capture, outer = self._subquery(node)
+        among, values = self._set_of(query, capture, len(left), node)
+        about = list(dict.fromkeys([*outer, *left]))
+        inner = [self.output.variable(v.type, v.nullable) for v in values]
+        self.store()
+        body = self.body.copy()
+        body.add(self.output.term(among, [*outer, *inner]))
+        pairs = list(zip(left, inner, strict=True))
+        holds = self.scalars.all_equal(pairs, node) if op == "==" else self._differs(pairs, op, node)
+        found = body.copy()
+        found.add(Guard(is_true(holds)))
+        equal = self.output.made("Compared", about, found, is_set=True)
+        if not holds.nullable:
+            return equal, None, about
+        body.add(Guard(f"is_none({holds.text})"))
+        return equal, self.output.made("Unknown", about, body, is_set=True), about
+
+    def _differs(self, pairs: Sequence[tuple[Value, Value]], op: str, node: Expression) -> Value:
+        if len(pairs) == 1:
+            return self.scalars.compared(op, *pairs[0], node)
+        if op != "!=":
+            self.places.refuse("this comparison of rows", node)
+        return c.strict([self.scalars.all_equal(pairs, node)], lambda x: f"(not ({x}))", BOOLEAN)
+
+    def _only(self, relation: Relation, capture: Capture, value: Value) -> Relation:
+        """A relation with the only value of each of the captured columns; more are a fault."""
+        domain = capture.domain
+        found = self.output.variable(value.type, value.nullable)
+        body = Body([self.output.term(relation, [*domain, found])], domain)
+        group, result = (
+            self.output.variable(value.type, False),
+            self.output.variable(value.type, value.nullable),
+        )
+        keys = ", ".join(v.text for v in domain)
+        body.add(Clause(f"var {group.text} = ({found.text}, true).group_all_by(({keys}))"))
+        body.add(Clause(f"var {result.text} = sql::only({group.text})"))
+        return self.output.made("Only", [*domain, result], body, is_set=False)
+
+    def _flag(self, term: Term) -> Value:
+        """A variable that says whether there is a match for a term."""
+        self.store()
+        kept = [*self.body.domain, *self.kept()]
+        flag = self.output.variable(BOOLEAN, False)
+        relation = self.output.relation("Flagged", [*kept, flag], is_set=False)
+        for negated in (False, True):
+            body = self.body.copy()
+            body.add(Term(term.relation, term.variables, negated))
+            self.output.rule(relation, [*(v.text for v in kept), "false" if negated else "true"], body)
+        self.extra.append(flag)
+        self.read_again(relation, [*kept, flag])
+        return flag
+
+    def _looked_up(self, relation: Relation, outer: Sequence[Value], value: Value) -> Value:
+        """A variable with the value of the row for these columns; NULL where there is none."""
+        self.store()
+        kept = [*self.body.domain, *self.kept()]
+        result = self.output.variable(value.type, True)
+        made = self.output.relation("Valued", [*kept, result], is_set=False)
+        texts = [v.text for v in kept]
+        found = self.output.variable(value.type, value.nullable)
+        body = self.body.copy()
+        body.add(self.output.term(relation, [*outer, found]))
+        self.output.rule(made, [*texts, found.optional().text], body)
+        missing = self.body.copy()
+        unused = self.output.variable(value.type, value.nullable)
+        missing.add(self.output.term(relation, [*outer, unused], negated=True))
+        self.output.rule(made, [*texts, null(value.type).text], missing)
+        self.extra.append(result)
+        self.read_again(made, [*kept, result])
+        return result

@@ -1,0 +1,84 @@
+"""ORDER BY with LIMIT: the first rows of an order, kept up. Rows that are equal in the order are taken in the
+order of their values."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from .queries import Branch, Query
+from .rules import Body, Clause
+from .types import INTEGER, NULL, Value
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+    from .selects import Block
+
+
+def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> Query:
+    """The rows of a body that LIMIT and OFFSET of a query leave. Raises SqlError."""
+    output = block.output
+    count = _number(block, node.args.get("limit"), "LIMIT")
+    start = _number(block, node.args.get("offset"), "OFFSET") or 0
+    order = node.args.get("order")
+    keys = order_keys(block, order.expressions if order is not None else [], names, values)
+    letters = "".join(letter for _, letter in keys)
+    domain = block.body.domain
+    shown = [v if v.type != NULL else block.variable(v) for v in values]
+    cells = [block.variable(v) for v in shown]
+    ordering = [block.variable(v) for v, _ in keys]
+    relation = output.made("Ordered", [*domain, *ordering, *cells], block.body, is_set=False)
+    body = Body([output.term(relation, [*domain, *ordering, *cells])], domain)
+    row = ", ".join(v.text for v in (*cells, Value("true", INTEGER), Value("true", INTEGER)))
+    by = ", ".join(v.text for v in (*ordering, Value("true", INTEGER), Value("true", INTEGER)))
+    group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
+    grouping = ", ".join(v.text for v in domain)
+    most = "(-(1: bigint))" if count is None else f"({count}: bigint)"
+    body.add(Clause(f"var {group.text} = (({by}), ({row})).group_all_by(({grouping}))"))
+    body.add(Clause(f'var {one.text} = FlatMap(sql::top({group.text}, "{letters}", {start}, {most}))'))
+    results = tuple(Value(f"{one.text}.{i}", v.type, v.nullable) for i, v in enumerate(cells))
+    return Query(tuple(names), (Branch(body, results),))
+
+
+def order_keys(
+    block: Block, order: Sequence[Expression], names: Sequence[str], values: Sequence[Value]
+) -> list[tuple[Value, str]]:
+    """The keys of an order, each with a letter: a or d for an Option, upper case where NULL comes first; N or
+    M, ascending or descending, for what is never NULL."""
+    found = []
+    for each in order:
+        ordered = each if isinstance(each, sql.Ordered) else sql.Ordered(this=each)
+        value = _key(block, ordered.this, names, values)
+        down = bool(ordered.args.get("desc"))
+        if not value.nullable:
+            letter = "M" if down else "N"
+        else:
+            letter = "d" if down else "a"
+            letter = letter.upper() if ordered.args.get("nulls_first") else letter
+        found.append((value, letter))
+    return found
+
+
+def _key(block: Block, node: Expression, names: Sequence[str], values: Sequence[Value]) -> Value:
+    inner = node.unnest()
+    if isinstance(inner, sql.Literal) and not inner.is_string:
+        if not (inner.this.isdigit() and 0 < int(inner.this) <= len(values)):
+            block.places.wrong(f"ORDER BY {inner.this}: there are {len(values)} columns", node)
+        return values[int(inner.this) - 1]
+    if isinstance(inner, sql.Column) and not inner.table and inner.name.lower() in names:
+        return values[list(names).index(inner.name.lower())]
+    return block.scalars.value(inner)
+
+
+def _number(block: Block, node: Expression | None, what: str) -> int | None:
+    if node is None:
+        return None
+    inner = node.expression
+    if not isinstance(node, sql.Limit | sql.Offset) or not isinstance(inner, sql.Literal):
+        block.places.refuse(f"{what} of this form", node, "write a whole number")
+    if inner.is_string or not inner.this.isdigit():
+        block.places.refuse(f"{what} of this form", node, "write a whole number")
+    return int(inner.this)

@@ -1,0 +1,119 @@
+"""The types of SQL, and how their values lie in columns.
+
+Inside of rules a value is a plain one: dates are days, times and timestamps microseconds, decimals whole
+numbers of their smallest unit, all of them integers without bounds. A table or a view has the types of the
+library module `sql` instead (`sql::Date{days}`), which are written as SQL writes them. NULL is `None` of an
+Option.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+
+
+@dataclass(frozen=True, slots=True)
+class SqlType:
+    """A type: its kind, and of a decimal the number of digits after the point."""
+
+    kind: str
+    scale: int = 0
+
+    def __str__(self) -> str:
+        return f"DECIMAL with {self.scale} places" if self.kind == "decimal" else self.kind.upper()
+
+    @property
+    def plain(self) -> str:
+        """The type inside of rules."""
+        return _PLAIN.get(self.kind, "bigint")
+
+    @property
+    def wrapper(self) -> str:
+        """The struct that a column of a table has around the plain value; empty: none."""
+        if self.kind == "decimal":
+            return f"sql::Decimal{self.scale}" if self.scale else ""
+        return _WRAPPERS.get(self.kind, "")
+
+    @property
+    def outside(self) -> str:
+        """The type of a column of a table or a view."""
+        return self.wrapper or self.plain
+
+    @property
+    def is_number(self) -> bool:
+        """Whether values can be added."""
+        return self.kind in _NUMBERS
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the type is of integers or decimals."""
+        return self.kind in ("integer", "decimal")
+
+
+_PLAIN = {
+    "boolean": "bool",
+    "double": "double",
+    "varchar": "string",
+    "interval": "sql::Interval",
+    "null": "bool",
+}
+_WRAPPERS = {"date": "sql::Date", "timestamp": "sql::Timestamp", "time": "sql::Time"}
+_NUMBERS = ("integer", "decimal", "double")
+
+NULL, BOOLEAN, INTEGER, DOUBLE = SqlType("null"), SqlType("boolean"), SqlType("integer"), SqlType("double")
+VARCHAR, DATE, TIMESTAMP, TIME = SqlType("varchar"), SqlType("date"), SqlType("timestamp"), SqlType("time")
+INTERVAL = SqlType("interval")
+MOST_PLACES = 38
+
+
+def decimal(scale: int) -> SqlType:
+    """Decimals with so many places; without any, integers."""
+    return SqlType("decimal", scale) if scale else INTEGER
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """An expression: its text over the variables of a rule, of the plain type or, if `nullable`, an Option of
+    it. `constant` is the value of a literal as Python has it."""
+
+    text: str
+    type: SqlType
+    nullable: bool = False
+    constant: object = None
+
+    @property
+    def plain(self) -> str:
+        """The type of the text."""
+        return f"Option<{self.type.plain}>" if self.nullable else self.type.plain
+
+    def optional(self) -> Value:
+        """The same value as an Option."""
+        return self if self.nullable else replace(self, text=f"Some{{{self.text}}}", nullable=True)
+
+
+def null(type: SqlType) -> Value:
+    """NULL as a value of a type."""
+    return Value(f"(None: Option<{type.plain}>)", type, True)
+
+
+def common(types: Iterable[SqlType]) -> SqlType | None:
+    """The type that values of several types are brought to; None where there is none."""
+    found = NULL
+    for each in types:
+        joined = _joined(found, each)
+        if joined is None:
+            return None
+        found = joined
+    return found
+
+
+def _joined(a: SqlType, b: SqlType) -> SqlType | None:
+    if a == b or b == NULL:
+        return a
+    if a == NULL:
+        return b
+    if a.is_number and b.is_number:
+        return DOUBLE if DOUBLE in (a, b) else decimal(max(a.scale, b.scale))
+    if {a.kind, b.kind} == {"date", "timestamp"}:
+        return TIMESTAMP
+    return None

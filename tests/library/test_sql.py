@@ -1,0 +1,80 @@
+"""The functions that views of SQL call."""
+
+from __future__ import annotations
+
+from .calls import given, given_of_group, untried
+
+PRELUDE = """
+import sql
+function t(): Option<bool> { Some{true} }
+function f(): Option<bool> { Some{false} }
+function n(): Option<bool> { None }
+function rows(): Vec<Option<string>> { [Some{"b"}, None, Some{"a"}] }
+"""
+
+CALLS = {
+    "(sql::and3(t(), n()), sql::and3(n(), f()), sql::and3(t(), t()))": "(None, Some{false}, Some{true})",
+    "(sql::or3(t(), n()), sql::or3(n(), f()), sql::or3(f(), f()))": "(Some{true}, None, Some{false})",
+    "(sql::first_of(n(), t()), sql::greatest(n(), f()), sql::least(n(), f()))": "(Some{true}, Some{false}, Some{false})",  # noqa: E501
+    '(sql::sure(t(), "t", "BOOLEAN"))': "true",
+    '(sql::sure(n(), "x", "BOOLEAN"))': 'fault: "x" is no BOOLEAN',
+    "(sql::floor_div(-7, 2), sql::ceil_div(-7, 2), sql::trunc_div(-7, 2), sql::floor_mod(-7, 2))": "(-4, -3, -3, 1)",  # noqa: E501
+    "(sql::rounded(25, 10), sql::rounded(-25, 10), sql::rounded(24, 10))": "(3, -3, 2)",
+    "(sql::as_double(125, 100), sql::from_double(1.255, 2), sql::from_double(2.5, 0))": "(1.25, 126, 2)",
+    "sql::from_double(1.0 / 0.0, 2)": "fault: inf is no exact number",
+    "(sql::double_mod(-5.5, 2.0), sql::double_mod(1.0, 0.0), sql::double_round(2.675, 1))": "(-1.5, NaN, 2.7)",  # noqa: E501
+    "(sql::double_floor(-1.5), sql::double_ceil(-1.5), sql::double_trunc(-1.5))": "(-2, -1, -1)",
+    "(sql::double_sqrt(2.25), sql::double_sqrt(-1.0), sql::double_ln(0.0), sql::double_ln(-1.0))": "(1.5, NaN, -inf, NaN)",  # noqa: E501
+    "(sql::double_exp(0.0), sql::double_exp(1e9), sql::double_pow(2.0, 0.5), sql::double_pow(-1.0, 0.5))": "(1, inf, 1.4142135623730951, NaN)",  # noqa: E501
+    '(sql::read_integer("3.7"), sql::read_integer("x"), sql::read_decimal("-1.255", 2))': "(Some{4}, None, Some{-126})",  # noqa: E501
+    '(sql::read_double("1e3"), sql::read_boolean("T"), sql::read_boolean("?"))': "(Some{1000}, Some{true}, None)",  # noqa: E501
+    '(sql::read_date("1970-01-03"), sql::read_time("00:00:01.5"), sql::read_timestamp("1970-01-02 00:00:01"))': "(Some{2}, Some{1500000}, Some{86401000000})",  # noqa: E501
+    "(sql::date_text(2), sql::time_text(1500000), sql::timestamp_text(86401000000))": '("1970-01-03", "00:00:01.5", "1970-01-02 00:00:01")',  # noqa: E501
+    "(to_string(sql::Date{2}), to_string(sql::Time{0}), to_string(sql::Timestamp{0}))": '("1970-01-03", "00:00:00", "1970-01-01 00:00:00")',  # noqa: E501
+    "(sql::decimal_text(-5, 2), sql::decimal_text(1234, 2), sql::double_text(100.0))": '("-0.05", "12.34", "100.0")',  # noqa: E501
+    '(sql::like("abc", "a_%", ""), sql::like("a%", "a!%", "!"), sql::ilike("ABC", "%b%", ""))': "(true, true, true)",  # noqa: E501
+    '(sql::regexp_matches("abc", "b."), sql::regexp_matches("abc", "^b"))': "(true, false)",
+    '(sql::length("é"), sql::position("abc", "c"), sql::position("abc", "x"))': "(1, 3, 0)",
+    '(sql::substring("abcde", 0, 2), sql::substring("abcde", -2, 2), sql::substring_from("abcde", 3))': '("a", "de", "cde")',  # noqa: E501
+    '(sql::left("abc", -1), sql::left("abc", 2), sql::right("abc", 2), sql::right("abc", -1))': '("ab", "ab", "bc", "bc")',  # noqa: E501
+    '(sql::upper("aß"), sql::lower("AB"), sql::reversed("abc"), sql::replaced("aXa", "a", "b"))': '("Aß", "ab", "cba", "bXb")',  # noqa: E501
+    '(sql::repeated("ab", 2), sql::repeated("ab", -1), sql::trim_both(" a ", " "))': '("abab", "", "a")',
+    '(sql::trim_leading("xxa", "x"), sql::trim_trailing("axx", "x"))': '("a", "a")',
+    '(sql::pad_left("a", 3, "xy"), sql::pad_right("abc", 2, "x"))': '("xya", "ab")',
+    'sql::pad_left("a", 3, "")': "fault: there is nothing to pad with",
+    'sql::concat_ws(",", rows())': '"b,a"',
+    'sql::joined(rows(), ",")': 'Some{"a,b"}',
+    "(sql::add_months(30, 1), sql::add_months(0, -1))": "(58, -31)",
+    "sql::add_months(0, 999999)": "fault: the year 85303 is not in the years 1 to 9999",
+    '(sql::date_part("YEAR", 0), sql::date_part("DOW", 0), sql::timestamp_part("HOUR", 3600000000))': "(1970, 4, 1)",  # noqa: E501
+    '(sql::truncated("MONTH", 86400000000), sql::truncated("HOUR", 3600000001))': "(0, 3600000000)",
+    '(sql::date_diff("MONTH", 0, 2678400000000), sql::date_diff("DAY", 0, 86400000000))': "(1, 1)",
+    "(sql::variance(2, 4, 10, 1, false), sql::variance(1, 1, 1, 1, false), sql::deviation(2, 4, 10, 1, true))": "(Some{2}, None, Some{1})",  # noqa: E501
+    "(sql::high(sql::low(Some{1: u8})), sql::high(sql::low(None: Option<u8>)))": "(Some{1}, None)",
+}
+
+OF_GROUPS = {
+    'sql::top(g, "M", 0, 2)': '["c", "b"]',
+    'sql::top(g, "N", 1, -1)': '["b", "c"]',
+    "sql::only(h)": "fault: more than one row is returned by a subquery that is used as a value",
+}
+
+
+def test_calls() -> None:
+    found = {
+        call: text.replace("ddlog_std::", "").replace("{}", "")
+        for call, text in given(PRELUDE, CALLS).items()
+    }
+    assert found == CALLS
+
+
+def test_calls_with_groups() -> None:
+    values = [((1, True), "a"), ((2, True), "b"), ((3, True), "c")]
+    tops = {call: text for call, text in OF_GROUPS.items() if "top" in call}
+    assert given_of_group(PRELUDE, "((u8, bool), string)", values, tops) == tops
+    only = {call.replace("(h)", "(g)"): text for call, text in OF_GROUPS.items() if "only" in call}
+    assert given_of_group(PRELUDE, "(u8, bool)", [(1, True), (2, True)], only) == only
+
+
+def test_every_function_is_called() -> None:
+    assert untried("sql", CALLS, OF_GROUPS) == []

@@ -1,0 +1,436 @@
+"""Random queries over small tables with NULL: `python -m tests.sql.random_queries COUNT [SEED]` tries
+many."""
+
+from __future__ import annotations
+
+import random
+import sys
+from dataclasses import dataclass, field
+
+TABLES = """
+CREATE TABLE r (a INTEGER, b INTEGER, s VARCHAR, d DATE);
+CREATE TABLE t (a INTEGER NOT NULL, c INTEGER, s VARCHAR NOT NULL, m DECIMAL(8, 2));
+CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN);
+"""
+COLUMNS = {
+    "r": {"a": "int", "b": "int", "s": "str", "d": "date"},
+    "t": {"a": "int", "c": "int", "s": "str", "m": "dec"},
+    "u": {"k": "int", "b": "int", "f": "bool"},
+}
+
+
+@dataclass
+class Scope:
+    """The columns in scope, by type: `alias.name`."""
+
+    columns: dict[str, list[str]] = field(default_factory=dict)
+
+    def of(self, kind: str) -> list[str]:
+        """The columns of a type."""
+        return self.columns.get(kind, [])
+
+
+class Generator:
+    """Writes queries."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.count = 0
+
+    def alias(self) -> str:
+        """A new name."""
+        self.count += 1
+        return f"x{self.count}"
+
+    # ------------------------------------------------------------- expressions
+
+    def value(self, scope: Scope, kind: str, depth: int = 2) -> str:
+        """An expression of a type."""
+        r = self.random
+        columns = scope.of(kind)
+        if columns and (depth == 0 or r.random() < 0.55):
+            return r.choice(columns)
+        if depth == 0 or r.random() < 0.2:
+            return self.literal(kind)
+        sub = depth - 1
+        match kind:
+            case "int":
+                return r.choice(
+                    [
+                        lambda: (
+                            f"({self.value(scope, 'int', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"  # noqa: E501
+                        ),
+                        lambda: f"coalesce({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)})",
+                        lambda: f"nullif({self.value(scope, 'int', sub)}, {self.literal('int')})",
+                        lambda: self.case(scope, "int", sub),
+                        lambda: f"abs({self.value(scope, 'int', sub)})",
+                        lambda: f"length({self.value(scope, 'str', sub)})",
+                        lambda: f"({self.value(scope, 'int', sub)} % 3)",
+                        lambda: f"greatest({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)})",
+                        lambda: (
+                            f"extract({r.choice(['year', 'month', 'day'])} from {self.value(scope, 'date', sub)})"  # noqa: E501
+                        ),
+                        lambda: f"(-{self.value(scope, 'int', sub)})",
+                    ]
+                )()
+            case "dec":
+                return r.choice(
+                    [
+                        lambda: (
+                            f"({self.value(scope, 'dec', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"  # noqa: E501
+                        ),
+                        lambda: (
+                            f"({self.value(scope, 'dec', sub)} {r.choice('+-')} {self.value(scope, 'dec', sub)})"  # noqa: E501
+                        ),
+                        lambda: f"round({self.value(scope, 'dec', 0)}, 1)",
+                        lambda: f"cast({self.value(scope, 'int', sub)} as decimal(12, 2))",
+                        lambda: self.case(scope, "dec", sub),
+                    ]
+                )()
+            case "str":
+                return r.choice(
+                    [
+                        lambda: f"({self.value(scope, 'str', sub)} || {self.value(scope, 'str', sub)})",
+                        lambda: f"upper({self.value(scope, 'str', sub)})",
+                        lambda: (
+                            f"substring({self.value(scope, 'str', sub)}, {r.randint(-2, 3)}, {r.randint(0, 3)})"  # noqa: E501
+                        ),
+                        lambda: f"replace({self.value(scope, 'str', sub)}, 'a', 'bb')",
+                        lambda: self.case(scope, "str", sub),
+                        lambda: f"concat({self.value(scope, 'str', sub)}, {self.value(scope, 'int', sub)})",
+                        lambda: f"cast({self.value(scope, 'int', sub)} as varchar)",
+                    ]
+                )()
+            case "date":
+                return r.choice(
+                    [
+                        lambda: f"({self.value(scope, 'date', sub)} + {r.randint(-40, 40)})",
+                        lambda: (
+                            f"cast(({self.value(scope, 'date', sub)} + interval '{r.randint(1, 14)}' month) as date)"  # noqa: E501
+                        ),
+                        lambda: f"coalesce({self.value(scope, 'date', sub)}, {self.literal('date')})",
+                    ]
+                )()
+        return self.condition(scope, sub)
+
+    def case(self, scope: Scope, kind: str, depth: int) -> str:
+        """A CASE."""
+        otherwise = f" ELSE {self.value(scope, kind, depth)}" if self.random.random() < 0.6 else ""
+        return (
+            f"CASE WHEN {self.condition(scope, depth)} THEN {self.value(scope, kind, depth)}{otherwise} END"
+        )
+
+    def literal(self, kind: str) -> str:
+        """A literal, sometimes NULL."""
+        r = self.random
+        if r.random() < 0.06:
+            return {"int": "cast(NULL as integer)", "str": "cast(NULL as varchar)"}.get(
+                kind,
+                self.literal("date")
+                if kind == "date"
+                else "NULL"
+                if kind == "bool"
+                else "cast(NULL as decimal(8, 2))",
+            )
+        match kind:
+            case "int":
+                return str(r.randint(0, 4))
+            case "dec":
+                return f"{r.randint(0, 3)}.{r.choice(['5', '25', '10'])}"
+            case "str":
+                return f"'{r.choice(['', 'a', 'ab', 'b', 'x'])}'"
+            case "date":
+                return f"DATE '2020-0{r.randint(1, 3)}-{r.randint(10, 28)}'"
+        return r.choice(["TRUE", "FALSE"])
+
+    def condition(self, scope: Scope, depth: int = 2, subqueries: bool = False) -> str:
+        """A condition; with `subqueries`, perhaps with some."""
+        r = self.random
+        sub = depth - 1
+        if depth <= 0:
+            return self.comparison(scope, 0)
+        if subqueries and r.random() < 0.4:
+            return self.subquery_condition(scope)
+        return r.choice(
+            [
+                lambda: self.comparison(scope, sub),
+                lambda: self.comparison(scope, sub),
+                lambda: (
+                    f"({self.condition(scope, sub, subqueries)} AND {self.condition(scope, sub, subqueries)})"
+                ),
+                lambda: (
+                    f"({self.condition(scope, sub, subqueries)} OR {self.condition(scope, sub, subqueries)})"
+                ),
+                lambda: f"NOT ({self.condition(scope, sub, subqueries)})",
+                lambda: (
+                    f"{self.value(scope, r.choice(['int', 'str', 'date']), sub)} IS {r.choice(['', 'NOT '])}NULL"  # noqa: E501
+                ),
+                lambda: (
+                    f"{self.value(scope, 'int', sub)} BETWEEN {self.value(scope, 'int', 0)} AND {self.value(scope, 'int', 0)}"  # noqa: E501
+                ),
+                lambda: (
+                    f"{self.value(scope, 'int', sub)} {r.choice(['', 'NOT '])}IN ({self.literal('int')}, {self.literal('int')}, {self.value(scope, 'int', 0)})"  # noqa: E501
+                ),
+                lambda: (
+                    f"{self.value(scope, 'str', sub)} {r.choice(['', 'NOT '])}LIKE '{r.choice(['a%', '%b', '_', '%a%', 'ab', '%', 'a_%'])}'"  # noqa: E501
+                ),
+                lambda: (
+                    f"{self.value(scope, 'int', sub)} IS {r.choice(['', 'NOT '])}DISTINCT FROM {self.value(scope, 'int', sub)}"  # noqa: E501
+                ),
+            ]
+        )()
+
+    def comparison(self, scope: Scope, depth: int) -> str:
+        """A comparison of values."""
+        kind = self.random.choice(["int", "int", "int", "str", "date", "dec"])
+        op = self.random.choice(["=", "=", "<>", "<", "<=", ">", ">="])
+        return f"{self.value(scope, kind, depth)} {op} {self.value(scope, kind, depth)}"
+
+    def subquery_condition(self, scope: Scope) -> str:
+        """A condition with a subquery, which may be correlated."""
+        r = self.random
+        left = self.value(scope, "int", 1)
+        negated = r.choice(["", "NOT "])
+        match r.randint(0, 4):
+            case 0:
+                return f"{negated}EXISTS ({self.subquery(scope, '1')})"
+            case 1:
+                return f"{left} {negated}IN ({self.subquery(scope, None)})"
+            case 2:
+                op = r.choice(["=", "<>", "<", ">="])
+                return f"{left} {op} {r.choice(['ANY', 'ALL'])} ({self.subquery(scope, None)})"
+            case 3:
+                op = r.choice(["=", "<", ">="])
+                return f"{left} {op} ({self.subquery(scope, 'agg')})"
+        return (
+            f"({left} {negated}IN ({self.subquery(scope, None)})) IS {r.choice(['TRUE', 'NOT TRUE', 'NULL'])}"
+        )
+
+    def subquery(self, outer: Scope, what: str | None) -> str:
+        """A subquery of one column of integers."""
+        r = self.random
+        table, alias = r.choice(list(COLUMNS)), self.alias()
+        inner = self.scope_of(table, alias)
+        both = Scope(
+            {k: [*inner.of(k), *inner.of(k), *outer.of(k)] for k in ("int", "str", "date", "dec", "bool")}
+        )
+        item = what or self.value(inner if r.random() < 0.8 else both, "int", 1)
+        if what == "agg":
+            item = f"{r.choice(['max', 'min', 'sum', 'count'])}({self.value(inner, 'int', 1)})"
+        condition = ""
+        if r.random() < 0.85:
+            equal = (
+                f"{r.choice(inner.of('int'))} = {r.choice(outer.of('int'))}" if outer.of("int") else "TRUE"
+            )
+            parts = [equal] if r.random() < 0.6 else []
+            parts += [self.condition(both, 1, r.random() < 0.15)] if r.random() < 0.7 or not parts else []
+            condition = f" WHERE {' AND '.join(parts)}"
+        return f"SELECT {item} FROM {table} {alias}{condition}"
+
+    # ----------------------------------------------------------------- queries
+
+    def scope_of(self, table: str, alias: str) -> Scope:
+        """The columns of a table."""
+        scope = Scope()
+        for name, kind in COLUMNS[table].items():
+            scope.columns.setdefault(kind, []).append(f"{alias}.{name}")
+        return scope
+
+    def source(self, depth: int) -> tuple[str, Scope]:
+        """A table or a derived table."""
+        alias = self.alias()
+        if depth > 0 and self.random.random() < 0.25:
+            kinds = [self.random.choice(["int", "str", "dec"]) for _ in range(2)]
+            names = [f"c{i}" for i in range(2)]
+            inner = self.select(kinds, depth - 1, names)
+            scope = Scope()
+            for name, kind in zip(names, kinds, strict=True):
+                scope.columns.setdefault(kind, []).append(f"{alias}.{name}")
+            return f"({inner}) {alias}", scope
+        table = self.random.choice(list(COLUMNS))
+        return f"{table} {alias}", self.scope_of(table, alias)
+
+    def tables(self, depth: int) -> tuple[str, Scope]:
+        """A FROM clause."""
+        r = self.random
+        text, scope = self.source(depth)
+        for _ in range(r.choice([0, 0, 1, 1, 2])):
+            more, inner = self.source(depth)
+            both = Scope({k: [*scope.of(k), *inner.of(k)] for k in ("int", "str", "date", "dec", "bool")})
+            kind = r.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"])
+            if kind == "CROSS JOIN":
+                text = f"{text} CROSS JOIN {more}"
+            else:
+                pairs = [(a, b) for k in ("int", "str") for a in scope.of(k) for b in inner.of(k)]
+                on = "{} = {}".format(*r.choice(pairs)) if pairs else "TRUE"
+                if kind != "FULL JOIN" and r.random() < 0.3:
+                    on += f" AND {self.comparison(both, 0)}"
+                text = f"{text} {kind} {more} ON {on}"
+            scope = both
+        return text, scope
+
+    def select(self, kinds: list[str], depth: int, names: list[str]) -> str:
+        """A SELECT with columns of these types."""
+        r = self.random
+        text, scope = self.tables(depth)
+        where = f" WHERE {self.condition(scope, 2, depth > 0)}" if r.random() < 0.6 else ""
+        if r.random() < 0.35:
+            return self.grouped(kinds, scope, text, where, names)
+        items = ", ".join(
+            f"{self.item(scope, kind, depth)} AS {name}" for kind, name in zip(kinds, names, strict=True)
+        )
+        return f"SELECT {r.choice(['', '', 'DISTINCT '])}{items} FROM {text}{where}"
+
+    def item(self, scope: Scope, kind: str, depth: int) -> str:
+        """An item of a select list."""
+        if kind == "int" and depth > 0 and self.random.random() < 0.15:
+            return f"({self.subquery(scope, 'agg')})"
+        if kind == "bool":
+            return self.condition(scope, 2, depth > 0)
+        return self.value(scope, kind)
+
+    def grouped(self, kinds: list[str], scope: Scope, text: str, where: str, names: list[str]) -> str:
+        """A SELECT with GROUP BY."""
+        r = self.random
+        keys = [
+            (k, self.value(scope, k, r.choice([0, 0, 1])))
+            for k in r.sample(["int", "str", "int"], r.randint(0, 2))
+        ]
+        keys = [(k, e) for k, e in keys if any(each in e for each in scope.of(k))]
+        items = []
+        for kind, name in zip(kinds, names, strict=True):
+            same = [e for k, e in keys if k == kind]
+            if same and r.random() < 0.5:
+                items.append(f"{r.choice(same)} AS {name}")
+            else:
+                items.append(f"{self.aggregate(scope, kind)} AS {name}")
+        having = (
+            f" HAVING {self.aggregate(scope, 'int')} {r.choice('<>')} {r.randint(0, 4)}"
+            if r.random() < 0.3
+            else ""
+        )
+        group = ""
+        if keys:
+            texts = list(dict.fromkeys(e for _, e in keys))
+            how = r.choice(["{}", "{}", "ROLLUP ({})", "CUBE ({})"]) if not having else "{}"
+            group = f" GROUP BY {how.format(', '.join(texts))}"
+        return f"SELECT {', '.join(items)} FROM {text}{where}{group}{having}"
+
+    def aggregate(self, scope: Scope, kind: str) -> str:
+        """An aggregate of a type."""
+        r = self.random
+        only = f" FILTER (WHERE {self.condition(scope, 1)})" if r.random() < 0.15 else ""
+        match kind:
+            case "int":
+                of = r.choice(["int", "str"])
+                return r.choice(
+                    [
+                        f"count(*){only}",
+                        f"count({self.value(scope, of, 1)}){only}",
+                        f"count(DISTINCT {self.value(scope, of, 1)}){only}",
+                        f"sum({self.value(scope, 'int', 1)}){only}",
+                        f"sum(DISTINCT {self.value(scope, 'int', 1)}){only}",
+                        f"min({self.value(scope, 'int', 1)}){only}",
+                        f"max({self.value(scope, 'int', 1)}){only}",
+                        f"(sum({self.value(scope, 'int', 1)}) + count(*))",
+                    ]
+                )
+            case "dec":
+                return r.choice(
+                    [
+                        f"sum({self.value(scope, 'dec', 1)})",
+                        f"avg({self.value(scope, 'int', 1)}){only}",
+                        f"max({self.value(scope, 'dec', 1)})",
+                    ]
+                )
+            case "str":
+                return f"{r.choice(['min', 'max'])}({self.value(scope, 'str', 1)}){only}"
+        return f"{r.choice(['bool_and', 'bool_or'])}({self.condition(scope, 1)}){only}"
+
+    def query(self) -> str:
+        """A query of any form."""
+        r = self.random
+        kinds = [r.choice(["int", "int", "str", "dec", "bool"]) for _ in range(r.randint(1, 3))]
+        names = [f"c{i}" for i in range(len(kinds))]
+        first = self.select(kinds, 1, names)
+        match r.randint(0, 7):
+            case 0 | 1:
+                op = r.choice(["UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"])
+                return f"({first}) {op} ({self.select(kinds, 1, names)})"
+            case 2:
+                return f"WITH w AS ({first}) SELECT * FROM w UNION ALL SELECT * FROM w WHERE c0 IS NOT NULL"
+            case 3:
+                order = ", ".join(
+                    f"{n} {r.choice(['', 'DESC', 'NULLS FIRST', 'DESC NULLS FIRST'])}" for n in names
+                )
+                return f"SELECT * FROM ({first}) q ORDER BY {order} LIMIT {r.randint(1, 4)}"
+        return first
+
+    # -------------------------------------------------------------------- rows
+
+    def row(self, table: str, keys: set[int]) -> tuple[object, ...]:
+        """A row of a table; `keys` are those of u that are taken."""
+        r = self.random
+        import datetime
+        from decimal import Decimal
+
+        def some(value: object) -> object:
+            return None if r.random() < 0.2 else value
+
+        number, text = r.randint(0, 3), r.choice(["", "a", "ab", "b"])
+        date = datetime.date(2020, r.randint(1, 3), r.randint(10, 28))
+        match table:
+            case "r":
+                return some(number), some(r.randint(0, 3)), some(text), some(date)
+            case "t":
+                return number, some(r.randint(0, 3)), text, some(Decimal(r.randint(-300, 300)).scaleb(-2))
+        key = next(k for k in range(100) if k not in keys)
+        keys.add(key)
+        return key, some(number), some(r.random() < 0.5)
+
+
+def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
+    """Random queries, compared after random changes; what differs."""
+    from .duck import Both
+
+    generator = Generator(seed)
+    views = {f"view{i}": generator.query() for i in range(queries)}
+    both = Both(TABLES, views)
+    rows: dict[str, list[tuple[object, ...]]] = {table: [] for table in COLUMNS}
+    keys: set[int] = set()
+    found = []
+    for step in range(changes):
+        deleted, inserted = {}, {}
+        for table, held in rows.items():
+            gone = [row for row in held if step and generator.random.random() < 0.4]
+            for row in gone:
+                held.remove(row)
+                if table == "u":
+                    keys.discard(int(str(row[0])))
+            come = [generator.row(table, keys) for _ in range(generator.random.randint(0, 5))]
+            held += come
+            deleted[table], inserted[table] = gone, come
+        both.change(inserted, deleted)
+        found += [f"seed {seed}, change {step}: {each}" for each in both.differences()]
+        if found:
+            break
+    return found
+
+
+def main() -> None:
+    """Tries as many seeds as the first argument says, from the second on."""
+    count, start = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
+    bad = 0
+    for seed in range(start, start + count):
+        try:
+            found = trial(seed)
+        except Exception as error:
+            found = [f"seed {seed}: {type(error).__name__}: {str(error)[:1500]}"]
+        bad += bool(found)
+        if found:
+            print(found[0], flush=True)
+    print(f"{count} trials of 10 queries, {bad} differ")
+
+
+if __name__ == "__main__":
+    main()
