@@ -102,6 +102,18 @@ def ready(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Carried:
+    """An integer expression is `v + c`, `min(v, c)` or `max(v, c)`, by `operator`, of the input v at a
+    position: c does not depend on v. Values of its column lie between `low` and `high`, and sums wrap around
+    there, or are interned."""
+
+    position: int
+    operator: str
+    low: int
+    high: int
+
+
+@dataclass(frozen=True, slots=True)
 class RowExpr:
     """A typed expression over the variables of a row.
 
@@ -110,6 +122,7 @@ class RowExpr:
     (with no inputs it gives an array of length 1); it may raise NotVectorised.
     `sql`, when there is one, gives the SQL text of the value, in the Spark types of the runtime's codec.
     `columns` describes the inputs, where a codec needs to know. `effect`: computing it does something beside.
+    `carried` says of which inputs the value is a sum, or a bound, with something else.
     Two expressions are equal when their inputs, column and key are: `key` is the expression's
     structure. `text` is its source text, for people; `origin` says where it stands, for faults.
     """
@@ -124,6 +137,7 @@ class RowExpr:
     sql: SqlForm | None = field(compare=False, repr=False, default=None)
     columns: tuple[Column, ...] = field(compare=False, repr=False, default=())
     effect: bool = field(compare=False, repr=False, default=False)
+    carried: tuple[Carried, ...] = field(compare=False, repr=False, default=())
 
 
 class RowFault(Exception):

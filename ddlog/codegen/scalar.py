@@ -11,6 +11,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, Type
 from .analysis import free_variables
 from .arrays import array_function
 from .functiontable import Functions, compile_function_table
+from .growth import carried
 from .sql import sql_function
 
 __all__ = ["Functions", "compile_function_table", "free_variables", "kind_of", "row_expr"]
@@ -43,6 +44,7 @@ def row_expr(expr: Expr, functions: Functions, name: str, key: Hashable = None) 
         sql_function(expr, inputs, functions),
         tuple(Column(each, *kind_of(of), of) for each, of in inputs.items()),
         functions.effects(expr),
+        carried(expr, inputs, functions.functions),
     )
 
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ..circuit import Circuit, Input, NodeId, Output, Rounds
+from ..paths import path_plan
 from ..rounds import fed_back, import_name, round_circuit
 from ..rules import schemas_of
 from ..schedule import downstream, readers
 from .batch import Batch, concat, consolidate
 from .join import Joiner
 from .nestedrounds import NestedRounds, nests, recorded_nodes
+from .paths import Found, Paths
 from .steps import Evaluator
 from .store import Store
 from .sweeping import Marks
@@ -47,10 +49,17 @@ class Recording:
 class RoundsRecursion:
     """The relations of one Rounds node, as of the last commit, and the circuit of its rounds. The last
     evaluation from empty relations left a recording, of which the first epoch that needs it makes
-    timelines."""
+    timelines. A recursion over paths has `paths` instead, unless the values at hand need rounds."""
 
-    def __init__(self, node: Rounds, weighted: Callable[[NodeId], bool], evaluator: Evaluator) -> None:
-        """`weighted` says of which imported nodes the rows have weights."""
+    def __init__(
+        self,
+        node: Rounds,
+        weighted: Callable[[NodeId], bool],
+        evaluator: Evaluator,
+        read: Callable[[str], bool] = lambda relation: True,
+    ) -> None:
+        """`weighted` says of which imported nodes the rows have weights, `read` which relations are read
+        outside."""
         self.node, self.evaluator = node, evaluator
         self.circuit = round_circuit(node, weighted)
         self.schemas = schemas_of(node)
@@ -70,6 +79,10 @@ class RoundsRecursion:
         self._recorded: tuple[Recording, int] | None = None
         self._nested: NestedRounds | None = None
         self._joiners: Mapping[NodeId, Joiner] = {}
+        plan = path_plan(node, weighted)
+        self.paths: Paths | None = None
+        if plan is not None and (plan.offer_places is not None or not read(plan.offers)):
+            self.paths = Paths(plan, read(plan.offers))
 
     def in_order(self, nodes: Iterable[NodeId]) -> list[NodeId]:
         """The nodes in the order in which a round visits them: those that share their stores with variables
@@ -105,12 +118,21 @@ class RoundsRecursion:
         """Forgets the timelines, which may be half changed: the next epoch evaluates from empty relations."""
         self._nested = self._recorded = None
 
+    def forget_paths(self, unsuitable: bool = False) -> None:
+        """Forgets the paths, which may be half changed. `unsuitable`: from now on there are rounds."""
+        if self.paths is not None:
+            self.paths.forget()
+        if unsuitable:
+            self.paths = None
+
     def mark(self, marks: Marks) -> None:
         """Marks the ids in the recording, or in the timelines."""
         if self._recorded is not None:
             self._recorded[0].mark(marks, self.circuit)
         if self._nested is not None:
             self._nested.mark(marks)
+        if self.paths is not None:
+            self.paths.mark_ids(marks)
 
     def replace(self, relation: str, contents: Batch) -> Batch | None:
         """Makes these rows the contents of a relation; gives the change."""
@@ -125,6 +147,16 @@ class RoundsRecursion:
         if change is None or not change.length:
             return None
         return self.relations[relation].add_counted(change, as_set=True)
+
+    def take(self, found: Found) -> dict[str, Batch | None]:
+        """Adds what an epoch over paths found to the contents of the relations; gives the changes."""
+        assert self.paths is not None
+        changes: dict[str, Batch | None] = dict.fromkeys(self.relations)
+        new = {self.paths.plan.best: found.best, self.paths.plan.offers: found.offers}
+        for name, batch in new.items():
+            if batch is not None:
+                changes[name] = self.replace(name, batch) if found.whole else self.change(name, batch)
+        return changes
 
     def commit(self) -> None:
         """The epoch's changes stay."""

@@ -15,6 +15,8 @@ from .checkpoint import Checkpoint
 from .memories import Imported
 from .nestedrounds import GivenUp, NestedEpoch, NestedRounds
 from .operators import EpochOperators
+from .paths import Found, Unsuitable
+from .pathsteps import changed_steps
 from .rounds import Recording, RoundsRecursion
 from .rows import some_changes
 from .state import State
@@ -25,8 +27,8 @@ _FEW = 4096  # rows of imports that are few in any case
 
 
 class RunningRounds:
-    """One epoch of a recursion by rounds. See `schedule.Nested`. It is maintained in nested time, all rounds
-    at once, or else evaluated from empty relations, round by round."""
+    """One epoch of a recursion by rounds. See `schedule.Nested`. It follows paths, or is maintained in nested
+    time, both for all rounds at once, or else is evaluated from empty relations, round by round."""
 
     def __init__(
         self, recursion: RoundsRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
@@ -36,14 +38,33 @@ class RunningRounds:
         self._nested: NestedRounds | None = None
         self._changes: dict[str, Batch] | None = None  # of the relations, found in nested time
         self._anew: _Anew | None = None
+        self._paths: Found | None = None
 
     def seed(self, first: bool) -> None:
         """The first round, if there is something to evaluate; in nested time all rounds."""
         changes = [each.change for each in self._imports.values()]
         changed = sum(change.length for change in changes if change is not None)
+        if (first or changed) and self._followed():
+            return
         if first or (changed and not self._maintained(changed)):
             self._anew = _Anew(self._recursion, self._imports, not self._epoch.static)
             self._anew.begin()
+
+    def _followed(self) -> bool:
+        """Whether the epoch is done over paths. A limit of rounds asks for rounds."""
+        recursion = self._recursion
+        if recursion.paths is None or self._epoch.limit is not None:
+            recursion.forget_paths()
+            return False
+        recursion.forget()
+        recursion.paths.forget_ghosts()
+        try:
+            steps = changed_steps(recursion.paths, self._imports, self._evaluator)
+            self._paths = recursion.paths.run(steps, self._epoch.static)
+        except (Unsuitable, RowFault) as error:
+            recursion.forget_paths(isinstance(error, Unsuitable))
+            return False
+        return True
 
     def _maintained(self, changed: int) -> bool:
         """Whether the epoch is done in nested time."""
@@ -84,6 +105,8 @@ class RunningRounds:
 
     def finish(self) -> dict[str, Batch | None]:
         self._evaluator.iteration = 0
+        if self._paths is not None:
+            return self._recursion.take(self._paths)
         if self._anew is not None:
             results = self._anew.results()
             return {name: self._recursion.replace(name, store.batch()) for name, store in results.items()}
@@ -101,6 +124,7 @@ class RunningRounds:
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""
         self._recursion.rollback()
+        self._recursion.forget_paths()
         if self._nested is not None:
             self._nested.rollback()
 

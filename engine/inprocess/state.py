@@ -55,7 +55,7 @@ class State:
         outputs = [node for node in nodes if isinstance(node, Output)]
         self.streams = [node.relation for node in outputs if node.stream]
         self.recursions = {
-            at: self._recursion(node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
+            at: self._recursion(at, node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
         }
         self.unchanged = {
             name: ArrayDelta(values, nodes[at].schema, no_rows(nodes[at].schema), True)
@@ -86,10 +86,34 @@ class State:
                 )
                 self.groups[at] = GroupState(node, source.schema, store, values, net)
 
-    def _recursion(self, node: Fixpoint) -> Recursion | RoundsRecursion:
+    def _recursion(self, at: NodeId, node: Fixpoint) -> Recursion | RoundsRecursion:
         if isinstance(node, Rounds):
-            return RoundsRecursion(node, lambda source: weighted(self.circuit, source), self.evaluator)
+            return RoundsRecursion(
+                node,
+                lambda source: weighted(self.circuit, source),
+                self.evaluator,
+                lambda relation: self._reads(at, relation),
+            )
         return Recursion(node, self.evaluator)
+
+    def _reads(self, fixpoint: NodeId, relation: str) -> bool:
+        """Whether something reads a relation of a recursion, or may ask for it."""
+        nodes = self.circuit.nodes
+        results = {
+            at
+            for at, node in enumerate(nodes)
+            if isinstance(node, Result) and (node.fixpoint, node.relation) == (fixpoint, relation)
+        }
+        asked = {shown(self.circuit, at) for _, at in self.circuit.relations}
+        imports = (
+            n.node
+            for node in nodes
+            if isinstance(node, Fixpoint)
+            for n in node.body.nodes
+            if isinstance(n, Import)
+        )
+        read = {source for node in nodes for source in node.reads()} | {*imports}
+        return not results.isdisjoint(asked | read)
 
     def _kept(self) -> set[NodeId]:
         """The nodes whose integrals an operator or a reader needs."""
