@@ -73,7 +73,7 @@ ENGINE = (
     "births ranks nestedtime circuit",
     "derived",
     "incremental integrals labels passes planner rounds versions wellformed",
-    "plans",
+    "paths plans",
     "drawing reference rules runtime",
     "fixpoint schedule text",
     "epoch",

@@ -160,9 +160,10 @@ PATHS = {
     "sums": "Offer(x, v) :- Start(x, v). Offer(y, v + 2 * c + 1) :- Best(x, v), Edge(x, y, c).",
     "labels": "Offer(x, x) :- Edge(x, _, _). Offer(y, l) :- Edge(x, y, _), Best(x, l), not Shut(y)."
     " Offer(x, l) :- Edge(x, y, _), Best(y, l).",
-    "bounds": "Offer(x, v) :- Start(x, v). Offer(y, max(c, v)) :- Best(x, v), Edge(x, y, c), c > 1, not Shut(x).",
-    "two terms": "Offer(x, v) :- Start(x, v). Offer(3, 9). Offer(z, w) :- Best(x, v), Edge(x, y, c), Edge(y, z, d),"
-    " var w = c + v + d. Offer(y, v) :- Best(x, v), Start(x, y).",
+    "bounds": "Offer(x, v) :- Start(x, v). Offer(y, max(c, v)) :- Best(x, v), Edge(x, y, c), c > 1,"
+    " not Shut(x).",
+    "two terms": "Offer(x, v) :- Start(x, v). Offer(3, 9). Offer(z, w) :- Best(x, v), Edge(x, y, c),"
+    " Edge(y, z, d), var w = c + v + d. Offer(y, v) :- Best(x, v), Start(x, y).",
 }
 GREATEST = {
     "widths": "Offer(x, v) :- Start(x, v). Offer(y, min(v, c)) :- Best(x, v), Edge(x, y, c).",
