@@ -119,6 +119,9 @@ def _repl(commands: _Commands) -> None:
     help = "run a program interactively, with commands and queries"
     repl = _command(commands, "repl", subcommands.repl, help)
     _session_options(repl)
+    repl.add_argument("--on-demand", action="store_true",
+                      help="compute no relation before a query asks for it, and then only what it "
+                           "asks for")  # fmt: skip
     _delta(repl, "print the number of changed rows after `commit`, and the rows after `commit dump_changes` "
                  "(all, the default); the rows only (asked); neither (none)")  # fmt: skip
 

@@ -24,12 +24,16 @@ def repl(
     max_iterations: int | None = None,
     quiet: bool = False,
     delta: Delta = "all",
+    on_demand: bool = False,
 ) -> None:
-    """Answers commands and queries until `exit` or the end of the input. Raises DDlogError when the session
-    cannot begin."""
+    """Answers commands and queries until `exit` or the end of the input; `on_demand` computes a relation only
+    as far as queries ask. Raises DDlogError when the session cannot begin."""
     note, progress = noting(quiet), ProgressLine(quiet)
     with progress:
-        session = launch(program, inputs, engine, max_iterations=max_iterations, progress=progress, note=note)
+        session = launch(
+            program, inputs, engine, relations="inputs" if on_demand else "all",
+            max_iterations=max_iterations, progress=progress, note=note,
+        )  # fmt: skip
     with session:
         with progress:
             if inputs:

@@ -43,7 +43,8 @@ class Shell:
         self._reader = CommandReader(
             session.program.relations, session.typedefs, "<input>", session.program.indexes
         )
-        self._interpreter = Interpreter(session, self._show, self._changed, session.program.names("output"))
+        outputs = [name for name in session.program.names("output") if session.keeps(name)]
+        self._interpreter = Interpreter(session, self._show, self._changed, outputs)
         self._lines: list[str] = []
 
     @property
@@ -142,8 +143,9 @@ class Shell:
             if relation.hidden:
                 continue
             columns = ", ".join(f"{column.name}: {column.type}" for column in relation.columns)
-            size = self.session.size(relation.name)
-            self._show(f"{relation.role} {relation.kind} {relation.name}({columns})  {size:,} rows")
+            name = relation.name
+            size = f"{self.session.size(name):,} rows" if self.session.keeps(name) else "on demand"
+            self._show(f"{relation.role} {relation.kind} {name}({columns})  {size}")
 
         for index in self.session.program.indexes.values():
             variables = ", ".join(f"{each.name}: {each.type}" for each in index.variables)

@@ -43,7 +43,10 @@ def repl(arguments: argparse.Namespace) -> int:
     engine = _engine(arguments)
     program = _compile(arguments)
     with _engines_stopped():
-        repl(program, arguments.input, engine, arguments.max_iterations, arguments.quiet, arguments.delta)
+        repl(
+            program, arguments.input, engine, arguments.max_iterations, arguments.quiet, arguments.delta,
+            arguments.on_demand,
+        )  # fmt: skip
     return 0
 
 

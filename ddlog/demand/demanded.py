@@ -34,25 +34,20 @@ def demanded(program: CheckedProgram, wanted: Collection[str]) -> CheckedProgram
     rules_of = _rules_of(program)
     reads = _reads(program)
     held = _held(program, reads)
-    needed = _closed(wanted, reads)
+    every = _closed(wanted, reads)
     plain = {name for name in wanted if name not in goals}
-    whole = _closed({*plain, *(held & needed), *_given(program)}, reads)
+    whole = _closed({*plain, *(held & every), *_given(program)}, reads)
     declared, linear_rules = linear(program.relations, rules_of)
     while True:
         made = Rewriting(program, declared, linear_rules, whole)
         for name in goals:
             if name not in whole:
                 made.goal(name)
-        rewritten = _program(program, made, whole, needed)
+        rewritten = _program(program, made, whole, every)
         more = made.unbound or set(_offending(program, rewritten, made))
         if not more:
             return rewritten
         whole = _closed({*whole, *(made.of.get(name, name) for name in more)}, reads)
-
-
-def is_demanded(program: CheckedProgram, wanted: Iterable[str]) -> bool:
-    """Whether some of the relations are marked."""
-    return any(program.relations[name].demand for name in wanted)
 
 
 def on_demand(program: CheckedProgram) -> set[str]:
@@ -61,6 +56,24 @@ def on_demand(program: CheckedProgram) -> set[str]:
     outputs = {name for name, each in program.relations.items() if each.role == "output"}
     marked = {name for name in outputs if program.relations[name].demand}
     return _closed(marked, reads) - _closed(outputs - marked, reads) - marked - _given(program)
+
+
+def there_anyway(program: CheckedProgram) -> set[str]:
+    """The relations that a session has before anything is asked: inputs, what is read of the past, and what
+    rules with effects make."""
+    return _given(program) | effectful(program)
+
+
+def effectful(program: CheckedProgram) -> set[str]:
+    """The relations of which a rule has an effect."""
+    effects = Effects(program.functions)
+    return {head.relation for rule in program.rules if effects.of_rule(rule) for head in rule.heads}
+
+
+def needed(program: CheckedProgram, wanted: Iterable[str], given: Collection[str]) -> set[str]:
+    """The relations that some are computed from, down to those that are given."""
+    reads = {name: each for name, each in _reads(program).items() if name not in given}
+    return _closed(wanted, reads)
 
 
 def _given(program: CheckedProgram) -> set[str]:
@@ -99,8 +112,7 @@ def _closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str
 
 def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[str]:
     """The relations that have to be whole."""
-    effects = Effects(program.functions)
-    held = {head.relation for rule in program.rules if effects.of_rule(rule) for head in rule.heads}
+    held = effectful(program)
     held |= {each.past[0] for each in program.relations.values() if each.past}
     for stratum in program.strata:
         inside = set(stratum.relations)
@@ -111,13 +123,13 @@ def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[
 
 
 def _program(
-    program: CheckedProgram, made: Rewriting, whole: Collection[str], needed: Collection[str]
+    program: CheckedProgram, made: Rewriting, whole: Collection[str], every: Collection[str]
 ) -> CheckedProgram:
     """The program of the rules that were made, and of the relations that are whole."""
     kept = list(_whole_rules(program, whole))
     names = {head.relation for rule in made.rules for head in rule.heads}
     relations = {name: each for name, each in program.relations.items() if name in whole or name in names}
-    relations |= {name: each for name, each in program.relations.items() if each.demand and name in needed}
+    relations |= {name: each for name, each in program.relations.items() if each.demand and name in every}
     relations |= made.relations
     rules = (*kept, *made.rules)
     strata, _ = stratify(relations, rules)

@@ -2,14 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
-from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Column, Head, Relation, Rule, Stratum, Var
+from ..core import (
+    Atom,
+    CheckedProgram,
+    CheckedQuery,
+    Clause,
+    Column,
+    Const,
+    GroupBy,
+    Guard,
+    Head,
+    Let,
+    Op,
+    Relation,
+    Rule,
+    Stratum,
+    Var,
+)
 from ..types import Constructor, TypeDef, User
+from .passing import bound_by_terms
 
 ANSWER = "query"
 """The name of the answer to a query; several have numbers."""
+
+FOUND, SEEDS = "query$found", "query$seeds"
+"""The answer to a question, and the input relation of its constants."""
 
 
 def answer_names(count: int) -> list[str]:
@@ -60,3 +81,80 @@ def _renamed(rule: Rule, names: dict[str, str]) -> Rule:
 
     heads: Sequence[Head] = [replace(head, relation=names.get(head.relation, "")) for head in rule.heads]
     return replace(rule, heads=tuple(heads), body=tuple(map(clause, rule.body)))
+
+
+@dataclass(frozen=True)
+class Question:
+    """A query whose constants are columns of `SEEDS`, an input; its answer `FOUND` has these columns first.
+    Queries that differ in the constants alone have the same `form`, and other `values`."""
+
+    program: CheckedProgram
+    values: tuple[Any, ...]
+    form: str
+    reads: frozenset[str]
+
+
+def question(program: CheckedProgram, query: CheckedQuery) -> Question:
+    """A query of a program as a program whose output is the answer, for the constants that the input `SEEDS`
+    has. A query with a group keeps its constants, as several of them would group together."""
+    rule = query.rule
+    columns, values, body = list[str](), list[Any](), list[Clause]()
+    terms = bound_by_terms(rule.body)
+    grouped = any(isinstance(each, GroupBy) for each in rule.body)
+    for clause in rule.body:
+        found = None if grouped else _constant(clause)
+        if found is not None and found[0] in terms and found[0] not in columns:
+            columns.append(found[0])
+            values.append(found[1].value)
+        else:
+            body.append(clause)
+    if columns:
+        body.insert(0, Atom(SEEDS, tuple(columns), False, rule.span))
+    variables = (*columns, *query.variables)
+    asked = replace(query, rule=replace(rule, body=tuple(body)), variables=variables)
+    form = repr((body, query.variables, [filling.body for _, filling in query.auxiliary]))
+    reads = frozenset(each.relation for each in query.reads())
+    typed = tuple(Column(f"c{i}", rule.variables[name]) for i, name in enumerate(columns))
+    seeds = Relation(SEEDS, "input", "relation", User(SEEDS), None, typed, None, rule.span)
+    program = replace(program, relations={**program.relations, SEEDS: seeds})
+    return Question(with_answer(program, asked, FOUND), tuple(values), form, reads)
+
+
+def _constant(clause: Clause) -> tuple[str, Const] | None:
+    """The variable that a clause says to be a constant, and the constant."""
+    match clause:
+        case Let(name, Const() as value):
+            return name, value
+        case Guard(Op("==", (Var(name), Const() as value)) | Op("==", (Const() as value, Var(name)))):
+            return name, value
+    return None
+
+
+def over(program: CheckedProgram, given: Collection[str]) -> CheckedProgram:
+    """The program in which some relations are inputs, whatever they are."""
+    rules = tuple(kept for rule in program.rules if (kept := _without(rule, given, program)) is not None)
+    strata = tuple(
+        replace(
+            each,
+            rules=tuple(kept for rule in each.rules if (kept := _without(rule, given, program)) is not None),
+        )
+        for each in program.strata
+    )
+    relations = {
+        name: replace(each, role="input", key=None, past=None)
+        if name in given
+        else replace(each, demand=False)
+        for name, each in program.relations.items()
+    }
+    return replace(program, relations=relations, rules=rules, strata=strata)
+
+
+def _without(rule: Rule, given: Collection[str], program: CheckedProgram) -> Rule | None:
+    """The rule without the heads that are inputs now."""
+    roles = program.relations
+    heads = tuple(
+        each for each in rule.heads if each.relation not in given or roles[each.relation].role == "input"
+    )
+    if not heads:
+        return None
+    return rule if len(heads) == len(rule.heads) else replace(rule, heads=heads)

@@ -14,8 +14,20 @@ class NotKept(Diagnostic):
 
     title: ClassVar[str] = "{name} is not kept by this session"
     suggestion: ClassVar[str] = (
-        'open the session with relations="all"; `ddlog run` keeps the output relations and each --relation'
+        'open the session with relations="all"; `ddlog run` keeps the output relations and each --relation; '
+        "a query evaluates what it asks for"
     )
+    name: str
+
+
+@declared()
+class EffectsNotKept(Diagnostic):
+    """A query over a relation whose rules have effects, which the session does not compute."""
+
+    title: ClassVar[str] = (
+        "{name} is not kept by this session, and a query does not cause the effects of its rules"
+    )
+    suggestion: ClassVar[str] = 'open the session with relations="all"'
     name: str
 
 

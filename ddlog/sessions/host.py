@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import CheckedProgram, CheckedQuery, Relation
-from ..engine.runtime import Delta, RowSet, Runtime
+from ..engine.runtime import Batch, Delta, RowSet, Runtime
 from .gaps import HostKind
 from .incoming import IncomingRows
 from .pending import PendingChanges
@@ -21,7 +21,9 @@ from .pending import PendingChanges
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..engine.circuit import Circuit
     from ..io.places import Place
+    from .program import Program
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +75,16 @@ class Host(Protocol):
 
     def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
         """The valuations of the variables of a query. The program has what the query adds to it."""
+
+    def beside(self, program: Program, circuit: Circuit) -> Host:
+        """A host for the circuit of a program over relations of this one."""
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        """The contents of a relation as a batch of a host beside."""
+
+    @property
+    def is_followed(self) -> bool:
+        """Whether hosts beside take the batches that this one takes."""
 
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a Spark DataFrame. Raises DDlogError."""

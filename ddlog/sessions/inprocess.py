@@ -9,22 +9,23 @@ from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import CheckedProgram, CheckedQuery, Relation
-from ..engine.runtime import Delta, RowSet, Runtime
+from ..engine.runtime import Batch, Delta, RowSet, Runtime
 from ..lowering.lower import lower_query
 from ..lowering.records import query_in_columns
 from ..types import TypeDef
 from ..values.layouts import Layouts
 from .gaps import Ability, HostKind, refused
-from .host import FactSource, LocatedFacts
+from .host import FactSource, Host, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
 from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
 from .program import Program
-from .records import RecordColumns, with_records
+from .records import RecordColumns, RecordRuntime, with_records
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from ..engine.circuit import Circuit
+    from ..engine.inprocess.runtime import InProcess
     from ..io.places import Place
 
 
@@ -48,6 +49,7 @@ class InProcessHost:
 
     kind = HostKind.IN_PROCESS
     spark = None
+    is_followed = True
 
     def __init__(self, program: Program, runtime: Runtime) -> None:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
@@ -92,6 +94,20 @@ class InProcessHost:
         types = query.rule.variables
         of = RecordColumns(((each, types[each]) for each in query.variables), Layouts(program.typedefs))
         return of.shown(stored)
+
+    def beside(self, program: Program, circuit: Circuit) -> InProcessHost:
+        return InProcessHost(program, self._inner().beside(circuit))
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        return self._inner().contents(relation)
+
+    def _inner(self) -> InProcess:
+        """The runtime over fields."""
+        from ..engine.inprocess.runtime import InProcess
+
+        runtime = self.runtime.inner if isinstance(self.runtime, RecordRuntime) else self.runtime
+        assert isinstance(runtime, InProcess)
+        return runtime
 
     def frame(self, relation: str) -> DataFrame:
         raise refused(self.kind, Ability.FRAMES_OUT)

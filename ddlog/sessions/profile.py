@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
 from .plans import plans_text
 from .results import Changes
@@ -127,11 +128,26 @@ class SessionProfile:
         if len(moved) > len(rules):
             yield f"and {len(moved) - len(rules)} rules whose joins moved fewer rows"
 
+    def _on_demand(self) -> Iterator[str]:
+        """What is asked of relations that are computed in part, by outputs on demand and by queries."""
+        state = self._session.state
+        held = [
+            each for host in (state.host, *state.questions.hosts()) for each in host.runtime.footprint() or ()
+        ]
+        asked = [each for each in held if each.kind == "relation" and each.name.endswith(DEMAND)]
+        if asked:
+            yield "Relations on demand: the values that are asked for, and the rows computed:"
+        for each in sorted(asked, key=lambda each: (-each.rows, each.name)):
+            name = each.name.removesuffix(DEMAND)
+            made = sum(other.rows for other in held if other.name == name and other.kind == "relation")
+            yield f"{each.rows:>12,}  {made:>12,}  {name}"
+
     def lines(self) -> Iterator[str]:
         """The profile as text."""
         yield "Rows of each relation:"
         for name, relation in sorted(self._named()):
             yield f"{self._session.size(relation):>12,}  {name}"
+        yield from self._on_demand()
         yield from self._bytes()
         yield from self._plans()
         if self._watch.spent:

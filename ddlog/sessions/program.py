@@ -176,7 +176,8 @@ class Program:
         """A session in its initial state, with the program's own facts.
 
         `relations="all"` keeps every relation, to be read; `"outputs"` keeps the output relations and
-        computes only the relations that they need; otherwise `relations` are the names of the relations to
+        computes only the relations that they need; `"inputs"` keeps the input relations, and evaluates what
+        queries ask for when they ask; otherwise `relations` are the names of the relations to
         keep. A recursion that takes more than `max_iterations` iterations ends with an error.
 
         `memory_limit` is a size in bytes or a text such as "4GiB": a commit that would bring the process over
@@ -252,6 +253,10 @@ class Program:
 
                 left_out = on_demand(self.checked)
                 return tuple(name for name in self.relations if name not in left_out)
+            case "inputs":
+                from ..demand.demanded import there_anyway
+
+                return tuple(there_anyway(self.checked))
             case "outputs":
                 return tuple(self.names("output"))
             case str():

@@ -57,10 +57,13 @@ class Reading:
         query = check_query(checked, Source(name, text))
         program, types = query.within(checked), query.rule.variables
         for atom in query.reads():
-            self._check_readable(atom)
+            self._check_known(atom)
         self._state.start()
         with self._state.diagnosing():
-            stored = self._state.host.query(program, query)
+            if all(atom.relation in self._state.kept for atom in query.reads()):
+                stored = self._state.host.query(program, query)
+            else:
+                stored = self._state.questions.answer(query, self._state.max_iterations)
         columns = [(each.partition("$")[0], types[each]) for each in query.variables]
         return Result(columns, stored, program.typedefs)
 
@@ -76,12 +79,11 @@ class Reading:
         self._state.start()
         return declared
 
-    def _check_readable(self, atom: Atom) -> None:
+    def _check_known(self, atom: Atom) -> None:
         relations = self._state.program.relations
         if atom.relation not in relations:
             kept = tuple(sorted(name for name, each in relations.items() if each.past))
             raise DDlogError([NotDelayed(atom.relation, kept, span=atom.span)])
-        self._readable(atom.relation)
 
     def _contains(self, declared: Relation, value: Any) -> bool:
         try:

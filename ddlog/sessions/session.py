@@ -76,6 +76,7 @@ class Session(Inputs):
                 self.streams.close()
             self.rollback()
             self.state.closed = True
+            self.state.questions.close()
             self.state.host.close()
 
     def load(

@@ -17,6 +17,7 @@ from ..errors.memory import NoMemoryLeft
 from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
 from ..values.rows import Row
+from .asking import Questions
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
 from .host import Host
@@ -41,6 +42,7 @@ class SessionState:
         self.started = False
         self.static = False
         self.closed = False
+        self.questions = Questions(program, host, kept)
         self._texts: dict[str, Callable[[Row], str]] = {}
         self._delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
@@ -65,13 +67,12 @@ class SessionState:
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
         """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
         with deferred(), self.diagnosing():
+            changes = {**batches, **self._delays.changes()}
             deltas = self.host.runtime.commit(
-                {**batches, **self._delays.changes()},
-                static=static,
-                max_iterations=self.max_iterations,
-                progress=self.progress,
+                changes, static=static, max_iterations=self.max_iterations, progress=self.progress
             )
             self._delays.remember(deltas)
+            self.questions.follow(changes, self.max_iterations)
             self.started = True
             self.static = static
         if self._untold:

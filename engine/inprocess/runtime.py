@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+from weakref import WeakSet
 
 import numpy as np
 
@@ -39,11 +40,13 @@ class InProcess:
         nan: float = float("nan"),
         workers: int = 1,
         memory_limit: int | None = None,
+        values: Values | None = None,
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
-        up; see `engine.memory`."""
-        self.values, self._workers = Values(nan), workers
+        up; see `engine.memory`. `values` are those of another runtime, to share with it."""
+        self.values, self._workers = Values(nan) if values is None else values, workers
         self._state = State(circuit, self.values)
+        self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
         self._relations = self._state.outputs | dict(circuit.relations)
@@ -57,6 +60,13 @@ class InProcess:
         self._epochs = Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted)
         self._limit = memory_limit
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
+
+    def beside(self, circuit: Circuit) -> InProcess:
+        """A runtime for another circuit over the same values, which can take this one's batches."""
+        other = InProcess(circuit, workers=self._workers, memory_limit=self._limit, values=self.values)
+        self._sharing.update(other._sharing)
+        other._sharing = self._sharing
+        return other
 
     # ------------------------------------------------------------- giving rows
 
@@ -79,6 +89,10 @@ class InProcess:
         weights = whole.weight_array()
         gone, come = whole.take(np.flatnonzero(weights < 0)), whole.take(np.flatnonzero(weights > 0))
         return [(batch, sign) for batch, sign in ((gone.negated(), -1), (come, 1)) if batch.length]
+
+    def contents(self, relation: str) -> Batch:
+        """The rows of a relation as a batch, for a runtime beside."""
+        return self._store(relation).batch()
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         return Batch(encode_rows(self.values, schema, rows), len(rows))
@@ -187,7 +201,11 @@ class InProcess:
 
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
         with suppress(MemoryError):
-            sweeping.sweep(self.values, self._state.mark, due)
+            sweeping.sweep(self.values, self._mark, due)
+
+    def _mark(self, marks: sweeping.Marks) -> None:
+        for state in list(self._sharing):
+            state.mark(marks)
 
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:

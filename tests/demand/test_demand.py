@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import io
+import re
 from pathlib import Path
 
 import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.sessions import asking
+from ddlog.sessions.profile import SessionProfile
 
 WAYS = {
     "left": "Reach(x, z) :- Reach(x, y), Edge(y, z).",
@@ -108,3 +112,125 @@ def test_queries_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert "there is no relation `Reech`" in error or "Reech" in error
     path.write_text("input relation Edge(a: u32)\ntypedef query = Q{x: u32}\n")
     assert "the program declares query" in run(capsys, str(path), "--query", "Edge(x)", code=1)
+
+
+def on_demand(text: str, facts: dict[str, list[tuple[object, ...]]]) -> ddlog.Session:
+    session = ddlog.compile(text).session(relations="inputs", engine="in-process")
+    for name, rows in facts.items():
+        session.insert(name, *rows)
+    session.commit()
+    return session
+
+
+def test_a_question_is_kept_up_to_date() -> None:
+    with on_demand(REACH + WAYS["right"], {"Edge": [(1, 2), (2, 3), (5, 6)]}) as session:
+        questions = session.state.questions
+        assert session.query("Reach(1, x)").rows == [(2,), (3,)]
+        (host,) = questions.hosts()
+        assert session.query("Reach(5, to)").columns == ("to",) and list(questions.hosts()) != [host]
+        session.insert("Edge", (3, 4))
+        session.delete("Edge", (1, 2))
+        session.commit()
+        assert session.query("Reach(1, x)").rows == [] and session.query("Reach(2, x)").rows == [(3,), (4,)]
+        assert host in list(questions.hosts())
+        for number in range(6):
+            session.query(f"Reach({number}, x), x > {number}, var s = x + {number}")
+            session.query(f"Reach(x, {number}), not Reach(_, x), var c{number} = x")
+        assert len(list(questions.hosts())) == 4
+        with pytest.raises(ddlog.DDlogError, match="Reach is not kept"):
+            session["Reach"]
+
+
+def test_a_fault_of_a_question_is_its_own() -> None:
+    text = "input relation N(n: s32)\nrelation D(n: s32, m: s32)\nD(n, 100 / n) :- N(n)."
+    with on_demand(text, {"N": [(5,)]}) as session:
+        assert session.query("D(n, 20)").rows == [(5,)]
+        session.insert("N", (0,))
+        session.commit()
+        with pytest.raises(ddlog.DDlogError, match="division by zero"):
+            session.query("D(n, 20)")
+        assert session.query("D(5, m)").rows == [(20,)]
+        session.delete("N", (0,))
+        session.commit()
+        assert session.query("D(n, 20)").rows == [(5,)] and session.query("N(n)").rows == [(5,)]
+
+
+def test_effects_happen_as_without_demand(capsys: pytest.CaptureFixture[str]) -> None:
+    text = """import print
+    input relation N(n: u8)
+    relation Told(n: u8)
+    Told(n) :- N(n), Inspect print("told ${n}").
+    relation More(n: u8, m: u8)
+    More(n, n + 1) :- Told(n).
+    """
+    with on_demand(text, {"N": [(1,), (2,)]}) as session:
+        assert "told 2" in "".join(capsys.readouterr())
+        assert session.query("More(2, m)").rows == [(3,)]
+        assert "told" not in "".join(capsys.readouterr())
+        session.insert("N", (4,))
+        session.commit()
+        assert "told 4" in "".join(capsys.readouterr())
+        assert session.query("More(4, m)").rows == [(5,)]
+    with (
+        ddlog.compile(text).session(relations=["N"], engine="in-process") as session,
+        pytest.raises(ddlog.DDlogError, match="a query does not cause the effects"),
+    ):
+        session.query("More(2, m)")
+
+
+def test_streams_and_the_past_on_demand() -> None:
+    text = """input stream S(x: u8)
+    input relation R(x: u8, y: u8)
+    relation Way(x: u8, y: u8)
+    Way(x, y) :- R(x, y).
+    Way(x, z) :- Way(x, y), R(y, z).
+    stream To(x: u8, y: u8)
+    To(x, y) :- S(x), Way(x, y).
+    relation Was(x: u8)
+    Was(x) :- R-1(x, _), not R(x, _).
+    """
+    with on_demand(text, {"S": [(1,)], "R": [(1, 2), (2, 3), (3, 4)]}) as session:
+        assert session.query("To(1, y)").rows == [(2,), (3,), (4,)] and session.query("To(2, y)").rows == []
+        assert session.query("To(1, y)").rows == [(2,), (3,), (4,)] and session.query("Was(1)").rows == []
+        session.insert("S", (2,))
+        session.delete("R", (1, 2))
+        session.commit()
+        assert session.query("To(1, y)").rows == [] and session.query("To(2, y)").rows == [(3,), (4,)]
+        assert session.query("Was(1)").rows == [()] and session.query("Was(2)").rows == []
+        session.commit()
+        assert session.query("To(2, y)").rows == [] and session.query("Was(x)").rows == []
+
+
+def test_all_is_computed_once_most_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(asking, "MOST_VALUES", 10)
+    edges = [(i, i + 1) for i in range(60)]
+    with on_demand(REACH + WAYS["transitive"], {"Edge": edges}) as session:
+        for asked in range(59):
+            assert len(session.query(f"Reach({asked}, x)")) == 60 - asked
+        (host,) = session.state.questions.hosts()
+        assert host.runtime.size("Reach") == 60 * 61 / 2
+        session.delete("Edge", (30, 31))
+        session.commit()
+        assert len(session.query("Reach(4, x)")) == 26
+    with on_demand(REACH + WAYS["right"], {"Edge": edges}) as session:
+        session.query("Reach(50, x)")
+        lines = list(SessionProfile(session).lines())
+        at = lines.index("Relations on demand: the values that are asked for, and the rows computed:")
+        assert lines[at + 1].split() == ["1", "10", "Reach$bf"]
+
+
+def test_the_repl_on_demand(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "p.dl"
+    path.write_text(f"{REACH}{WAYS['right']}\noutput relation Long(a: u32)\nLong(x) :- Reach(x, x).\n")
+    entered = "start; insert Edge(1, 2), insert Edge(2, 1); commit;\n? Reach(1, x)\n? Long(2)\n"
+    monkeypatch.setattr("sys.stdin", io.StringIO(f"{entered}relations\ndump;\n"))
+    assert main(["repl", str(path), "--on-demand", "--quiet", "--engine", "in-process"]) == 0
+    printed = re.sub(r"[\d.]+ m?s\b", "TIME", capsys.readouterr().out)
+    assert printed == (
+        "(TIME)\n x\n ─\n 1\n 2\n(2 rows, TIME)\ntrue (TIME)\n"
+        "input relation Edge(a: bit<32>, b: bit<32>)  2 rows\n"
+        "internal relation Reach(a: bit<32>, b: bit<32>)  on demand\n"
+        "output relation Long(a: bit<32>)  on demand\n"
+    )

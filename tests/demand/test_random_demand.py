@@ -147,3 +147,27 @@ def compare(plain: str, marked: str, stream: Transactions) -> None:
                 got = dict(changes.rows(name)) if name in changes else {}
                 assert got == {row: weight for row, weight in wanted.items() if weight}, name
             before = after
+
+
+@thorough
+@given(programs(), st.lists(questions(), min_size=2, max_size=4), transactions(), st.data())
+def test_queries_of_a_session_on_demand(
+    text: str, bodies: list[str], stream: Transactions, data: st.DataObject
+) -> None:
+    """Queries of a session that keeps its inputs alone, asked again and again as these change."""
+    program = ddlog.compile(text + LIBRARY + "input relation Ask(n: bit<2>, s: string)\n")
+    with (
+        program.session(engine="in-process") as whole,
+        program.session(relations="inputs", engine="in-process") as session,
+    ):
+        for transaction in stream:
+            for each in (whole, session):
+                for relation, row, sign in transaction:
+                    (each.insert_rows if sign > 0 else each.delete_rows)(relation, [row])
+                each.commit()
+            for body in data.draw(st.lists(st.sampled_from(bodies), max_size=3)):
+                other = re.sub(r"(?<!<)\b[012]\b", lambda found: str(2 - int(found[0])), body).replace(
+                    '"a"', '"b"'
+                )
+                for query in (body, other):
+                    assert session.query(query).rows == whole.query(query).rows, query

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
-from ...engine.runtime import Delta, RowSet
+from ...engine.runtime import Batch, Delta, RowSet
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
@@ -20,7 +20,7 @@ from ...io.places import Place
 from ...io.read import read_facts
 from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
-from ...sessions.host import FactSource, LocatedFacts
+from ...sessions.host import FactSource, Host, LocatedFacts
 from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.inprocess import show_key
 from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
@@ -70,6 +70,8 @@ def _check_inspections(circuit: Circuit) -> None:
 class SparkHost:
     """A runtime on a Spark session. See `ddlog.sessions.host.Host`."""
 
+    is_followed = False
+
     def __init__(self, program: Program, runtime: SparkRuntime, codec: SparkCodec) -> None:
         self.runtime = runtime
         self.spark: SparkSession = runtime.spark
@@ -107,6 +109,21 @@ class SparkHost:
         circuit = lower_query(program, query)
         self._codec.learn(program, column_types(circuit))
         return self.runtime.query(circuit)
+
+    def beside(self, program: Program, circuit: Circuit) -> SparkHost:
+        return open_host(program, circuit, self.spark, self.runtime.options)
+
+    def handed(self, relation: str, to: Host) -> Batch:
+        from ...engine.spark.sqltext import quoted
+
+        frame = self.runtime.frame(relation)
+        declared = self._program.relations[relation]
+        if declared.kind != "relation":
+            fields = ", ".join(quoted(each.name) for each in declared.columns)
+            each = f"explode(array_repeat(struct({fields}), CAST(weight AS INT))) AS r"
+            frame = frame.selectExpr(each).select("r.*")
+        assert isinstance(to, SparkHost)
+        return to.runtime.batch_from_frame(relation, frame, once=True)
 
     def frame(self, relation: str) -> DataFrame:
         with spark_failures():
