@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 from .node import Circuit, Node, NodeId
+from .operators.bracket import Bracket, DeltaBracket
 from .operators.distinct import DeltaDistinct, Distinct
 from .operators.ends import Constant, Input, Output
+from .operators.feedback import Feed, Feedback
 from .operators.fixpoint import Fixpoint, Import, Result, Rounds, Variable
 from .operators.group import Aggregate, DeltaGroup, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
 from .operators.steps import CIRCUMSTANCES, EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Unnest
 
+Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
+"""The operators that remember earlier epochs."""
+
 __all__ = [
-    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Circuit", "Constant", "Delay",
-    "DeltaDistinct", "DeltaGroup", "DeltaJoin", "Differentiate", "Distinct", "Fixpoint", "Group", "Guard",
-    "Import", "Input", "Inspect", "Integrate", "Join", "Let", "Negate", "Node", "NodeId", "Output", "Result",
-    "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable",
+    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Bracket", "Circuit", "Clocked", "Constant",
+    "Delay", "DeltaBracket", "DeltaDistinct", "DeltaGroup", "DeltaJoin", "Differentiate", "Distinct", "Feed",
+    "Feedback", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Let", "Negate",
+    "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable",
 ]  # fmt: skip

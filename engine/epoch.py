@@ -64,16 +64,19 @@ class Epochs(Generic[G, B]):
         held: Callable[[NodeId], G | None],
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
+        restless: Callable[[], tuple[NodeId, ...]] = tuple,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
-        `exhausted` looks at an epoch that ran out of memory, before it is rolled back."""
+        `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
+        nodes that change even if no input does."""
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
+        self._restless = restless
         self._exhausted = exhausted
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
         self._readers = readers(circuit)
-        self._downstream: dict[tuple[str, ...], Sequence[NodeId]] = {}  # of inputs that change together
+        self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
         self.committed = 0
 
     def run(
@@ -118,12 +121,13 @@ class Epochs(Generic[G, B]):
         if epoch.first:
             return range(len(self._circuit.nodes))
         changing = tuple(
-            name for name, parts in epoch.changes.items() if any(self._length(batch) for batch, _ in parts)
+            self._inputs[name]
+            for name, parts in epoch.changes.items()
+            if any(self._length(batch) for batch, _ in parts)
         )
+        changing = (*changing, *self._restless())
         if changing not in self._downstream:
-            active = set[NodeId]().union(
-                *(downstream(self._readers, self._inputs[name]) for name in changing)
-            )
+            active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
             self._downstream[changing] = sorted(active - traces)
         return self._downstream[changing]

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from .circuit import Circuit, Fixpoint, Node, NodeId, Trace
+from .circuit import Circuit, DeltaBracket, Fixpoint, Node, NodeId, Trace
 
 
 def incrementalize(circuit: Circuit) -> Circuit:
@@ -44,7 +44,9 @@ def _rewritten(nodes: Sequence[Node]) -> tuple[tuple[Node, ...], list[NodeId]]:
 
     for node in nodes:
         node = node.reading(new.__getitem__).incremental(trace)
-        made.append(_with_body(node) if isinstance(node, Fixpoint) else node)
+        if isinstance(node, Fixpoint) and not isinstance(node, DeltaBracket):
+            node = _with_body(node)
+        made.append(node)
         new.append(len(made) - 1)
     return tuple(made), new
 

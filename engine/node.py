@@ -103,6 +103,7 @@ class Scope:
 
     nodes: tuple[Node, ...]
     outside: tuple[Node, ...] | None
+    nested: bool = False  # whether the circuit is a body in nested time, not one of a fixpoint
 
 
 def fits(given: Schema, expected: Schema, what: str) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
-from .settling import MOST_ROUNDS, SHOWN, IterationLimit, Repetition, is_checkpoint
+from .settling import MOST_ROUNDS, SHOWN, Endless, IterationLimit, Repetition, is_checkpoint
 from .zset import Row, Zset
 
 Memory = dict[c.NodeId, Zset]
@@ -72,7 +72,7 @@ class Evaluation:
             if len(memories) >= len(self._memories):
                 settling.check(len(memories), previous, relations)
 
-    def rounds(self, node: c.Rounds, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
+    def rounds(self, node: c.Fixpoint, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
         """The relations of a Rounds, whose body this is: each round is given the changes of the one before,
         and the first one all imports."""
         relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
@@ -91,11 +91,14 @@ class Evaluation:
     ) -> tuple[dict[c.NodeId, Any], Memory]:
         values: dict[c.NodeId, Any] = {}
         after: Memory = {}
+        cycles = {n.name: i for i, n in enumerate(self._circuit.nodes) if isinstance(n, c.Feedback)}
         for i, node in enumerate(self._circuit.nodes):
             values[i] = self._value(node, i, values, relations, outside, before.get(i, {}))
         for i, node in enumerate(self._circuit.nodes):
             if isinstance(node, c.Delay | c.Differentiate):
                 after[i] = values[node.source]
+            elif isinstance(node, c.Feed):
+                after[cycles[node.name]] = values[node.source]
             elif isinstance(node, c.Integrate | c.Trace):
                 after[i] = zset.add(before.get(i, {}), values[node.source])
         return values, after
@@ -116,14 +119,16 @@ class Evaluation:
                 return {} if self._incremental and self._epoch else zset.zset((row, 1) for row in rows)
             case c.Import(source):
                 return outside[source]
-            case c.Delay() | c.Trace():
+            case c.Delay() | c.Trace() | c.Feedback():
                 return before
             case c.Integrate(source):
                 return zset.add(before, values[source])
             case c.Differentiate(source):
                 return zset.subtract(values[source], before)
-            case c.Rounds():
+            case c.Rounds() | c.DeltaBracket():
                 return self._anew.setdefault(i, _Anew(node, self._limit)).step(outside=values)
+            case c.Bracket():
+                return bracket(node, values, self._limit)
             case c.Fixpoint(body):
                 inner = Evaluation(body, self._incremental, self._limit)
                 return self._bodies.setdefault(i, inner)._fixpoint(node, values)
@@ -133,10 +138,29 @@ class Evaluation:
                 return node.value([values[source] for source in node.reads()], self._moment)
 
 
-class _Anew:
-    """D ∘ Fixpoint ∘ I, over epochs."""
+def bracket(node: c.Bracket, outside: Mapping[c.NodeId, Any], limit: int | None) -> dict[str, Zset]:
+    """The results of a Bracket for the values outside: what enters does so at iteration 0."""
+    inner, none = Evaluation(node.body, limit=limit), {source: dict[Row, int]() for source in node.reads()}
+    values, memory = inner._values({}, outside, {})
+    sums, done, rest = {name: values[at] for name, at in node.results}, 1, False
+    while not rest:
+        before = memory
+        values, memory = inner._values({}, none, before)
+        done, rest = done + 1, memory == before
+        now = {name: values[at] for name, at in node.results}
+        sums = {name: zset.add(rows, now[name]) for name, rows in sums.items()}
+        moving = [(name, row, 1) for name, rows in now.items() for row in sorted(rows)[:SHOWN]]
+        if rest and moving:
+            raise Endless(list(sums), moving)
+        if not rest and done > (MOST_ROUNDS if limit is None else limit):
+            raise IterationLimit(done - 1, list(sums), moving)
+    return sums
 
-    def __init__(self, node: c.Rounds, limit: int | None) -> None:
+
+class _Anew:
+    """D ∘ Fixpoint ∘ I, or D ∘ Bracket ∘ I, over epochs."""
+
+    def __init__(self, node: c.Fixpoint, limit: int | None) -> None:
         self._node, self._limit = node, limit
         self._imports: dict[c.NodeId, Zset] = {source: {} for source in node.reads()}
         self._relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
@@ -144,9 +168,13 @@ class _Anew:
     def step(self, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
         """The changes of the relations, for those of the nodes outside."""
         self._imports = {at: zset.add(rows, outside[at]) for at, rows in self._imports.items()}
-        evaluation = Evaluation(self._node.body, True, self._limit)
-        before, self._relations = self._relations, evaluation.rounds(self._node, self._imports)
+        before, self._relations = self._relations, self._evaluated()
         return {relation: zset.subtract(rows, before[relation]) for relation, rows in self._relations.items()}
+
+    def _evaluated(self) -> dict[str, Zset]:
+        if isinstance(self._node, c.Bracket):
+            return bracket(self._node, self._imports, self._limit)
+        return Evaluation(self._node.body, True, self._limit).rounds(self._node, self._imports)
 
 
 class _Settling:

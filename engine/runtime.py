@@ -109,8 +109,8 @@ class Runtime(Protocol):
         max_iterations: int | None = None,
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
-        """Runs one epoch. Each change is a batch and a weight, +1 or -1, applied in order; in a set
-        the insertion of a present row and the deletion of an absent row do nothing. A stream begins empty.
+        """Runs one epoch. Each change is a batch and the weight of each of its rows, applied in order. In a
+        set the weight is +1 or -1, and the insertion of a present row and the deletion of an absent row do nothing. A stream begins empty.
         `static`: no other commit follows, so that no history is needed. Returns the change of every
         output, and the contents of an output that is a stream.
 

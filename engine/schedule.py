@@ -11,14 +11,21 @@ from typing import Generic, Protocol, TypeVar
 
 from . import interrupt, memory
 from .circuit import (
+    Bracket,
     Circuit,
+    Clocked,
     Constant,
+    Delay,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    Differentiate,
+    Feed,
+    Feedback,
     Fixpoint,
     Import,
     Input,
+    Integrate,
     Join,
     Negate,
     Node,
@@ -94,6 +101,9 @@ class Operators(Protocol[B]):
 
     def negate(self, at: int, node: Negate, change: B) -> B:
         """The change with its weights negated."""
+
+    def clocked(self, at: int, node: Clocked, change: B) -> B:
+        """The change of a node that remembers earlier epochs, for the change of its source."""
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[B]) -> B:
         """The change of a join for a change of each term."""
@@ -177,6 +187,10 @@ class _Walk(Generic[B]):
                 return operators.sum(at, node, [change(s) for s in node.sources])
             case Negate():
                 return operators.negate(at, node, change(node.source))
+            case Delay() | Integrate() | Differentiate() | Feed():
+                return operators.clocked(at, node, change(node.source))
+            case Feedback():
+                return operators.clocked(at, node, operators.nothing())
             case Result():
                 return self._results[node.fixpoint][node.relation]
             case Constant():
@@ -187,7 +201,7 @@ class _Walk(Generic[B]):
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
         nested = self.operators.recursion(at, node, imports)
-        limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds) else self.limit
+        limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds | Bracket) else self.limit
         count = 0
         while (time := nested.next_iteration()) is not None:
             interrupt.check()

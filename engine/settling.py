@@ -56,3 +56,10 @@ class Repetition(Unsettled):
     def __init__(self, period: int, relations: Sequence[str], changing: Changing) -> None:
         super().__init__(f"{', '.join(relations)} repeat every {period} rounds", relations, changing)
         self.period = period
+
+
+class Endless(Unsettled):
+    """A stream in nested time that never becomes zero, so that its integral has no value."""
+
+    def __init__(self, relations: Sequence[str], changing: Changing) -> None:
+        super().__init__(f"{', '.join(relations)} never become zero", relations, changing)

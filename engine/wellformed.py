@@ -1,14 +1,14 @@
 """Well-formed circuits (dbsp-spec, part 9): the conditions that every circuit meets before it runs.
 
 Each node reads earlier nodes, so that a cycle can only close through a Variable, the delay of a
-fixpoint. The other rules of construction are in `problems` of each operator.
+fixpoint, or through a Feedback. The other rules of construction are in `problems` of each operator.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .circuit import Circuit, Fixpoint, Input, Node, Output
+from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Input, Node, Output
 from .node import Scope
 
 
@@ -27,22 +27,29 @@ def check_circuit(circuit: Circuit) -> None:
         raise IllFormed(problems)
 
 
-def _circuit_problems(circuit: Circuit, outside: tuple[Node, ...] | None) -> Iterator[str]:
-    scope = Scope(circuit.nodes, outside)
+def _circuit_problems(
+    circuit: Circuit, outside: tuple[Node, ...] | None, nested: bool = False
+) -> Iterator[str]:
+    scope = Scope(circuit.nodes, outside, nested)
     for i, node in enumerate(circuit.nodes):
         where = f"node {i} ({type(node).__name__})" + ("" if outside is None else " of the body")
         late = [source for source in node.reads() if not 0 <= source < i]
         if late:
             problem = f"reads node {late[0]}, which does not come before it"
-            yield f"{where}: {problem}; only a Variable may close a cycle"
+            yield f"{where}: {problem}; only a Variable or a Feedback may close a cycle"
             continue
         for problem in node.problems(scope):
             yield f"{where}: {problem}"
-        if isinstance(node, Fixpoint) and outside is None:
-            yield from _circuit_problems(node.body, circuit.nodes[:i])
+        if isinstance(node, Fixpoint) and (outside is None or nested):
+            yield from _circuit_problems(node.body, circuit.nodes[:i], isinstance(node, Bracket))
     for relation, node_id in circuit.relations:
         if not 0 <= node_id < len(circuit.nodes):
             yield f"relation {relation}: there is no node {node_id}"
+    fed = {node.name for node in circuit.nodes if isinstance(node, Feed)}
+    for node in circuit.nodes:
+        if isinstance(node, Feedback) and node.name not in fed:
+            yield f"nothing feeds {node.name}"
+    yield from _twice([n.name for n in circuit.nodes if isinstance(n, Feed)], "feeds")
     yield from _twice([n.relation for n in circuit.nodes if isinstance(n, Output)], "outputs")
     yield from _twice([n.relation for n in circuit.nodes if isinstance(n, Input)], "inputs")
 

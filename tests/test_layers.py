@@ -88,7 +88,7 @@ LANGUAGE = (
     "lowering",
     "check demand souffle sql",
     "sessions",
-    "commands spark",
+    "circuits commands spark",
     "console",
     "__main__",
 )
@@ -97,7 +97,7 @@ BESIDE = {("ddlog.engine.spark", "ddlog.engine.inprocess")}
 # runtime, as an iteration there costs microseconds and on the cluster a job. These files are all that may.
 ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in ("driverbirths", "exchange", "driverrecursion")}
 # The rooms that see the engine, from expressions on; and all that the library sees.
-ON_THE_ENGINE = {"codegen", "lowering", "sessions", "spark", "console"}
+ON_THE_ENGINE = {"circuits", "codegen", "lowering", "sessions", "spark", "console"}
 UNDER_THE_LIBRARY = {"ddlog.types", "ddlog.values", "ddlog.engine.rounding"}
 
 

@@ -56,6 +56,14 @@ class Batch:
         """The same rows with opposite weights."""
         return Batch(self.columns, self.length, -self.weight_array(), self.times)
 
+    def scaled(self, factor: int) -> Batch:
+        """The same rows with their weights times a factor."""
+        return (
+            self
+            if factor == 1
+            else Batch(self.columns, self.length, self.weight_array() * factor, self.times)
+        )
+
     def positive(self) -> bool:
         """Whether no weight is negative."""
         return self.weights is None or not self.length or int(self.weights.min()) >= 0

@@ -28,7 +28,7 @@ def chosen(state: State) -> Iterator[JoinPlan]:
             inside = {at: imports.get(n, n) for at, n in source_names(recursion.circuit).items()}
             for joiners in recursion.joiners():
                 yield from _of_nodes(joiners, inside)
-        else:
+        elif isinstance(recursion, Recursion):
             yield from _of_rules(recursion, names)
 
 

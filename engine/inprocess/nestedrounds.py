@@ -13,6 +13,7 @@ import numpy as np
 
 from ..circuit import (
     Circuit,
+    Clocked,
     Constant,
     DeltaDistinct,
     DeltaGroup,
@@ -362,6 +363,9 @@ class NestedEpoch:
         for some in np.split(order, cuts):
             visits = self._visits.setdefault(int(times[some[0]]), {})
             visits.setdefault(at, []).append(items[some])
+
+    def clocked(self, at: int, node: Clocked, change: Batch | None) -> Batch | None:
+        raise TypeError("a delay stands inside a recursion")
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..circuit import (
+    Clocked,
     Constant,
     DeltaDistinct,
     DeltaGroup,
@@ -21,6 +22,7 @@ from ..integrals import weighted
 from ..schedule import Nested
 from ..versions import Seen, versions
 from .batch import FEW, Batch, Gathering, concat, consolidate
+from .clocked import step
 from .grouping import GroupState
 from .interner import encode_rows
 from .state import State
@@ -46,7 +48,7 @@ class EpochOperators:
         store = self._to_change(at)
         if not node.multiset:
             return store.set_rows(changes)
-        parts = [batch if sign > 0 else batch.negated() for batch, sign in changes]
+        parts = [batch.scaled(sign) for batch, sign in changes]
         return store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
 
     def constant(self, at: int, node: Constant) -> Batch | None:
@@ -60,6 +62,11 @@ class EpochOperators:
 
     def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
         return None if change is None else change.negated()
+
+    def clocked(self, at: int, node: Clocked, change: Batch | None) -> Batch | None:
+        memory = self.state.memories.of(at, node)
+        self.changed.append(memory)
+        return step(node, memory, change)
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
@@ -98,6 +105,10 @@ class EpochOperators:
     def distinct(self, at: int, node: DeltaDistinct, change: Batch | None) -> Batch | None:
         if change is None or not change.length:
             return None
+        counts = self.state.memories.counts(at)
+        if counts is not None:
+            self.changed.append(counts)
+            change = counts.add_counted(change, as_set=True)
         store = self._to_change(at)
         if not self.epoch.static:
             return store.add_counted(change, as_set=True)

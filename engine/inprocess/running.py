@@ -9,10 +9,12 @@ from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
 from .batch import Batch
+from .bracket import Bracketed
 from .memories import Imported
 from .operators import EpochOperators
 from .recursion import Recursion, RunningRecursion
 from .rows import ArrayDelta
+from .runningbracket import RunningBracket
 from .runningrounds import RunningRounds
 from .state import State
 
@@ -22,28 +24,30 @@ class RunningEpoch(EpochOperators):
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
-        self._begun: list[RunningRecursion | RunningRounds] = []
+        self._begun: list[RunningRecursion | RunningRounds | RunningBracket] = []
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
-    ) -> RunningRecursion | RunningRounds:
+    ) -> RunningRecursion | RunningRounds | RunningBracket:
         imports = {
             source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
             for source, change in changes.items()
         }
         recursion = self.state.recursions[at]
-        running = (
-            recursion.begin(imports)
-            if isinstance(recursion, Recursion)
-            else RunningRounds(recursion, imports, self.epoch)
-        )
+        running: RunningRecursion | RunningRounds | RunningBracket
+        if isinstance(recursion, Recursion):
+            running = recursion.begin(imports)
+        elif isinstance(recursion, Bracketed):
+            running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
+        else:
+            running = RunningRounds(recursion, imports, self.epoch)
         self._begun.append(running)
         running.seed(self.epoch.first)
         return running
 
     def inner_states(self) -> list[State]:
-        """The states of the evaluations by rounds that have begun."""
-        rounds = [each.state for each in self._begun if isinstance(each, RunningRounds)]
+        """The states of the evaluations by rounds or in nested time that have begun."""
+        rounds = [each.state for each in self._begun if not isinstance(each, RunningRecursion)]
         return [state for state in rounds if state is not None]
 
     # ------------------------------------------------------------- the end

@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 
 from .. import interrupt, memory
-from ..circuit import Circuit, Fixpoint, Input, NodeId, Rounds
+from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
@@ -55,9 +55,16 @@ class InProcess:
         self._shrinking = {
             at: shrinking_inputs(circuit, at)
             for at, node in nodes
-            if isinstance(node, Fixpoint) and not isinstance(node, Rounds)
+            if isinstance(node, Fixpoint) and not isinstance(node, Rounds | DeltaBracket)
         }
-        self._epochs = Epochs(circuit, self._begin, self._held, lambda batch: batch.length, self._exhausted)
+        self._epochs = Epochs(
+            circuit,
+            self._begin,
+            self._held,
+            lambda batch: batch.length,
+            self._exhausted,
+            self._state.memories.restless,
+        )
         self._limit = memory_limit
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 

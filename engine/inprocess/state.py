@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..circuit import (
     Circuit,
+    DeltaBracket,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
@@ -19,8 +20,10 @@ from ..circuit import (
     Rounds,
     Trace,
 )
-from ..integrals import shown, weighted
+from ..integrals import shown, signed_nodes, weighted
 from .batch import no_rows
+from .bracket import Bracketed
+from .clocked import Memories
 from .grouping import GroupState, reads_members
 from .interner import Values
 from .join import Joiner
@@ -29,6 +32,7 @@ from .ranked import Ranked
 from .recursion import Recursion
 from .rounds import RoundsRecursion
 from .rows import ArrayDelta
+from .signedstore import SignedStore
 from .steps import Evaluator
 from .store import Store
 from .sweeping import Marks
@@ -62,6 +66,8 @@ class State:
             for name, at in self.outputs.items()
         }
         self.stores: dict[NodeId, Readable] = {}
+        self.memories = Memories(circuit)
+        signed = signed_nodes(circuit)
         for at in sorted(self._kept()):
             node = nodes[at]
             if isinstance(node, Result):
@@ -69,7 +75,9 @@ class State:
             elif isinstance(node, Input) and given and node.relation in given:
                 self.stores[at] = given[node.relation]
             elif not isinstance(node, Fixpoint | Output | Trace):
-                self.stores[at] = Store(node.schema, not weighted(circuit, at))
+                self.stores[at] = (
+                    SignedStore(node.schema) if signed[at] else Store(node.schema, not weighted(circuit, at))
+                )
         for at, other in (same or {}).items():
             self.stores[at] = self.stores[other]
         self.joiners: dict[NodeId, Joiner] = {}
@@ -86,7 +94,9 @@ class State:
                 )
                 self.groups[at] = GroupState(node, source.schema, store, values, net)
 
-    def _recursion(self, at: NodeId, node: Fixpoint) -> Recursion | RoundsRecursion:
+    def _recursion(self, at: NodeId, node: Fixpoint) -> Recursion | RoundsRecursion | Bracketed:
+        if isinstance(node, DeltaBracket):
+            return Bracketed(node, self.evaluator)
         if isinstance(node, Rounds):
             return RoundsRecursion(
                 node,
@@ -145,7 +155,8 @@ class State:
     def relations(self) -> list[Readable]:
         """The stores that this state holds, and the relations of its recursions, each once."""
         inside = (store for recursion in self.recursions.values() for store in recursion.relations.values())
-        return list({id(store): store for store in (*self.stores.values(), *inside)}.values())
+        every = (*self.stores.values(), *inside, *self.memories.stores())
+        return list({id(store): store for store in every}.values())
 
     def mark(self, marks: Marks) -> None:
         """Marks the ids in all rows that are present."""

@@ -140,15 +140,19 @@ class Store:
     def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
         assert self.weights is not None
         self._whole = False
-        touched, before = adding.add_weights(self.weights, rows, change)
+        touched, before = self._weigh(rows, change)
         self._undo.append((rows, change))
+        return touched, before
+
+    def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
+        """Adds to weights. Returns the rows whose presence may have changed, with their weights before."""
+        assert self.weights is not None
+        touched, before = adding.add_weights(self.weights, rows, change)
         return touched, before
 
     def _net(self, touched: Array, before: Array) -> Batch:
         """The net change of presence, applied to the indexes."""
-        touched, signs = (
-            self._net_few(touched, before) if len(touched) <= FEW else self._net_many(touched, before)
-        )
+        touched, signs = self._signs(touched, before)
         gone = touched[signs < 0]
         self.present += len(touched) - 2 * len(gone)
         if self.indexes and len(touched):
@@ -162,8 +166,11 @@ class Store:
         self._whole = True
         return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
 
-    def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
+    def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         """The rows whose presence changed, and +1 or -1 for each."""
+        return self._net_few(touched, before) if len(touched) <= FEW else self._net_many(touched, before)
+
+    def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
         assert self.weights is not None
         first: dict[int, int] = {}
         for row, weight in zip(touched.tolist(), before.tolist(), strict=True):
@@ -211,16 +218,20 @@ class Store:
                 self.indexes.clear()
             else:
                 rows, change = entry
-                assert self.weights is not None
-                self._net(*adding.add_weights(self.weights, rows, -change))
+                self._net(*self._weigh(rows, -change))
         if not whole and self.weights is not None:
-            self.present = int(np.count_nonzero(self.weights[: self.table.size] > 0))
+            self.present = self._count()
             self._whole = True
+
+    def _count(self) -> int:
+        """The rows present, by their weights."""
+        assert self.weights is not None
+        return int(np.count_nonzero(self.weights[: self.table.size] > 0))
 
     def _compact(self) -> None:
         """Forgets the rows of weight 0."""
         assert self.weights is not None
-        kept = self.rows()
+        kept = np.flatnonzero(self.weights[: self.table.size])
         table = RowTable(len(self.schema))
         rows = table.insert(self.table.columns_at(kept), len(kept))
         weights = np.zeros(max(16, table.size), np.int64)

@@ -27,13 +27,14 @@ class _Source(Node):
 class Input(_Source):
     """An input relation. `multiset`: weights are kept; otherwise every change leaves the relation a set.
     `stream`: a multiset that holds the rows of one epoch; a runtime retracts them when the next one
-    begins."""
+    begins. `signed`: a multiset whose weights may be negative."""
 
     relation: str
     schema: Schema
     multiset: bool = False
     text: str = field(default="", compare=False)
     stream: bool = False
+    signed: bool = False
 
     def title(self) -> str:
         return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"

@@ -107,7 +107,7 @@ class Fixpoint(Node):
         return ""
 
     def problems(self, scope: Scope) -> Iterator[str]:
-        if scope.outside is not None:
+        if scope.outside is not None and not scope.nested:
             yield "does not belong inside a fixpoint"
         nodes, results = self.body.nodes, dict(self.results)
         for relation, at in self.results:
@@ -153,7 +153,7 @@ class Result(Node):
         return f"result {self.relation}"
 
     def problems(self, scope: Scope) -> Iterator[str]:
-        if scope.outside is not None:
+        if scope.outside is not None and not scope.nested:
             yield "does not belong inside a fixpoint"
             return
         owner = scope.nodes[self.fixpoint]

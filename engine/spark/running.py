@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from ..circuit import (
+    Clocked,
     Constant,
     DeltaDistinct,
     DeltaGroup,
@@ -85,6 +86,9 @@ class RunningEpoch:
             return None
         query = Select([*names(node.schema), As("-w", "w")], change.sql)
         return self._change(at, query, change.small)
+
+    def clocked(self, at: NodeId, node: Clocked, change: Change | None) -> Change | None:
+        raise TypeError(f"{node.title()} runs in-process only")
 
     def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Change | None]) -> Change | None:
         text, spines = self.state.joins[at], self.state.spines

@@ -1,0 +1,112 @@
+"""A circuit on a runtime: its state, brought from time to time by epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+from ..engine import circuit as c
+from ..engine.interrupt import deferred
+from ..engine.runtime import Batch
+from ..engine.zset import Row, Zset
+from ..errors.circuits import BadChange, InProcessOnly
+from ..errors.diagnostics import DDlogError
+from ..errors.nearest import nearest
+from ..errors.sessions import SessionClosed
+from ..sessions.engines import engine_named, memory_limit_of
+from ..sessions.host import Host
+from ..sessions.opening import open_host
+from .faults import diagnosed
+from .runnable import Change, Contents, Runnable
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_session(
+    circuit: Runnable,
+    engine: str,
+    spark: SparkSession | None,
+    spark_options: Any,
+    workers: int | None,
+    max_iterations: int | None,
+    memory_limit: int | str | None,
+) -> CircuitSession:
+    """A session of a circuit. Raises DDlogError, also for an operator that Spark's runtime does not have."""
+    choice = engine_named(engine, spark, spark_options)
+    limit = memory_limit_of(memory_limit, choice)
+    executed = circuit.executed()
+    if choice.spark:
+        for node in executed.nodes:
+            if isinstance(node, c.Clocked | c.DeltaBracket):
+                raise DDlogError([InProcessOnly(operator=node.text or node.title())])
+    host = open_host(choice, circuit.language.host_program(), executed, spark, spark_options, workers, limit)
+    return CircuitSession(circuit, host, max_iterations)
+
+
+class CircuitSession:
+    """A running circuit. Use it as a context manager, or call `close`. All methods raise DDlogError.
+
+    `step` is one time of the streams. A fault, an interrupt or a limit leaves the session as it was before.
+    """
+
+    def __init__(self, circuit: Runnable, host: Host, max_iterations: int | None) -> None:
+        self._circuit, self._host, self._limit = circuit, host, max_iterations
+        self._contents = Contents(circuit)
+        self._inputs, self._outputs = circuit.ends
+        self._open = True
+
+    def __enter__(self) -> CircuitSession:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Ends the session."""
+        if self._open:
+            self._open = False
+            self._host.close()
+
+    def step(self, given: Mapping[str, Change] | None = None) -> dict[str, Zset]:
+        """The values of the outputs at the next time, for those of the inputs; of an incremental circuit, their
+        changes. An input may be a mapping from rows to weights, rows, or a table of columns: a mapping from the
+        names of the columns to lists or arrays under the key of `table`."""
+        self._check_open()
+        changes: dict[str, list[tuple[Batch, int]]] = {}
+        for name, rows in (given or {}).items():
+            changes[name] = self._batches(name, rows)
+        try:
+            with deferred(), self._host.failures():
+                deltas = self._host.runtime.commit(changes, max_iterations=self._limit)
+                return {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
+        except Exception as error:
+            found = diagnosed(error, self._circuit.language.places)
+            if found is None:
+                raise
+            raise found from None
+
+    def contents(self, name: str) -> Zset:
+        """The contents of an input or output: the sum of all changes so far; of a stream, its last value."""
+        self._check_open()
+        if name not in self._inputs and name not in self._outputs:
+            known = (*self._inputs, *self._outputs)
+            help = f"did you mean `{near}`?" if (near := nearest(name, known)) else ""
+            raise DDlogError([BadChange(where=name, problem="there is no such input or output", help=help)])
+        with self._host.failures():
+            found = self._host.runtime.rows(name)
+            return dict(zip(found, found.weights or [1] * len(found), strict=True))
+
+    def _batches(self, name: str, rows: Change) -> list[tuple[Batch, int]]:
+        by_weight: dict[int, list[Row]] = {}
+        for row, weight in self._contents.zset(name, rows, name).items():
+            by_weight.setdefault(weight, []).append(row)
+        runtime = self._host.runtime
+        return [(runtime.batch(name, few), weight) for weight, few in by_weight.items()]
+
+    def _check_open(self) -> None:
+        if not self._open:
+            raise DDlogError([SessionClosed()])

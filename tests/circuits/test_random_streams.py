@@ -1,0 +1,69 @@
+"""Random circuits with clocks, cycles and nested time: the runtime against the definition, time by time."""
+
+from __future__ import annotations
+
+from hypothesis import HealthCheck, assume, given, settings
+
+from ddlog.circuits import Circuit
+from ddlog.circuits.runnable import Runnable
+from ddlog.engine import zset
+from ddlog.engine.zset import Zset
+from ddlog.errors.circuits import NeverZero
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
+
+from .random_streams import Epoch, circuits, epochs
+
+LIMIT = 25
+some = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+UNSETTLED = (NeverZero, IterationLimitReached, RecursionRepeats)
+
+
+def settled(circuit: Runnable, given: list[Epoch]) -> list[dict[str, Zset]]:
+    """The values of the outputs by the definition; no example where a recursion does not settle."""
+    try:
+        return circuit.run(given, max_iterations=LIMIT)
+    except DDlogError as error:
+        assert isinstance(error.diagnostics[0], UNSETTLED)
+        assume(False)
+        raise AssertionError from None
+
+
+def stepped(circuit: Runnable, given: list[Epoch]) -> list[dict[str, Zset]]:
+    """The same on a runtime."""
+    with circuit.session(workers=1) as session:
+        return [session.step(each) for each in given]
+
+
+@some
+@given(circuits(), epochs(False))
+def test_a_session_has_the_values_of_each_time(circuit: Circuit, given: list[Epoch]) -> None:
+    assert stepped(circuit, given) == settled(circuit, given)
+
+
+@some
+@given(circuits(), epochs(True))
+def test_the_incremental_version_is_d_after_the_circuit_after_i(circuit: Circuit, given: list[Epoch]) -> None:
+    incremental = circuit.incremental()
+    changes = settled(incremental, given)
+    assert stepped(incremental, given) == changes
+    values = settled(circuit, integrated(given))
+    before: dict[str, Zset] = {}
+    for value, change in zip(values, changes, strict=True):
+        for name, rows in value.items():
+            assert zset.subtract(rows, before.get(name, {})) == change[name], name
+        before = value
+
+
+def integrated(given: list[Epoch]) -> list[Epoch]:
+    """The contents of the inputs after each epoch; A is a set."""
+    contents: Epoch = {"A": {}, "B": {}}
+    found = []
+    for changes in given:
+        for row, weight in changes.get("A", {}).items():
+            contents["A"] = {**contents["A"], row: 1}
+            if weight < 0:
+                del contents["A"][row]
+        contents["B"] = zset.add(contents["B"], changes.get("B", {}))
+        found.append({name: dict(rows) for name, rows in contents.items()})
+    return found
