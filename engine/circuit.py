@@ -21,6 +21,7 @@ Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
 __all__ = [
     "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Bracket", "Circuit", "Clocked", "Constant",
     "Delay", "DeltaBracket", "DeltaDistinct", "DeltaGroup", "DeltaJoin", "Differentiate", "Distinct", "Feed",
-    "Feedback", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Let", "Negate",
-    "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable",
+    "Feedback", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Let",
+    "Negate", "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest",
+    "Variable",
 ]  # fmt: skip

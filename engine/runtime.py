@@ -110,9 +110,9 @@ class Runtime(Protocol):
         progress: Progress | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. Each change is a batch and the weight of each of its rows, applied in order. In a
-        set the weight is +1 or -1, and the insertion of a present row and the deletion of an absent row do nothing. A stream begins empty.
-        `static`: no other commit follows, so that no history is needed. Returns the change of every
-        output, and the contents of an output that is a stream.
+        set the weight is +1 or -1, and the insertion of a present row and the deletion of an absent row do
+        nothing. A stream begins empty. `static`: no other commit follows, so that no history is needed.
+        Returns the change of every output, and the contents of an output that is a stream.
 
         Raises RowFault, Unsettled or KeyboardInterrupt, with the state as it was before. A Ctrl-C
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.

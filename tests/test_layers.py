@@ -74,7 +74,7 @@ ENGINE = (
     "derived",
     "incremental integrals labels passes planner rounds versions wellformed",
     "paths plans",
-    "drawing reference rules runtime",
+    "drawing machine reference rules runtime",
     "fixpoint schedule text",
     "epoch",
     "inprocess spark",

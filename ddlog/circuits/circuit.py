@@ -50,10 +50,10 @@ class Builder:
     def fixpoint(
         self, step: Callable[..., Stream | Sequence[Stream]], *like: Stream, **columns: TypeText
     ) -> Any:
-        """The relation x = step(x), iterated from the empty one until nothing changes. Its columns are given by
-        type, or are those of a stream. With several streams, the step is given as many relations, and returns
-        them: the result is a tuple of streams. What the step returns are sets: it ends in `distinct`, `union`,
-        `group` or another operator on sets."""
+        """The relation x = step(x), iterated from the empty one until nothing changes. Its columns are
+        given by type, or are those of a stream. With several streams, the step is given as many relations,
+        and returns them: the result is a tuple of streams. What the step returns are sets: it ends in
+        `distinct`, `union`, `group` or another operator on sets."""
         place, language = caller(), self._scope.language
         if bool(like) == bool(columns):
             refuse(
@@ -75,7 +75,7 @@ class Builder:
             made = body.add("fixpoint", name, place, schema, (), _variable(name, schema), True)
             variables.append(Stream(made, shape))
         returned = step(*variables)
-        found = [returned] if isinstance(returned, Stream) else list(returned)
+        found: list[Any] = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(found) != len(shapes) or not all(isinstance(each, Stream) for each in found):
             refuse("fixpoint", f"the step returns {returned!r}, not {len(shapes)} streams", place=place)
         results = []

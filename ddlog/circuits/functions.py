@@ -1,8 +1,7 @@
 """Python functions in circuits: opaque to the engine, which calls them a row at a time.
 
-The parameters of a function name columns. What it returns is checked against the declared type; a fault is that
-of the row, ends the epoch, and rolls it back.
-"""
+The parameters of a function name columns. What it returns is checked against the declared type; a fault is
+that of the row, ends the epoch, and rolls it back."""
 
 from __future__ import annotations
 
@@ -31,14 +30,15 @@ class Python:
 
 
 def python(type: TypeText, function: Callable[..., Any]) -> Python:
-    """A Python function as a row expression of a type of the language. Its parameters name the columns that it
-    is given. In `flat_map` it returns elements of the type; in `group`, its parameters are lists, a value for
-    each row of the group."""
+    """A Python function as a row expression of a type of the language. Its parameters name the columns that
+    it is given. In `flat_map` it returns elements of the type; in `group`, its parameters are lists, a
+    value for each row of the group."""
     return Python(type, function)
 
 
 def typed(operator: str, name: str, given: object) -> Python:
-    """A function with the type of its result: as `python` gave it, or from its annotation. Raises DDlogError."""
+    """A function with the type of its result: as `python` gave it, or from its annotation. Raises
+    DDlogError."""
     if isinstance(given, Python):
         return given
     if not callable(given):

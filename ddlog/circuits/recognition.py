@@ -1,10 +1,11 @@
-"""Fixpoints in nested time: the bracket of dbsp-spec, part 7, as a Fixpoint, which is kept up to date by nested
-time and not evaluated anew.
+"""Fixpoints in nested time: the bracket of dbsp-spec, part 7, as a Fixpoint.
 
-    imports ──► δ₀ ──► I ──► rules ──► distinct ──► D ──► ∫         I(δ₀(a)) is a at all iterations, ∫(D(o)) is
-                        ▲                  │                         the last o: Import and Result of a Fixpoint
-                        └────── z⁻¹ ◄──────┘                         mean just this
-"""
+    imports ──► δ₀ ──► I ──► rules ──► distinct ──► D ──► ∫
+                        ▲                  │
+                        └────── z⁻¹ ◄──────┘
+
+I(δ₀(a)) is a at all iterations, and ∫(D(o)) is the last o: an Import and a Result of a Fixpoint mean just
+this. A Fixpoint is kept up to date in nested time; other brackets are evaluated anew."""
 
 from __future__ import annotations
 

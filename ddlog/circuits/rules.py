@@ -1,10 +1,9 @@
 """The bodies of monotone fixpoints as rules, which is the form that runtimes iterate.
 
-A runtime takes a recursion as joins of imports and variables, each with heads among the variables. A join that
-reads another join is one join of the terms of both: weights multiply, and a projection adds them up, in one step
-or in two. Any other node that a join reads becomes a relation of the recursion itself: its set is what the join
-would see one iteration later, and the least fixpoint is the same.
-"""
+A runtime takes a recursion as joins of imports and variables, each with heads among the variables. A join
+that reads another join is one join of the terms of both: weights multiply, and a projection adds them up,
+in one step or in two. Any other node that a join reads becomes a relation of the recursion itself: its set
+is what the join would see one iteration later, and the least fixpoint is the same."""
 
 from __future__ import annotations
 

@@ -127,8 +127,8 @@ class Runnable:
         max_iterations: int | None = None,
         memory_limit: int | str | None = None,
     ) -> CircuitSession:
-        """The circuit on a runtime, with all its state at zero; see `ddlog.circuits.session`. The arguments are
-        those of `Program.session`. Raises DDlogError."""
+        """The circuit on a runtime, with all its state at zero; see `ddlog.circuits.session`. The arguments
+        are those of `Program.session`. Raises DDlogError."""
         from .session import open_session
 
         return open_session(self, engine, spark, spark_options, workers, max_iterations, memory_limit)

@@ -90,8 +90,8 @@ class Scope:
         return [self] if self.outer is None else [self, *self.outer.chain()]
 
     def enter(self, outside: Operator, name: str, place: Span) -> Operator:
-        """An operator of a scope around this one, as one of this scope. Raises DDlogError where there has to be
-        a δ₀."""
+        """An operator of a scope around this one, as one of this scope. Raises DDlogError where there has
+        to be a δ₀."""
         if outside.scope is self:
             return outside
         assert self.outer is not None
@@ -115,8 +115,8 @@ class Scope:
 
 
 def target(operator: str, place: Span, scopes: Sequence[Scope]) -> Scope:
-    """The innermost of the scopes of an operator's sources. Raises DDlogError where they do not lie one in the
-    other."""
+    """The innermost of the scopes of an operator's sources. Raises DDlogError where they do not lie one in
+    the other."""
     inner = max(scopes, key=lambda scope: len(scope.chain()))
     chain = inner.chain()
     for scope in scopes:

@@ -16,6 +16,7 @@ from ..errors.nearest import nearest
 from ..errors.sessions import SessionClosed
 from ..sessions.engines import engine_named, memory_limit_of
 from ..sessions.host import Host
+from ..sessions.incoming import table_rows
 from ..sessions.opening import open_host
 from .faults import diagnosed
 from .runnable import Change, Contents, Runnable
@@ -72,9 +73,9 @@ class CircuitSession:
             self._host.close()
 
     def step(self, given: Mapping[str, Change] | None = None) -> dict[str, Zset]:
-        """The values of the outputs at the next time, for those of the inputs; of an incremental circuit, their
-        changes. An input may be a mapping from rows to weights, rows, or a table of columns: a mapping from the
-        names of the columns to lists or arrays under the key of `table`."""
+        """The values of the outputs at the next time, for those of the inputs; of an incremental circuit,
+        their changes. What an input is given is a mapping from rows to weights, or rows; or an Arrow table
+        or a data frame with its columns."""
         self._check_open()
         changes: dict[str, list[tuple[Batch, int]]] = {}
         for name, rows in (given or {}).items():
@@ -100,8 +101,11 @@ class CircuitSession:
             found = self._host.runtime.rows(name)
             return dict(zip(found, found.weights or [1] * len(found), strict=True))
 
-    def _batches(self, name: str, rows: Change) -> list[tuple[Batch, int]]:
+    def _batches(self, name: str, rows: Any) -> list[tuple[Batch, int]]:
         by_weight: dict[int, list[Row]] = {}
+        if name in self._inputs and not isinstance(rows, Mapping) and hasattr(rows, "columns"):
+            end, typedefs = self._inputs[name], self._circuit.language.typedefs
+            return [(table_rows(self._host.runtime, end.relation, rows, typedefs).batch(), 1)]
         for row, weight in self._contents.zset(name, rows, name).items():
             by_weight.setdefault(weight, []).append(row)
         runtime = self._host.runtime

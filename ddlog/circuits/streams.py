@@ -176,9 +176,9 @@ class Stream:
     # ---------------------------------------------------------------- joins
 
     def join(self, other: Stream, on: Mapping[str, str] | None = None) -> Stream:
-        """The pairs of rows that agree, each pair as one row; weights multiply. They agree on the columns of
-        the same name, or on those that `on` names: `{"mine": "its"}`. The columns are these, and then the others
-        of `other`. Bilinear (Theorem 4.5)."""
+        """The pairs of rows that agree, each pair as one row; weights multiply. They agree on the columns
+        of the same name, or on those that `on` names: `{"mine": "its"}`. The columns are these, and then
+        the others of `other`. Bilinear (Theorem 4.5)."""
         place = caller()
         pairs = self._pairs("join", other, on, place)
         if not pairs:
@@ -208,9 +208,9 @@ class Stream:
 
     def group(self, *keys: str, **aggregates: Expression) -> Stream:
         """One row for each group of rows that agree on the keys: the keys and the aggregates, such as
-        `total="sum(amount)"`. An aggregate is `count()`, `sum`, `avg`, `min` or `max` of an expression, another
-        function of the language of a group, or a Python function of lists (see `python`). The source is a
-        set."""
+        `total="sum(amount)"`. An aggregate is `count()`, `sum`, `avg`, `min` or `max` of an expression,
+        another function of the language of a group, or a Python function of lists (see `python`). The
+        source is a set."""
         place, text = caller(), f"group({', '.join([*map(repr, keys), _shown(aggregates)])})"
         for key in keys:
             self._column("group", key, place)
@@ -353,7 +353,7 @@ class Stream:
     def _rows(
         self, name: str, text: str, place: Span, steps: Sequence[Step], columns: Mapping[str, Expression]
     ) -> Stream:
-        language, texts = self._language, [each for each in columns.items() if isinstance(each[1], str)]
+        language, texts = self._language, [(name, of) for name, of in columns.items() if isinstance(of, str)]
         for each in columns:
             language.name(name, each)
         clauses = [Clause(each, of, f"var out__{i} = (") for i, (each, of) in enumerate(texts)]

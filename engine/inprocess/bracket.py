@@ -10,8 +10,8 @@ from .steps import Evaluator
 
 
 def stream_circuit(node: DeltaBracket) -> Circuit:
-    """The body as a circuit of streams whose epochs are the iterations: its inputs are the imports, its outputs
-    the results."""
+    """The body as a circuit of streams whose epochs are the iterations: its inputs are the imports, its
+    outputs the results."""
 
     def end(each: Node) -> Node:
         if isinstance(each, Import):

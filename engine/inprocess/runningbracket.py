@@ -54,9 +54,12 @@ class RunningBracket:
             recursion.circuit, recursion.evaluator.values, None, Evaluator(recursion.evaluator.values)
         )
         self._epochs = Epochs(
-            recursion.circuit, lambda epoch: self._begin(state, epoch), self._held, lambda batch: batch.length,
+            recursion.circuit,
+            lambda epoch: self._begin(state, epoch),
+            self._held,
+            lambda batch: batch.length,
             restless=state.memories.restless,
-        )  # fmt: skip
+        )
         self._run({import_name(at): [(each.store.batch(), 1)] for at, each in self._imports.items()})
 
     def _held(self, at: NodeId) -> Batch | None:

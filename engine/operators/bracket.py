@@ -2,9 +2,9 @@
 
     outside ──► δ₀ ──► body, on streams of iterations ──► ∫ ──► outside
 
-In an epoch the body begins anew, with every delay at zero. An Import is δ₀: its value at iteration 0 is that of
-the node outside, and zero at later iterations. A result is ∫: the sum over the iterations. They end when the
-body is at rest: when what enters is zero and no delay holds another value than before, so that all later
+In an epoch the body begins anew, with every delay at zero. An Import is δ₀: its value at iteration 0 is that
+of the node outside, and zero at later iterations. A result is ∫: the sum over the iterations. They end when
+the body is at rest: when what enters is zero and no delay holds another value than before, so that all later
 iterations are alike. A result that is not zero then has no sum.
 """
 
@@ -20,8 +20,8 @@ from .fixpoint import Fixpoint, Variable
 
 @dataclass(frozen=True, slots=True)
 class Bracket(Fixpoint):
-    """∫ ∘ body ∘ δ₀ at every epoch. `results` are the nodes of the body that are integrated; `Result` nodes read
-    the sums. The incremental version is D ∘ Bracket ∘ I, evaluated anew whenever an import changes."""
+    """∫ ∘ body ∘ δ₀ at every epoch. `results` are the nodes of the body that are integrated; `Result` nodes
+    read the sums. The incremental version is D ∘ Bracket ∘ I, evaluated anew whenever an import changes."""
 
     sign: ClassVar[str] = "bracket"
 

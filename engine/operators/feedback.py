@@ -2,9 +2,9 @@
 
     fix α. T(s, z⁻¹(α))         Feedback α ──► T ──► Feed α          (Proposition 3.14)
 
-The delay of a cycle is two nodes, so that a circuit stays a tuple in topological order: `Feedback` is the z⁻¹,
-and `Feed` names the node whose value it holds until the next epoch. Both are linear and time-invariant, so a
-cycle is its own incremental version where the nodes around it are (the cycle rule of Proposition 4.2).
+The delay of a cycle is two nodes, so that a circuit stays a tuple in topological order: `Feedback` is the
+z⁻¹, and `Feed` names the node whose value it holds until the next epoch. Both are linear and time-invariant,
+so a cycle is its own incremental version where the nodes around it are (the cycle rule of Proposition 4.2).
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-"""Random circuits built as users build them, with clocks, cycles and nested time, and random Z-sets for them."""
+"""Random circuits built as users build them, with clocks, cycles and nested time, and random Z-sets for
+them."""
 
 from __future__ import annotations
 

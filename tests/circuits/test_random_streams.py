@@ -7,6 +7,7 @@ from hypothesis import HealthCheck, assume, given, settings
 from ddlog.circuits import Circuit
 from ddlog.circuits.runnable import Runnable
 from ddlog.engine import zset
+from ddlog.engine.machine import Machine
 from ddlog.engine.zset import Zset
 from ddlog.errors.circuits import NeverZero
 from ddlog.errors.diagnostics import DDlogError
@@ -38,7 +39,10 @@ def stepped(circuit: Runnable, given: list[Epoch]) -> list[dict[str, Zset]]:
 @some
 @given(circuits(), epochs(False))
 def test_a_session_has_the_values_of_each_time(circuit: Circuit, given: list[Epoch]) -> None:
-    assert stepped(circuit, given) == settled(circuit, given)
+    values = settled(circuit, given)
+    assert stepped(circuit, given) == values
+    machine = Machine(circuit.network())
+    assert [machine.step(each) for each in given] == values
 
 
 @some
