@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
+from .maintaining import Decision
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -123,6 +124,9 @@ class Runtime(Protocol):
 
     def plans(self) -> Sequence[JoinPlan] | None:
         """The plans that joins have run, with their rows; None where the runtime does not know."""
+
+    def decisions(self) -> Sequence[Decision]:
+        """What the last epochs did with the recursions that they changed, and why."""
 
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""

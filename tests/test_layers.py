@@ -66,8 +66,8 @@ MUTUAL = {
 # What each room builds on: a room imports only from lower rungs of its own ladder. The order inside a room
 # is its own affair, as long as there is no circle.
 ENGINE = (
-    "layers memory rounding schema zset",
-    "interrupt",
+    "clock layers memory rounding schema zset",
+    "interrupt maintaining",
     "node settling stream",
     "operators",
     "births ranks nestedtime circuit",

@@ -211,6 +211,10 @@ def _engine_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory-limit", metavar="SIZE", type=_size,
                         help="the most memory of the process, such as 4GiB: a commit that would take more is "
                              "an error, and is rolled back (in-process; default: no limit)")  # fmt: skip
+    parser.add_argument("--maintain", choices=("always", "never", "auto"), default="auto",
+                        help="how commits change recursive relations: derive what follows from the changes "
+                             "(always), evaluate anew and compare, where that tells the same (never), or "
+                             "what is cheaper (auto, the default)")  # fmt: skip
 
 
 def _name(text: str) -> str:

@@ -38,6 +38,7 @@ def launch(
             workers=options.workers,
             progress=progress,
             memory_limit=options.memory_limit,
+            maintain=options.maintain,
         )
     memory_limit_of(options.memory_limit, choice)
     from ..spark.sessions.connect import open_session
@@ -46,7 +47,13 @@ def launch(
     if progress is not None:
         progress("starting Spark", 0, 0)
     spark = open_session(choice.master, choice.remote, dict(options.conf))
-    return program.session(relations=relations, max_iterations=max_iterations, spark=spark, progress=progress)
+    return program.session(
+        relations=relations,
+        max_iterations=max_iterations,
+        spark=spark,
+        progress=progress,
+        maintain=options.maintain,
+    )
 
 
 def stop_engines() -> None:

@@ -121,7 +121,7 @@ def _engine(arguments: argparse.Namespace) -> EngineOptions:
 
     return EngineOptions(
         arguments.engine, arguments.master, arguments.remote, parse_conf(arguments.conf), arguments.limit,
-        arguments.workers, arguments.memory_limit,
+        arguments.workers, arguments.memory_limit, arguments.maintain,
     )  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
+from ..engine.maintaining import Mode
 from ..engine.memory import resident
 from ..errors.diagnostics import DDlogError
 from ..errors.memory import NoMemoryMeasure
@@ -39,7 +40,7 @@ _MASTER = re.compile(r"local(\[.*\])?\Z|spark://|yarn\Z|k8s://|mesos://")
 class EngineOptions:
     """The options of a command that are about engines. `conf` holds settings of Spark, `limit` is the
     in-process limit in bytes, `workers` the number of threads that share the work, `memory_limit` the bytes
-    at which the in-process engine gives a commit up."""
+    at which the in-process engine gives a commit up, `maintain` whether recursions are maintained."""
 
     engine: str = "auto"
     master: str | None = None
@@ -48,6 +49,7 @@ class EngineOptions:
     limit: int | None = None
     workers: int | None = None
     memory_limit: int | None = None
+    maintain: Mode = "auto"
 
     @property
     def names_spark(self) -> bool:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from ..engine.circuit import Circuit
     from ..engine.inprocess.runtime import InProcess
+    from ..engine.maintaining import Mode
     from ..io.places import Place
 
 
@@ -33,15 +34,20 @@ _NO_FAILURES = nullcontext()
 
 
 def open_host(
-    program: Program, circuit: Circuit, workers: int | None, memory_limit: int | None = None
+    program: Program,
+    circuit: Circuit,
+    workers: int | None,
+    memory_limit: int | None = None,
+    maintain: Mode = "auto",
 ) -> InProcessHost:
     """A host for an incremental circuit of a program. So many threads share its work; None: one for each
-    processor that the process may use. `memory_limit` is in bytes."""
+    processor that the process may use. `memory_limit` is in bytes; `maintain` says whether recursions are
+    maintained."""
     from ..engine.inprocess.runtime import InProcess
     from ..engine.inprocess.sharing import default_workers
 
     workers = workers or default_workers()
-    return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit))
+    return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit, maintain=maintain))
 
 
 class InProcessHost:

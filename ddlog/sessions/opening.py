@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
+    from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
     from .session import Session
 
@@ -33,12 +34,13 @@ def open_host(
     options: SparkOptions | None,
     workers: int | None,
     memory_limit: int | None,
+    maintain: Mode = "auto",
 ) -> Host:
     """The host of a session: in-process with so many workers, or on a Spark session (None: the one of this
     process, or a new one). Raises DDlogError."""
     if not choice.spark:
-        return open_in_process(program, circuit, workers, memory_limit)
-    host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options)
+        return open_in_process(program, circuit, workers, memory_limit, maintain)
+    host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options, maintain)
     return host
 
 

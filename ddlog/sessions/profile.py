@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 
 from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
+from .decisions import decision_lines
 from .plans import plans_text
 from .results import Changes
 from .session import Session
@@ -150,6 +151,7 @@ class SessionProfile:
         yield from self._on_demand()
         yield from self._bytes()
         yield from self._plans()
+        yield from decision_lines(self._session.state.host.runtime.decisions())
         if self._watch.spent:
             total = sum(self._watch.spent.values())
             commits = f"{self._commits} commit{'' if self._commits == 1 else 's'}"

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
+    from ..engine.maintaining import Mode
     from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
@@ -172,6 +173,7 @@ class Program:
         workers: int | None = None,
         progress: Progress | None = None,
         memory_limit: int | str | None = None,
+        maintain: Mode = "auto",
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -182,6 +184,10 @@ class Program:
 
         `memory_limit` is a size in bytes or a text such as "4GiB": a commit that would bring the process over
         it is an error that says which relation grew, and is rolled back. It is not for Spark.
+
+        `maintain` says how a commit changes recursive relations. "always": it derives what follows from the
+        changes. "never": it evaluates them anew and compares, where that can tell the same. "auto": it does
+        what is cheaper. Answers and their order do not depend on it.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -201,10 +207,12 @@ class Program:
             reason = "the Spark session settles the number of its threads"
             raise DDlogError([CannotBeCombined("workers", 'engine="spark"', reason)])
         limit = memory_limit_of(memory_limit, choice)
+        if maintain not in ("always", "never", "auto"):
+            raise DDlogError([BadOptionValue("maintain", repr(maintain), '"always", "never" or "auto"')])
         with paused():
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", self._wanted(relations), records=records)
-            host = open_host(choice, self, circuit, spark, spark_options, workers, limit)
+            host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain)
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
         return Session(self, host, kept, max_iterations, progress)
 

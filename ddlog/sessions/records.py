@@ -10,6 +10,7 @@ from typing import Any
 
 from ..core import Relation
 from ..engine.circuit import Circuit
+from ..engine.maintaining import Decision
 from ..engine.plans import JoinPlan
 from ..engine.runtime import Batch, Delta, Held, RowSet, Runtime
 from ..engine.schema import Schema
@@ -182,6 +183,9 @@ class RecordRuntime:
 
     def plans(self) -> Sequence[JoinPlan] | None:
         return self.inner.plans()
+
+    def decisions(self) -> Sequence[Decision]:
+        return self.inner.decisions()
 
     def tidy(self) -> None:
         self.inner.tidy()

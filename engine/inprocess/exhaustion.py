@@ -29,6 +29,8 @@ def sizes_within(running: RunningEpoch) -> Sizes:
     for inner in running.inner_states():
         for name, store in stores_by_name(inner):
             found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
+    for name, store in running.evaluated_anew():
+        found[name] = max(found.get(name, (0, 0)), (_rows(store), store_size(store)))
     waiting = [batch for joiner in running.state.joiners.values() for batch in joiner.waiting]
     rows = sum(batch.length for batch in waiting)
     size = sum(8 * batch.length * len(batch.columns) for batch in waiting)

@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from bisect import bisect_right
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class GrowingSet:
         self._iterations = self._before = 0  # of all epochs, and of those before this one
         self._came = array("q")  # those that rows came at, and
         self._reached = array("q")  # the size reached
+        self._former: dict[str, Any] | None = None  # the state that an evaluation anew has replaced
 
     # ------------------------------------------------------------- reading
 
@@ -99,8 +101,25 @@ class GrowingSet:
         stop = self.table.size
         return Batch(TableColumns(self.table, self.start, stop), stop - self.start)
 
+    def replace(self, anew: GrowingSet) -> Batch:
+        """Takes the rows of another set in place of its own; gives the change."""
+        held, other = self.table, anew.table
+        come = np.flatnonzero(held.find(other.columns(), other.size) < 0)
+        gone = np.flatnonzero(other.find(held.columns(), held.size) < 0)
+        columns = [
+            np.concatenate([other.column_at(come, k), held.column_at(gone, k)]) for k in range(held.arity)
+        ]
+        weights = np.ones(len(come) + len(gone), np.int64)
+        weights[len(come) :] = -1
+        self._former = {name: vars(self)[name] for name in _STATE}
+        vars(self).update({name: vars(anew)[name] for name in _STATE})
+        return Batch(tuple(columns), len(weights), weights if len(gone) else None)
+
     def rollback(self) -> None:
-        """Forgets the rows of this epoch."""
+        """Forgets what this epoch changed."""
+        if self._former is not None:
+            vars(self).update(self._former)
+            self._former = None
         self.table.truncate(self.start)
         self.indexes.clear()
         self.low = self.high = self.start
@@ -110,6 +129,7 @@ class GrowingSet:
 
     def commit(self) -> None:
         """Rows stay by themselves."""
+        self._former = None
 
     def give_back(self) -> None:
         """All rows are present."""
@@ -127,6 +147,15 @@ class GrowingSet:
         """For each row, the one of the numbers of `iterations` that belongs to its birth."""
         reached: Array = np.array(self._reached, np.int64)
         return np.repeat(of_iterations, np.diff(reached, prepend=0))
+
+    def depths(self) -> dict[int, int]:
+        """The number of rows that came at each iteration, counted on from epoch to epoch."""
+        sizes = [0, *self._reached]
+        return {came: sizes[k + 1] - sizes[k] for k, came in enumerate(self._came)}
+
+
+_STATE = ("table", "indexes", "start", "low", "high", "_iterations", "_before", "_came", "_reached")
+"""The attributes that an evaluation anew replaces."""
 
 
 class GrowingSetView(TableView):

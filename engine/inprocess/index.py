@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..clock import done_once
 from ..derived import Position
 from ..schema import Array
 from . import bulkindex, sharing
@@ -223,7 +224,8 @@ def made_once(
         with sharing.building:
             found = indexes.get(positions)
             if found is None:
-                found = indexes[positions] = make()
+                with done_once():
+                    found = indexes[positions] = make()
     return found
 
 

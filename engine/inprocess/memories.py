@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 import numpy as np
 
 from ..circuit import Constant
+from ..maintaining import Watch
 from ..rules import FixpointRule, Source
 from ..schema import Array
 from ..versions import Seen
@@ -118,6 +119,7 @@ class NestedTime(Generic[R]):
     ) -> None:
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._time = 0
+        self.watch = Watch()
 
     def changed(self, source: Source) -> int:
         return changed_rows(self._imports, source)
@@ -134,6 +136,7 @@ class NestedTime(Generic[R]):
             return
         batch = None if source is None else self._delta(source)
         for head, derived in run_rule(rule, start, batch, views):
+            self.watch.look()
             self._relations[head].derive(derived)
 
     def _view(self, source: Source, now: bool) -> View:

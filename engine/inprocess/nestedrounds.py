@@ -27,6 +27,7 @@ from ..circuit import (
     Output,
     Sum,
 )
+from ..maintaining import GivenUp, Profile, Watch
 from ..rounds import import_name
 from ..schedule import Nested, downstream, readers, walk
 from ..schema import Array
@@ -44,15 +45,8 @@ from .views import StoreView, View, before, meets_nothing
 Recorded: TypeAlias = Mapping[NodeId, Sequence[tuple[int, Batch]]]
 """The changes of nodes in an evaluation, by round."""
 
-_LEAST_WORK = 1 << 16  # rows that an epoch may look at, however few an evaluation has
-_DEARER = 5  # times as long as in an evaluation that a row takes, about, with a half to spare
-
 _FEW_ROUNDS = 16
 _LONGER = 4  # times as many rounds as before, and some, that an epoch may come to
-
-
-class GivenUp(Exception):
-    """The epoch is better evaluated from empty relations."""
 
 
 def nests(circuit: Circuit) -> bool:
@@ -125,8 +119,6 @@ class NestedRounds:
         self.told: dict[NodeId, Timeline] = {}  # of what distincts and groups tell
         self.groups: dict[NodeId, TimelineGroup] = {}
         self.joiners: dict[NodeId, Joiner] = {}
-        evaluated = sum(batch.length for each in recorded.values() for _, batch in each)
-        self.work = max(_LEAST_WORK, evaluated // _DEARER)  # rows that an epoch may look at
         looked_up = _looked_up(circuit, imported)
         self.shared = {at: teller for at, teller in _told_to(circuit).items() if at in looked_up}
         self.late = set(self.shared.values())  # what they tell is that of the variable, a round later
@@ -192,13 +184,21 @@ class NestedEpoch:
     """One epoch in nested time: all rounds in which something is to be visited, in order. See
     `schedule.Operators`."""
 
-    def __init__(self, state: NestedRounds, imports: Mapping[int, Imported], most: int) -> None:
-        """`most` is the greatest number of rounds that the recursion may take."""
+    def __init__(
+        self,
+        state: NestedRounds,
+        imports: Mapping[int, Imported],
+        most: int,
+        profile: Profile,
+        watch: Watch,
+    ) -> None:
+        """`most` is the greatest number of rounds that the recursion may take, `profile` that of its last
+        evaluation from empty relations."""
+        self._profile, self._watch = profile, watch
         self.state, self.circuit = state, state.circuit
         self._most = min(most, _LONGER * (state.last + _FEW_ROUNDS))
         self._imports = {import_name(node): imported for node, imported in imports.items()}
         self._time = 0
-        self._work = 0
         self._changes: dict[str, Batch] = {}  # of the variables, in this round
         self._later: dict[int, dict[NodeId, list[Batch]]] = {}  # what joins give in later rounds
         self._visits: dict[int, dict[NodeId, list[Array]]] = {}  # rows of distincts, and groups
@@ -217,22 +217,23 @@ class NestedEpoch:
         time: int | None = 0
         while time is not None:
             self._time = self.state.evaluator.iteration = time
+            self._watch.reached = self._profile.reached(time)
+            self._watch.look()
             outputs = self._round(started)
+            if not time:
+                self._watch.seeded()
             self._changes = {}
             for name, change in outputs.items():
                 if change is not None and change.length:
                     found.setdefault(name, []).append(change)
                     self._changes[name] = change
                     self.state.last = max(self.state.last, time)
-            self._give_up_if(self.state.last >= self._most or self._work > self.state.work)
+            if self.state.last >= self._most:
+                raise GivenUp
             started = {self.state.inputs[name] for name in self._changes if name in self.state.inputs}
             waiting = [*self._later, *self._visits, *([time + 1] if started else [])]
             time = min(waiting, default=None)
         return {name: consolidate(concat(parts, len(parts[0].columns))) for name, parts in found.items()}
-
-    def _give_up_if(self, condition: bool) -> None:
-        if condition:
-            raise GivenUp
 
     def _round(self, started: set[NodeId]) -> dict[str, Batch | None]:
         starts = started | self._later.get(self._time, {}).keys() | self._visits.get(self._time, {}).keys()
@@ -278,7 +279,7 @@ class NestedEpoch:
                 times = None if len(views) == 1 else np.full(change.length, self._time, np.int64)
                 timed = Batch(change.columns, change.length, change.weights, times)
                 for derived in self.state.joiners[at].run(start, timed, views):
-                    self._work += derived.length
+                    self._watch.look()
                     found += self._now(at, derived)
         return concat(found, len(node.schema)) if found else None
 
@@ -324,7 +325,7 @@ class NestedEpoch:
         if not visited:
             return None
         rows = np.unique(np.concatenate(visited))
-        self._work += len(rows)
+        self._watch.look()
         told, shift = self.state.told[at], self.state.shift(at)
         missing, weights, later, times = sums.missing_presence(told, rows, self._time, shift)
         self._visit(at, later, times)
@@ -350,7 +351,7 @@ class NestedEpoch:
             return None
         groups = np.unique(np.concatenate(visited))
         visit = self.state.groups[at].visit(keys, groups, self._time)
-        self._work += visit.looked_at
+        self._watch.look()
         self._visit(at, visit.again, visit.times)
         return self._tell(at, visit.missing, visit.change)
 

@@ -65,6 +65,7 @@ class Ranked:
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
+        self._former: tuple[int, Array] | None = None  # rows present and their numbers, before `replace`
 
     # ------------------------------------------------------------- reading
 
@@ -197,8 +198,29 @@ class Ranked:
         changed = np.concatenate([come, gone])
         return Batch(self.table.columns_at(changed), len(changed), signs)
 
+    def replace(self, anew: GrowingSet) -> Batch:
+        """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
+        and the arrangements stay."""
+        held, most = self.table.size, self.table.size + anew.table.size
+        grow(self, "weights", most, 0)
+        numbers: Any = np.zeros(most, np.int32)
+        rows = self.table.insert(anew.table.columns(), anew.table.size)
+        numbers[rows] = anew.at_birth(anew.iterations + 1)
+        come = rows[self.weights[rows] == 0]
+        gone = np.flatnonzero((self.weights[:held] > 0) & (numbers[:held] == 0))
+        self._former = self.present, self.weights
+        self.present, self.weights = anew.table.size, numbers
+        self.latest = max(self.latest, int(numbers.max(initial=0)))
+        if self.table.size - self._arranged > self._arranged:
+            self.indexes.clear()
+        self._arrange()
+        signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
+        changed = np.concatenate([come, gone])
+        return Batch(self.table.columns_at(changed), len(changed), signs)
+
     def commit(self) -> None:
         """Ends the epoch: its changes stay."""
+        self._former = None
         self._log.clear()
         self._finished = None
         if self.table.size > _FEW_GHOSTS + 2 * self.present:
@@ -222,6 +244,9 @@ class Ranked:
 
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
+        if self._former is not None:
+            self.present, self.weights = self._former
+            self._former = None
         for rows, numbers in reversed(self._log):
             self.weights[rows] = numbers
         self._log.clear()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import chain
 
 from ..rules import Source
 from ..schema import Array
@@ -28,6 +29,11 @@ class RankedSets(NestedTime[Ranked]):
         self._gone = 0  # see `kernels.ranks.seen`
         self._contents: dict[Source, Contents] = {name: RankedView(each) for name, each in relations.items()}
 
+    def waiting(self) -> int:
+        """The rows that wait for their iterations."""
+        parts = (each for relation in self._relations.values() for each in relation.pending.values())
+        return sum(len(part.rows) for part in chain.from_iterable(parts))
+
     def _inside(self, relation: Ranked, now: bool) -> View:
         return RankedView(relation, 0 if now else self._gone)
 
@@ -48,6 +54,7 @@ class RankedSets(NestedTime[Ranked]):
             self._contents |= {
                 node: StoreView(each.store, each.weighted) for node, each in self._imports.items()
             }
+        self.watch.look()
         silent, self._evaluator.silent = self._evaluator.silent, True
         try:
             return self._searches[name].least_ranks(columns, length, enough, self._contents)

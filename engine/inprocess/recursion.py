@@ -5,15 +5,19 @@ shrink, the rows get ranks, by which derivations are searched (`engine.ranks`). 
 cannot be searched gets histories instead, which count derivations (`engine.births`). So does one whose
 iterations are limited: births are the least iterations, while ranks drift upwards with many epochs, so that
 an epoch could reach a limit which evaluation from scratch does not.
+
+`maintained` has the epochs of a session, which may also be evaluated from empty relations.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
-from ..circuit import DeltaJoin, Fixpoint, Join
+from ..circuit import DeltaJoin, Fixpoint, Join, Step
 from ..fixpoint import Memory, iterate, seed
-from ..rules import rules_of, schemas_of
+from ..maintaining import Costs, Maintaining
+from ..operators.steps import has_effect
+from ..rules import FixpointRule, rules_of, schemas_of
 from ..schema import Schema
 from ..settling import Changing
 from .batch import Batch
@@ -31,23 +35,25 @@ from .steps import Evaluator
 class Recursion:
     """The state of one Fixpoint node."""
 
-    def __init__(self, fixpoint: Fixpoint, evaluator: Evaluator) -> None:
+    def __init__(self, fixpoint: Fixpoint, evaluator: Evaluator, maintaining: Maintaining) -> None:
         def compiled(node: Join | DeltaJoin, schemas: Sequence[Schema]) -> Joiner:
             return Joiner(node, schemas, evaluator)
 
         self.fixpoint = fixpoint
         self.rules, self.facts = rules_of(fixpoint, compiled)
-        self.evaluator = evaluator
+        self.evaluator, self.maintaining, self.costs = evaluator, maintaining, Costs()
+        self.has_effects = any(has_effect(step) for rule in self.rules for step in _steps(rule))
         self.schemas = schemas_of(fixpoint)
-        self.sets = self._no_rows()
+        self.sets = self.no_rows()
         self.ranked: dict[str, Ranked] | None = None
         self.histories: dict[str, History] | None = None
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
-        self._born_in_order = True  # whether the rows of the sets came as in one run from empty relations
+        self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self._afresh = False  # whether the next epoch evaluates from the whole imports
         self._runs = 0  # epochs begun, rolled back or not
 
-    def _no_rows(self) -> dict[str, GrowingSet]:
+    def no_rows(self) -> dict[str, GrowingSet]:
+        """The relations, empty."""
         return {head: GrowingSet(schema) for head, schema in self.schemas.items()}
 
     @property
@@ -64,7 +70,7 @@ class Recursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         self._runs += 1
         if self._afresh:
-            self._afresh, self._born_in_order = False, True
+            self._afresh, self.born_in_order = False, True
             sets = GrowingSets(self.sets, _whole(imports), self.evaluator)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
@@ -77,10 +83,14 @@ class Recursion:
                 self, self.histories, Histories(self.histories, imports, self.evaluator, self._runs)
             )
         if not any(relation.table.size for relation in self.sets.values()):
-            self._born_in_order = True
+            self.born_in_order = True
         elif any(imported.change is not None for imported in imports.values()):
-            self._born_in_order = False
+            self.born_in_order = False
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
+
+    def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
+        """An evaluation from empty relations, which fills these sets."""
+        return RunningRecursion(self, sets, GrowingSets(sets, _whole(imports), self.evaluator), True)
 
     def prepare_to_shrink(self, imports: Mapping[int, Imported], changed: int, counted: bool) -> None:
         """Makes ranked relations of the growing sets; if derivations cannot be searched, or must be
@@ -103,7 +113,7 @@ class Recursion:
     def _count(self, imports: Mapping[int, Imported]) -> None:
         self.evaluator.silent = True
         try:
-            sets = self.sets if self._born_in_order else self._run_again(imports)
+            sets = self.sets if self.born_in_order else self._run_again(imports)
             births = {head: relation.births() for head, relation in sets.items()}
             histories = {head: History(relation, births[head]) for head, relation in sets.items()}
             counting = Counting(histories, sets, births, imports, self.evaluator)
@@ -114,8 +124,8 @@ class Recursion:
 
     def _run_again(self, imports: Mapping[int, Imported]) -> dict[str, GrowingSet]:
         """The same sets, evaluated from empty relations: the rows come in the order of their births."""
-        sets = self._no_rows()
-        running = RunningRecursion(self, sets, GrowingSets(sets, _whole(imports), self.evaluator))
+        sets = self.no_rows()
+        running = self.begin_anew(sets, imports)
         running.seed(True)
         while (time := running.next_iteration()) is not None:
             running.iterate(time)
@@ -126,6 +136,13 @@ class Recursion:
 def _whole(imports: Mapping[int, Imported]) -> dict[int, Imported]:
     """The imports, with all that they hold as their change."""
     return {node: Imported(i.store, i.weighted, i.store.batch()) for node, i in imports.items()}
+
+
+def _steps(rule: FixpointRule[Joiner]) -> Iterator[Step]:
+    yield from rule.node.steps
+    for _, linear in rule.heads:
+        for joiner in linear:
+            yield from joiner.node.steps
 
 
 class RunningRecursion:
@@ -139,43 +156,43 @@ class RunningRecursion:
         afresh: bool = False,
     ) -> None:
         """`afresh`: the changes of the imports are all that they hold."""
-        self._recursion, self._relations, self._memory = recursion, relations, memory
-        self._afresh = afresh
+        self._recursion, self.relations, self.memory = recursion, relations, memory
+        self.afresh = afresh
         self._rules, self._evaluator = recursion.rules, recursion.evaluator
 
     def seed(self, first: bool) -> None:
         """Derives the rows that follow from the changes outside."""
         self._evaluator.iteration = 0
-        seed(self._rules, self._recursion.facts, self._memory, first or self._afresh)
+        seed(self._rules, self._recursion.facts, self.memory, first or self.afresh)
 
     def next_iteration(self) -> int | None:
-        return self._memory.next_iteration()
+        return self.memory.next_iteration()
 
     def iterate(self, time: int) -> None:
         self._evaluator.iteration = time + 1
-        iterate(self._rules, self._memory, time)
+        iterate(self._rules, self.memory, time)
 
     def rows(self) -> int:
-        return sum(relation.table.size for relation in self._relations.values())
+        return sum(relation.table.size for relation in self.relations.values())
 
     def changing(self) -> Changing:
-        time = self._memory.next_iteration()
-        names = () if time is None else self._memory.advance(time)
-        changes = {name: relation.fresh() for name, relation in self._relations.items() if name in names}
+        time = self.memory.next_iteration()
+        names = () if time is None else self.memory.advance(time)
+        changes = {name: relation.fresh() for name, relation in self.relations.items() if name in names}
         return some_changes(self._evaluator.values, self._recursion.schemas, changes)
 
     def finish(self) -> dict[str, Batch]:
         self._evaluator.iteration = 0
-        return {head: relation.finish() for head, relation in self._relations.items()}
+        return {head: relation.finish() for head, relation in self.relations.items()}
 
     def commit(self) -> None:
         """The epoch's changes stay."""
-        for relation in self._relations.values():
+        for relation in self.relations.values():
             relation.commit()
 
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""
-        for relation in self._relations.values():
+        for relation in self.relations.values():
             relation.rollback()
         for rule in self._rules:
             rule.join.waiting.clear()

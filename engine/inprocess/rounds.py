@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from ..circuit import Circuit, Input, NodeId, Output, Rounds
+from ..maintaining import Costs, Maintaining
 from ..paths import path_plan
 from ..rounds import fed_back, import_name, round_circuit
 from ..rules import schemas_of
@@ -56,11 +57,13 @@ class RoundsRecursion:
         node: Rounds,
         weighted: Callable[[NodeId], bool],
         evaluator: Evaluator,
+        maintaining: Maintaining,
         read: Callable[[str], bool] = lambda relation: True,
     ) -> None:
         """`weighted` says of which imported nodes the rows have weights, `read` which relations are read
         outside."""
-        self.node, self.evaluator = node, evaluator
+        self.node, self.evaluator, self.maintaining = node, evaluator, maintaining
+        self.costs = Costs(going=_NESTED, coming=_NESTED)
         self.circuit = round_circuit(node, weighted)
         self.schemas = schemas_of(node)
         self.relations = {head: Store(schema, is_set=True) for head, schema in self.schemas.items()}
@@ -104,6 +107,11 @@ class RoundsRecursion:
     def joiners(self) -> list[Mapping[NodeId, Joiner]]:
         """The joins of the last evaluation, and those of the timelines, if there are any."""
         return [self._joiners] if self._nested is None else [self._joiners, self._nested.joiners]
+
+    @property
+    def is_nested(self) -> bool:
+        """Whether there are timelines."""
+        return self._nested is not None
 
     def nested(self) -> NestedRounds | None:
         """The timelines, if there are any: made of the recording by the first call."""
@@ -170,3 +178,4 @@ class RoundsRecursion:
 
 
 _MOST_RECORDED = 1 << 26  # rows
+_NESTED = 4.0  # times dearer that a row is in nested time, where nothing was measured

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 from ..circuit import Fixpoint
 from ..epoch import Epoch
@@ -10,9 +10,11 @@ from ..integrals import weighted
 from ..runtime import Delta
 from .batch import Batch
 from .bracket import Bracketed
+from .growingset import GrowingSet
+from .maintained import MaintainedRecursion
 from .memories import Imported
 from .operators import EpochOperators
-from .recursion import Recursion, RunningRecursion
+from .recursion import Recursion
 from .rows import ArrayDelta
 from .runningbracket import RunningBracket
 from .runningrounds import RunningRounds
@@ -24,19 +26,19 @@ class RunningEpoch(EpochOperators):
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
-        self._begun: list[RunningRecursion | RunningRounds | RunningBracket] = []
+        self._begun: list[MaintainedRecursion | RunningRounds | RunningBracket] = []
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
-    ) -> RunningRecursion | RunningRounds | RunningBracket:
+    ) -> MaintainedRecursion | RunningRounds | RunningBracket:
         imports = {
             source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
             for source, change in changes.items()
         }
         recursion = self.state.recursions[at]
-        running: RunningRecursion | RunningRounds | RunningBracket
+        running: MaintainedRecursion | RunningRounds | RunningBracket
         if isinstance(recursion, Recursion):
-            running = recursion.begin(imports)
+            running = MaintainedRecursion(recursion, imports, self.epoch)
         elif isinstance(recursion, Bracketed):
             running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
         else:
@@ -47,8 +49,14 @@ class RunningEpoch(EpochOperators):
 
     def inner_states(self) -> list[State]:
         """The states of the evaluations by rounds or in nested time that have begun."""
-        rounds = [each.state for each in self._begun if not isinstance(each, RunningRecursion)]
+        rounds = [each.state for each in self._begun if not isinstance(each, MaintainedRecursion)]
         return [state for state in rounds if state is not None]
+
+    def evaluated_anew(self) -> Iterator[tuple[str, GrowingSet]]:
+        """The relations of the recursions that are being evaluated from empty relations, beside the old."""
+        for each in self._begun:
+            if isinstance(each, MaintainedRecursion):
+                yield from each.anew.items()
 
     # ------------------------------------------------------------- the end
 

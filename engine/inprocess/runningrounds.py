@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from ..circuit import Input, NodeId
+from ..clock import work
 from ..epoch import Epoch
+from ..maintaining import GivenUp
 from ..rounds import import_name
 from ..schedule import walk
 from ..schema import RowFault
 from ..settling import MOST_ROUNDS, Changing, Repetition, is_checkpoint
+from .account import DEARER, FAULT, Account
 from .batch import Batch
 from .checkpoint import Checkpoint
 from .memories import Imported
-from .nestedrounds import GivenUp, NestedEpoch, NestedRounds
+from .nestedrounds import NestedEpoch, NestedRounds
 from .operators import EpochOperators
 from .paths import Found, Unsuitable
 from .pathsteps import changed_steps
@@ -21,9 +24,6 @@ from .rounds import Recording, RoundsRecursion
 from .rows import some_changes
 from .state import State
 from .store import Store
-
-_PART = 4  # an epoch that changes more than this part of the imports evaluates anew
-_FEW = 4096  # rows of imports that are few in any case
 
 
 class RunningRounds:
@@ -39,25 +39,33 @@ class RunningRounds:
         self._changes: dict[str, Batch] | None = None  # of the relations, found in nested time
         self._anew: _Anew | None = None
         self._paths: Found | None = None
+        relations = recursion.relations
+        self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
 
     def seed(self, first: bool) -> None:
         """The first round, if there is something to evaluate; in nested time all rounds."""
-        changes = [each.change for each in self._imports.values()]
-        changed = sum(change.length for change in changes if change is not None)
+        changed = self._account.situation.changed
         if (first or changed) and self._followed():
             return
-        if first or (changed and not self._maintained(changed)):
-            self._anew = _Anew(self._recursion, self._imports, not self._epoch.static)
+        if first or (changed and not self._maintained()):
+            recording = not self._epoch.static and self._recursion.maintaining.mode != "never"
+            self._account.begin_anew()
+            self._anew = _Anew(self._recursion, self._imports, recording)
             self._anew.begin()
 
     def _followed(self) -> bool:
-        """Whether the epoch is done over paths. A limit of rounds asks for rounds."""
+        """Whether the epoch is done over paths, from their beginning or on. A limit of rounds asks for
+        rounds."""
         recursion = self._recursion
         if recursion.paths is None or self._epoch.limit is not None:
             recursion.forget_paths()
             return False
         recursion.forget()
         recursion.paths.forget_ghosts()
+        if recursion.paths.begun and not self._account.choose().maintain:
+            recursion.paths.forget()
+        if not recursion.paths.begun:
+            self._account.begin_anew()
         try:
             steps = changed_steps(recursion.paths, self._imports, self._evaluator)
             self._paths = recursion.paths.run(steps, self._epoch.static)
@@ -66,24 +74,34 @@ class RunningRounds:
             return False
         return True
 
-    def _maintained(self, changed: int) -> bool:
+    def _maintained(self) -> bool:
         """Whether the epoch is done in nested time."""
-        if changed > max(_FEW, sum(each.store.present for each in self._imports.values()) // _PART):
+        choice = self._account.choose(self._recursion.is_nested)
+        if not choice.maintain:
             return False
+        ready, since = self._recursion.is_nested, work()
         self._nested = self._recursion.nested()
+        if self._nested is not None and not ready:
+            self._account.prepared(since)
         if self._nested is None:
+            self._account.give_up("rounds are looked at, or have too many rows", None)
             return False
         limit = MOST_ROUNDS if self._epoch.limit is None else self._epoch.limit
+        profile, watch = self._recursion.costs.profile, choice.watch
         try:
-            self._changes = NestedEpoch(self._nested, self._imports, limit).run()
-        except (GivenUp, RowFault):
-            self._nested.rollback()
-            self._nested = None
+            self._changes = NestedEpoch(self._nested, self._imports, limit, profile, watch).run()
+            return True
+        except GivenUp:
+            self._account.give_up(DEARER, watch)
+        except RowFault:
+            self._account.give_up(FAULT, None)
         except MemoryError:
             self._recursion.forget()
             self._nested = None
             raise
-        return self._nested is not None
+        self._nested.rollback()
+        self._nested = None
+        return False
 
     def next_iteration(self) -> int | None:
         return None if self._anew is None else self._anew.next_round()
@@ -106,15 +124,34 @@ class RunningRounds:
     def finish(self) -> dict[str, Batch | None]:
         self._evaluator.iteration = 0
         if self._paths is not None:
-            return self._recursion.take(self._paths)
-        if self._anew is not None:
+            changes = self._taken(self._paths)
+        elif self._anew is not None:
             results = self._anew.results()
-            return {name: self._recursion.replace(name, store.batch()) for name, store in results.items()}
-        found = self._changes or {}
-        return {name: self._recursion.change(name, found.get(name)) for name in self._recursion.relations}
+            rows = sum(store.present for store in results.values())
+            self._account.evaluated(rows, self._anew.depths)
+            changes = {name: self._recursion.replace(name, each.batch()) for name, each in results.items()}
+            self._account.compared(rows)
+        else:
+            found = self._changes or {}
+            changes = {
+                name: self._recursion.change(name, found.get(name)) for name in self._recursion.relations
+            }
+            self._account.maintained()
+        self._account.finish()
+        return changes
+
+    def _taken(self, found: Found) -> dict[str, Batch | None]:
+        """Brings what was found over paths into the relations; gives the changes."""
+        changes = self._recursion.take(found)
+        if found.whole:
+            self._account.evaluated(sum(each.present for each in self._recursion.relations.values()), ())
+        else:
+            self._account.maintained()
+        return changes
 
     def commit(self) -> None:
         """The epoch's changes stay."""
+        self._account.close()
         self._recursion.commit()
         if self._nested is not None:
             self._nested.commit()
@@ -139,6 +176,7 @@ class _Anew:
         self._state = State(self._circuit, self._evaluator.values, given, self._evaluator, recursion.fed_back)
         self.recording = recursion.recording() if recording else None
         self.done = 0  # rounds
+        self.depths: list[tuple[int, int]] = []  # rounds, and the rows that changed in each
         self._pending: dict[str, Batch] = {}  # the changes of the last round
         self._checkpoint: Checkpoint | None = None
 
@@ -160,6 +198,7 @@ class _Anew:
         reached = set[NodeId]().union(
             *(self._recursion.downstream.get(name, set()) for name in self._pending)
         )
+        self.depths.append((self.done, sum(change.length for change in self._pending.values())))
         self._run(reached)
         self._look_for_repetition()
 

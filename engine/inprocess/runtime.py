@@ -14,6 +14,7 @@ from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
+from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress
 from ..schema import Schema
@@ -41,11 +42,13 @@ class InProcess:
         workers: int = 1,
         memory_limit: int | None = None,
         values: Values | None = None,
+        maintain: Mode | Coin = "auto",
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
-        up; see `engine.memory`. `values` are those of another runtime, to share with it."""
+        up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
+        recursions are maintained; see `engine.maintaining`."""
         self.values, self._workers = Values(nan) if values is None else values, workers
-        self._state = State(circuit, self.values)
+        self._state = State(circuit, self.values, maintaining=Maintaining(maintain))
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
@@ -198,6 +201,14 @@ class InProcess:
         from .chosen import chosen
 
         return list(chosen(self._state))
+
+    @property
+    def decided(self) -> int:
+        """The number of decisions so far."""
+        return self._state.maintaining.decided
+
+    def decisions(self) -> list[Decision]:
+        return list(self._state.maintaining.decisions)
 
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:

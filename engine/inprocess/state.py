@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from ..circuit import (
     Circuit,
@@ -21,6 +22,7 @@ from ..circuit import (
     Trace,
 )
 from ..integrals import shown, signed_nodes, weighted
+from ..maintaining import Maintaining
 from .batch import no_rows
 from .bracket import Bracketed
 from .clocked import Memories
@@ -49,11 +51,13 @@ class State:
         given: Mapping[str, Readable] | None = None,
         evaluator: Evaluator | None = None,
         same: Mapping[NodeId, NodeId] | None = None,
+        maintaining: Maintaining | None = None,
     ) -> None:
         """`given`: the stores of inputs that another state holds; `evaluator`: the one to share with it;
-        `same`: nodes that have the store of another node."""
+        `same`: nodes that have the store of another node; `maintaining` decides how recursions change."""
         self.circuit, self.values = circuit, values
         self.evaluator = evaluator or Evaluator(values)
+        self.maintaining = maintaining or Maintaining()
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
         outputs = [node for node in nodes if isinstance(node, Output)]
@@ -100,11 +104,12 @@ class State:
         if isinstance(node, Rounds):
             return RoundsRecursion(
                 node,
-                lambda source: weighted(self.circuit, source),
+                partial(weighted, self.circuit),
                 self.evaluator,
-                lambda relation: self._reads(at, relation),
+                self.maintaining,
+                partial(self._reads, at),
             )
-        return Recursion(node, self.evaluator)
+        return Recursion(node, self.evaluator, self.maintaining)
 
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""
@@ -185,6 +190,8 @@ class State:
         recursion = self.recursions[at]
         if not isinstance(recursion, Recursion) or recursion.may_shrink:
             return
+        if self.maintaining.mode == "never" and not counted and not recursion.has_effects:
+            return  # it is evaluated from empty relations
         recursion.prepare_to_shrink(
             {
                 n.node: Imported(self.stores[n.node], weighted(self.circuit, n.node), None)

@@ -74,6 +74,12 @@ class RowTable:
         return tuple(self.column_at(rows, k) for k in range(self.arity))
 
     @property
+    def bytes(self) -> int:
+        """The bytes of the rows and their slots."""
+        ids = 0 if self._ids is None else self._ids.nbytes
+        return int(self._words.nbytes + self._wide.nbytes + self._slots.nbytes + ids)
+
+    @property
     def layout(self) -> Layout | None:
         """How rows are packed; None: rows are wide, or the table has not had any yet."""
         return None if self._untouched and self.arity else self._layout

@@ -15,6 +15,7 @@ from ..circuit import Circuit, Fixpoint, Import, Input, Node, Output, Result
 from ..inprocess.batch import Batch
 from ..inprocess.rows import ArrayDelta
 from ..inprocess.runtime import InProcess
+from ..maintaining import Decision, Maintaining
 from ..rules import schemas_of
 from ..runtime import Progress
 from ..schema import Schema
@@ -36,12 +37,14 @@ class DriverRecursion:
         weighted: set[int],
         tables: Tables,
         nan: float,
+        maintaining: Maintaining,
     ) -> None:
         self._fixpoint, self._schemas, self._weighted = fixpoint, schemas, weighted
-        self._tables, self._nan = tables, nan
+        self._tables, self._nan, self._maintaining = tables, nan, maintaining
         self._relations = schemas_of(fixpoint)
         self._runtime = self._new()
         self._fresh = True
+        self._decision: Decision | None = None  # of the epoch that `run` ended
         self._undo: list[dict[str, list[tuple[Batch, int]]]] = []
 
     def _new(self) -> InProcess:
@@ -60,7 +63,7 @@ class DriverRecursion:
             nodes.append(Result(at, relation, schema))
             nodes.append(Output(relation, len(nodes) - 1, schema))
         shown = tuple((n.relation, k) for k, n in enumerate(nodes) if isinstance(n, Output))
-        return InProcess(Circuit(tuple(nodes), shown), self._nan)
+        return InProcess(Circuit(tuple(nodes), shown), self._nan, maintain=self._maintaining.mode)
 
     def run(
         self,
@@ -91,8 +94,10 @@ class DriverRecursion:
             if progress is not None:
                 progress(phase, iteration, rows)
 
+        decided = self._runtime.decided
         deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
         self._undo.append(batches)
+        self._decision = self._runtime.decisions()[-1] if self._runtime.decided > decided else None
         out = {}
         for relation, delta in deltas.items():
             assert isinstance(delta, ArrayDelta)
@@ -111,13 +116,17 @@ class DriverRecursion:
             if len(rows)
         ]
 
-    def commit(self) -> None:
-        """The epoch stays."""
+    def commit(self, epoch: int) -> None:
+        """The epoch of this number stays."""
+        if self._decision is not None:
+            self._maintaining.note(replace(self._decision, epoch=epoch))
+            self._decision = None
         self._undo.clear()
         self._fresh = False
 
     def rollback(self) -> None:
         """Takes back the epoch that `run` ended, if it did: state is additive."""
+        self._decision = None
         if not self._undo:
             return
         if self._fresh:

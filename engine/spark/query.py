@@ -20,7 +20,9 @@ def answer(of: State, circuit: Circuit) -> FrameRows:
     """The rows of the one output of a circuit whose inputs are relations of a state."""
     inputs = [node.relation for node in circuit.nodes if isinstance(node, Input)]
     given = {name: of.spine(name) for name in inputs}
-    state = State(incrementalize(circuit), of.tables, of.expressions, of.nan, of.driver_rows, given)
+    state = State(
+        incrementalize(circuit), of.tables, of.expressions, of.nan, of.driver_rows, of.maintaining, given
+    )
     counted = {name: of.weighted(name) for name in inputs}
     (at,) = state.outputs.values()
     schema = state.circuit.nodes[at].schema

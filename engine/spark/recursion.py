@@ -7,6 +7,7 @@ from collections.abc import Mapping
 
 from ..circuit import Fixpoint, Rounds
 from ..epoch import Epoch
+from ..maintaining import Maintaining
 from ..rules import schemas_of
 from ..schema import Schema
 from ..settling import Changing
@@ -33,11 +34,15 @@ class Recursion:
         expressions: Expressions,
         nan: float,
         most: int,
+        maintaining: Maintaining,
     ) -> None:
         self.fixpoint, self.tables, self.expressions = fixpoint, tables, expressions
         self.most = sys.maxsize if isinstance(fixpoint, Rounds) else most
         self.schemas = schemas_of(fixpoint)
-        self.driver = DriverRecursion(fixpoint, imports, weighted, tables, nan) if self.most > 0 else None
+        self.maintaining = maintaining
+        self.driver = (
+            DriverRecursion(fixpoint, imports, weighted, tables, nan, maintaining) if self.most > 0 else None
+        )
         self.cluster = None if self.driver else ClusterRecursion(fixpoint, tables, expressions)
 
     def begin(self, imports: Mapping[int, Imported], epoch: Epoch[Table]) -> RunningRecursion:
@@ -141,7 +146,7 @@ class RunningRecursion:
         if self._cluster is not None:
             self._cluster.commit()
         elif recursion.driver is not None:
-            recursion.driver.commit()
+            recursion.driver.commit(self._epoch.number)
 
     def rollback(self) -> None:
         """Takes the epoch back, finished or not."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from .. import interrupt
 from ..circuit import Circuit, NodeId
 from ..epoch import Epoch, Epochs
+from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..runtime import Delta, Progress
 from ..schema import Schema
 from .change import Change
@@ -38,11 +39,16 @@ class SparkRuntime:
         codec: Codec,
         nan: float = float("nan"),
         options: Options | None = None,
+        maintain: Mode | Coin = "auto",
     ) -> None:
+        """`maintain`: whether recursions are maintained; see `engine.maintaining`."""
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options)
         self.expressions = Expressions(spark, codec)
-        self._state = State(circuit, self.tables, self.expressions, nan, self.options.driver_rows)
+        self._maintaining = Maintaining(maintain)
+        self._state = State(
+            circuit, self.tables, self.expressions, nan, self.options.driver_rows, self._maintaining
+        )
         self._epochs: Epochs[Table, Change | None] = Epochs(
             circuit, self._begin, self._held, lambda table: table.rows
         )
@@ -108,6 +114,9 @@ class SparkRuntime:
 
     def plans(self) -> None:
         """Unknown: Spark settles on the run of a query."""
+
+    def decisions(self) -> list[Decision]:
+        return list(self._maintaining.decisions)
 
     def tidy(self) -> None:
         """Nothing: values are not interned here."""

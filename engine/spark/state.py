@@ -18,6 +18,7 @@ from ..circuit import (
     Trace,
 )
 from ..integrals import shown, weighted
+from ..maintaining import Maintaining
 from ..schedule import readers
 from ..schema import Schema
 from .expressions import Expressions
@@ -39,9 +40,11 @@ class State:
         expressions: Expressions,
         nan: float,
         driver_rows: int,
+        maintaining: Maintaining,
         given: Mapping[str, Spine] | None = None,
     ) -> None:
         """`given`: the spines of the inputs, if another runtime holds them."""
+        self.maintaining = maintaining
         self.circuit, self.tables, self.expressions = circuit, tables, expressions
         self.nan, self.driver_rows = nan, driver_rows
         nodes = circuit.nodes
@@ -77,7 +80,16 @@ class State:
     def _recursion(self, node: Fixpoint) -> Recursion:
         imports = {n.node: n.schema for n in node.body.nodes if isinstance(n, Import)}
         counted = {n for n in imports if weighted(self.circuit, n)}
-        return Recursion(node, imports, counted, self.tables, self.expressions, self.nan, self.driver_rows)
+        return Recursion(
+            node,
+            imports,
+            counted,
+            self.tables,
+            self.expressions,
+            self.nan,
+            self.driver_rows,
+            self.maintaining,
+        )
 
     def _kept(self, static: bool = False) -> set[NodeId]:
         """The nodes whose integrals an operator or a reader needs; `static`: in an epoch that is the only

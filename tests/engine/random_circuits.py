@@ -36,6 +36,7 @@ from ddlog.engine.circuit import (
     Unnest,
     Variable,
 )
+from ddlog.engine.maintaining import MODES, Coin, Mode
 from ddlog.engine.schema import Column, Kind, RowExpr
 from ddlog.engine.settling import Unsettled
 
@@ -276,6 +277,18 @@ def apply(contents: dict[str, dict[tuple[int, ...], int]], changes: Changes) -> 
 
 LIMIT = 40
 """The rounds that a recursion of a random circuit may take: one that settles takes few."""
+
+
+@st.composite
+def modes(draw: Any) -> Mode | Coin:
+    """How a runtime decides whether recursions are maintained: a mode, or by a coin for each epoch, which may
+    also give up on the way."""
+    mode: Mode | None = draw(st.sampled_from((*MODES, None, None, None)))
+    if mode is not None:
+        return mode
+    falls = iter(draw(st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=8)) * 40)
+    return lambda: next(falls)
+
 
 any_circuits = st.booleans().flatmap(circuits)
 

@@ -105,6 +105,10 @@ class ReferenceRuntime:
     def plans(self) -> None:
         """There are none."""
 
+    def decisions(self) -> tuple[()]:
+        """None are taken."""
+        return ()
+
     def tidy(self) -> None:
         """Nothing is kept."""
 

@@ -14,14 +14,25 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import fused, grouping, history, store
+from ddlog.engine.inprocess import fused, grouping, history, ranked, store
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import Unsettled
 
-from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, circuits, settling, streams
+from .random_circuits import (
+    INPUTS,
+    LIMIT,
+    Changes,
+    any_circuits,
+    apply,
+    circuits,
+    modes,
+    settling,
+    streams,
+)
 
 thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
 
@@ -42,9 +53,12 @@ def difference(new: dict[tuple, int], old: dict[tuple, int]) -> dict[tuple, int]
 
 
 @thorough
-@given(circuits(), streams(), st.booleans())
-def test_every_change_of_every_epoch(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
-    follow(circuit, InProcess(incrementalize(optimize(circuit) if optimized else circuit)), epochs)
+@given(circuits(), streams(), st.booleans(), modes())
+def test_every_change_of_every_epoch(
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
+) -> None:
+    changes = incrementalize(optimize(circuit) if optimized else circuit)
+    follow(circuit, InProcess(changes, maintain=maintain), epochs)
 
 
 @thorough
@@ -74,11 +88,14 @@ def unsettled(runtime: Runtime, changes: Changes, expected: Unsettled) -> None:
 
 
 @thorough
-@given(circuits(by_rounds=True), streams(), st.booleans())
-def test_recursions_by_rounds(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
+@given(circuits(by_rounds=True), streams(), st.booleans(), modes())
+def test_recursions_by_rounds(
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
+) -> None:
     """Groups and negations inside a recursion; where it does not settle, the same error and no trace."""
     again = [*epochs, *map(undo, reversed(epochs)), *epochs]
-    follow(circuit, InProcess(incrementalize(optimize(circuit) if optimized else circuit)), again)
+    changes = incrementalize(optimize(circuit) if optimized else circuit)
+    follow(circuit, InProcess(changes, maintain=maintain), again)
 
 
 def undo(changes: Changes) -> Changes:
@@ -129,10 +146,12 @@ def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes
 
 
 @thorough
-@given(any_circuits, streams(), st.integers(0, 5))
+@given(any_circuits, streams(), st.integers(0, 5), modes())
 @settling
-def test_a_failed_epoch_leaves_no_trace(circuit: Circuit, epochs: list[Changes], failing: int) -> None:
-    runtime = InProcess(incrementalize(circuit))
+def test_a_failed_epoch_leaves_no_trace(
+    circuit: Circuit, epochs: list[Changes], failing: int, maintain: Mode | Coin
+) -> None:
+    runtime = InProcess(incrementalize(circuit), maintain=maintain)
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple, int]] = {}
 
@@ -183,21 +202,24 @@ def test_relations_that_fill_after_the_first_epoch(circuit: Circuit, epochs: lis
 
 
 @thorough
-@given(circuits(), streams())
-def test_what_is_gone_is_forgotten_without_a_trace(circuit: Circuit, epochs: list[Changes]) -> None:
+@given(circuits(), streams(), modes())
+def test_what_is_gone_is_forgotten_without_a_trace(
+    circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin
+) -> None:
     with ExitStack() as patched:
-        for module in (grouping, history, store):
+        for module in (grouping, history, ranked, store):
             patched.enter_context(mock.patch.object(module, "_FEW_GHOSTS", 0))
-        follow(circuit, InProcess(incrementalize(circuit)), [*epochs, *map(undo, reversed(epochs)), *epochs])
+        runtime = InProcess(incrementalize(circuit), maintain=maintain)
+        follow(circuit, runtime, [*epochs, *map(undo, reversed(epochs)), *epochs])
 
 
 @thorough
-@given(any_circuits, streams(), st.lists(st.integers(0, 40), min_size=1, max_size=6))
+@given(any_circuits, streams(), st.lists(st.integers(0, 40), min_size=1, max_size=6), modes())
 @settling
 def test_an_interrupt_at_any_safe_point_leaves_no_trace(
-    circuit: Circuit, epochs: list[Changes], points: list[int]
+    circuit: Circuit, epochs: list[Changes], points: list[int], maintain: Mode | Coin
 ) -> None:
-    runtime = InProcess(incrementalize(circuit))
+    runtime = InProcess(incrementalize(circuit), maintain=maintain)
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple, int]] = {}
     for number, changes in enumerate(epochs):

@@ -38,16 +38,22 @@ from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
 
 
 def open_host(
-    program: Program, circuit: Circuit, spark: SparkSession | None, options: SparkOptions | None
+    program: Program,
+    circuit: Circuit,
+    spark: SparkSession | None,
+    options: SparkOptions | None,
+    maintain: Mode = "auto",
 ) -> SparkHost:
     """A host for an incremental circuit of a program, on a Spark session: the given one, the one of this
-    process, or a new one on this machine. Raises DDlogError."""
+    process, or a new one on this machine. `maintain` says whether recursions are maintained. Raises
+    DDlogError."""
     _check_inspections(circuit)
     session = open_session() if spark is None else spark
     from ...engine.spark.runtime import SparkRuntime
@@ -55,7 +61,8 @@ def open_host(
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
-        return SparkHost(program, SparkRuntime(circuit, session, codec, values.NAN, options), codec)
+        runtime = SparkRuntime(circuit, session, codec, values.NAN, options, maintain)
+        return SparkHost(program, runtime, codec)
 
 
 def _check_inspections(circuit: Circuit) -> None:

@@ -20,6 +20,8 @@ from typing import Any, TypeVar, cast
 
 import numpy as np
 
+from ...clock import done_once
+
 F = TypeVar("F", bound=Callable[..., Any])
 
 LONG = 20_000  # items of an array that are not worth interpreting a loop over
@@ -53,7 +55,7 @@ def compile_kernels() -> None:
     beside the module."""
     import numba
 
-    with _compiling:
+    with _compiling, done_once():
         while _kernels:
             function = _kernels.pop(0)
             compiled = numba.njit(cache=True, nogil=True, boundscheck=False)(function)
@@ -72,7 +74,7 @@ def _load_without_compiler(dispatcher: Any) -> None:
     load, load_code = cache.load_overload, cache._load_overload
 
     def load_overload(signature: Any, target: Any) -> Any:
-        with suppress(Exception):
+        with done_once(), suppress(Exception):
             rtsys.initialize(target)
             found = load_code(signature, target)
             if found is not None:

@@ -1,0 +1,36 @@
+"""The work of this process, in seconds of its processors, without what is done only once.
+
+The time of day tells little on a machine with other work to do. Machine code that is loaded at its first use,
+and an arrangement that is built when first asked for, say nothing about the next epoch: they do not count.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_once = 0.0  # seconds
+_inside = threading.local()
+
+
+def work() -> float:
+    """The seconds of work so far, from some point on."""
+    return time.process_time() - _once
+
+
+@contextmanager
+def done_once() -> Iterator[None]:
+    """What this thread does inside does not count as work."""
+    global _once
+    if getattr(_inside, "depth", 0):
+        yield
+        return
+    _inside.depth = 1
+    start = time.thread_time()
+    try:
+        yield
+    finally:
+        _inside.depth = 0
+        _once += time.thread_time() - start

@@ -1,0 +1,346 @@
+"""Maintain or recompute: what an epoch does with a recursion, and what either of them costs.
+
+To *maintain* a recursion is to derive what follows from the changes of its imports. To *recompute* it is to
+evaluate it from empty relations, and to compare the new contents with the old ones. Both give the same
+changes. Few changes are better maintained, many better recomputed, and how many are many depends on the rules
+and on the data. The estimates are:
+
+    recompute   =  rate × (rows of the relations + rows of the imports)  +  comparing
+    maintain    =  rate × rows touched × factor
+
+`rate` is what an evaluation took, a row. A row that came at iteration r rests on about r + 1 rules, so if a
+part p of the imports goes, then of the rows of iteration r about 1 - (1 - p)^(r + 1) are *touched*. The
+`factor` says how much dearer a touched row is than one evaluated; epochs that were maintained tell it, for
+growth and shrinkage apart.
+
+    work    0 ────────── spent ────────────────────────── spent / reached            (maintain, to the end)
+                           └── given up here if what is left is more than ──► recompute
+
+An estimate may be wrong, so an epoch that is being maintained is watched. `reached` is the part of the rows
+that came at the iterations done so far, so spent / reached is about what maintaining comes to. If what is
+left of that is more than evaluating anew, maintaining is given up. This happens early if at all: the rate at
+which work grows shows from the first iterations on.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
+from typing import Literal, TypeAlias
+
+from .clock import work
+
+Mode: TypeAlias = Literal["always", "never", "auto"]
+"""Whether recursions are maintained: always, never where that can be avoided, or where it is cheaper."""
+
+MODES: tuple[Mode, ...] = ("always", "never", "auto")
+
+Way: TypeAlias = Literal["maintained", "recomputed", "given up"]
+"""What was done with a recursion; one that was given up was recomputed in the end."""
+
+Coin: TypeAlias = "Callable[[], int | None]"
+"""Decides for a test: None to recompute, else the number of looks of a `Watch` at which to give up."""
+
+RATE = 4e-7
+"""Seconds that a row takes to be evaluated, where nothing was measured."""
+
+_COMPARING = 6e-8  # seconds to compare a row
+_GOING, _COMING = 3.0, 1.5  # factors where nothing was measured
+_PREPARING = 0.5  # of an evaluation that it takes to prepare maintaining, where nothing was measured
+_PATIENCE = 0.08  # of the seconds of recomputing that maintaining may take before it is watched
+_SEEDING = 0.5  # of the same, that it may take to derive what follows from the changes at once
+_ENOUGH = 0.3  # of the same, after which the iterations so far tell what is left
+_FOLLOWING = 10  # times the seconds of a row that one that waits takes, with all that comes of it
+_WRONG = 3.0  # times the seconds of recomputing at which maintaining is given up, whatever is left
+_DOUBT = 2.0  # times dearer that maintaining must look to be not even tried, if that was never measured
+_LEAST = 5e-4  # seconds of an epoch that tell something
+_FEW = 1000  # rows of an evaluation that tell something
+_NOTHING = 1e-9  # instead of 0
+_GROWTH = 10  # times the rows that an epoch is expected to give at most
+_SMALL = 0.1  # chance up to which that of one or the other is the sum
+_BUCKETS = 64
+_KEPT = 1000  # decisions
+
+Depths: TypeAlias = Sequence[tuple[int, int]]
+"""Iterations with the number of rows that came at each, in order."""
+
+
+class GivenUp(Exception):
+    """An epoch is better recomputed. Maintaining has to be rolled back first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """The size of an import after its change, and the rows of the change."""
+
+    rows: int
+    come: int = 0
+    gone: int = 0
+
+    @property
+    def before(self) -> int:
+        """The rows before the change."""
+        return max(0, self.rows - self.come + self.gone)
+
+
+@dataclass(frozen=True, slots=True)
+class Situation:
+    """A recursion when an epoch reaches it: the rows of its relations, its imports, and whether what
+    maintaining looks up is there."""
+
+    rows: int
+    imports: Sequence[Import]
+    ready: bool = True
+
+    @property
+    def changed(self) -> int:
+        """The rows of the changes."""
+        return sum(each.come + each.gone for each in self.imports)
+
+    @property
+    def imported(self) -> int:
+        """The rows of the imports."""
+        return sum(each.rows for each in self.imports)
+
+    @property
+    def before(self) -> int:
+        """The rows of the imports before their changes."""
+        return sum(each.before for each in self.imports)
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """Seconds of work that the two ways are expected to take. `known`: epochs like this one were measured."""
+
+    maintain: float
+    recompute: float
+    known: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was done with a recursion in one epoch, why, in which situation, and the seconds of work that it
+    took."""
+
+    epoch: int
+    relations: tuple[str, ...]
+    way: Way
+    why: str
+    situation: Situation
+    estimate: Estimate | None
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class Shares:
+    """The parts of the imports that change: of all rows together, and of the import that changes most."""
+
+    all: float
+    most: float
+
+
+def shares(imports: Iterable[Import], gone: bool) -> Shares:
+    """The parts that went, of the rows before; or that came, of the rows after."""
+    sizes = [(each.before, each.gone) if gone else (each.rows, each.come) for each in imports]
+    some = sum(changed for _, changed in sizes)
+    total = max(1, sum(rows for rows, _ in sizes))
+    most = max((changed / max(rows, 1) for rows, changed in sizes), default=0.0)
+    return Shares(min(1.0, some / total), min(1.0, most))
+
+
+class Profile:
+    """The rows of an evaluation by iteration."""
+
+    def __init__(self, depths: Depths = ()) -> None:
+        self._times = [time for time, _ in depths]
+        self.rows = sum(count for _, count in depths)
+        self._reached = [count / max(self.rows, 1) for count in accumulate(count for _, count in depths)]
+        self._mean = sum((time + 1) * count for time, count in depths) / max(self.rows, 1)
+        step = -(-len(depths) // _BUCKETS) or 1
+        parts = [depths[at : at + step] for at in range(0, len(depths), step)]
+        self._buckets = [(part[len(part) // 2][0], sum(count for _, count in part)) for part in parts]
+
+    def reached(self, iteration: int) -> float:
+        """The part of the rows that came at the iterations up to this one."""
+        at = bisect_right(self._times, iteration)
+        return self._reached[at - 1] if at else 0.0
+
+    def touched(self, changed: Shares) -> float:
+        """The part of the rows that is expected to rest on changed rows."""
+        deepest = self._times[-1] if self._times else 0
+        if changed.all * (deepest + 1) < _SMALL:
+            return min(1.0, changed.all * self._mean + changed.most)
+        kept = sum(count * (1 - changed.all) ** (time + 1) for time, count in self._buckets)
+        kept /= max(self.rows, 1)
+        return 1 - kept * (1 - changed.most)
+
+
+@dataclass(slots=True)
+class Costs:
+    """What a recursion costs, as far as it was measured."""
+
+    rate: float = RATE
+    comparing: float = _COMPARING
+    going: float = _GOING
+    coming: float = _COMING
+    preparing: float = _PREPARING
+    profile: Profile = field(default_factory=Profile)
+    _measured: bool = False
+    _known: set[bool] = field(default_factory=set)  # True: an epoch that shrank was maintained; False: grew
+
+    def estimate(self, situation: Situation) -> Estimate:
+        """What the two ways are expected to take."""
+        rows, before, imported = situation.rows, situation.before, situation.imported
+        after = rows * min(_GROWTH, imported / max(before, 1))
+        recompute = self.rate * (after + imported) + self.comparing * (rows + after)
+        gone, come = self._touched(situation, after)
+        maintain = self.rate * (gone * self.going + come * self.coming)
+        if not situation.ready:
+            maintain += self.preparing * self.rate * (rows + before)
+        return Estimate(maintain, recompute, (gone >= come) in self._known)
+
+    def _touched(self, situation: Situation, after: float) -> tuple[float, float]:
+        """The rows that are expected to be touched, by what goes and by what comes."""
+        gone = self.profile.touched(shares(situation.imports, True)) * (situation.rows + situation.before)
+        come = self.profile.touched(shares(situation.imports, False)) * (after + situation.imported)
+        return gone, come
+
+    def evaluated(self, rows: int, imported: int, seconds: float, depths: Depths) -> None:
+        """An evaluation from empty relations took so long."""
+        self.profile = Profile(depths)
+        if rows + imported >= _FEW or not self._measured:
+            self.rate = max(seconds, _NOTHING) / max(rows + imported, 1)
+            self._measured = True
+
+    def compared(self, rows: int, seconds: float) -> None:
+        """A comparison of so many rows, old and new, took so long."""
+        if rows >= _FEW:
+            self.comparing = seconds / rows
+
+    def prepared(self, rows: int, seconds: float) -> None:
+        """What maintaining so many rows looks up was made in so long."""
+        if rows >= _FEW:
+            self.preparing = seconds / (rows * self.rate)
+
+    def maintained(self, situation: Situation, seconds: float) -> None:
+        """An epoch that was maintained took so long, or would have."""
+        if seconds < _LEAST:
+            return
+        gone, come = self._touched(situation, situation.rows)
+        shrank = gone >= come
+        held = self.going if shrank else self.coming
+        found = seconds / max(self.rate * max(gone, come), _NOTHING)
+        # Epochs differ, so that one moves the factor half of the way, and by no more than two.
+        moved = held * min(4.0, max(0.25, found / held)) ** 0.5
+        if shrank:
+            self.going = moved
+        else:
+            self.coming = moved
+        self._known.add(shrank)
+
+
+class Watch:
+    """Looks at an epoch while it is maintained, and gives it up if evaluating anew is better."""
+
+    def __init__(
+        self,
+        recompute: float | None = None,
+        rate: float = RATE,
+        fits: Callable[[], bool] = lambda: True,
+        looks: int | None = None,
+    ) -> None:
+        """`recompute` are the seconds of recomputing; None: it is out of the question. `rate` are those of a
+        row of it. `fits` says whether there is memory for it. `looks`: the number of looks after which the
+        epoch is given up in any case."""
+        self._recompute, self._rate, self._fits, self._looks = recompute, rate, fits, looks
+        self.start = work()
+        self._seeded: float | None = None  # the seconds until then
+        self.reached = 0.0  # the part of the rows of the iterations done, and of the one that runs
+        self.waiting = 0  # rows that later iterations have to look at
+
+    def look(self) -> None:
+        """Raises GivenUp where it is better to evaluate anew."""
+        if self._looks is not None:
+            self._looks -= 1
+            if self._looks < 0:
+                raise GivenUp
+        recompute = self._recompute
+        if recompute is None or (spent := self.spent) <= _PATIENCE * recompute:
+            return
+        if self._is_too_long(spent, recompute):
+            if self._fits():
+                raise GivenUp
+            self._recompute = None
+
+    def _is_too_long(self, spent: float, recompute: float) -> bool:
+        if self._seeded is None or spent > _WRONG * recompute:
+            return spent > recompute * (_SEEDING if self._seeded is None else _WRONG)
+        since = spent - self._seeded
+        if since / max(self.reached, _NOTHING) - since <= recompute:
+            return False
+        return since > _ENOUGH * recompute or self.waiting * self._rate * _FOLLOWING > recompute
+
+    @property
+    def spent(self) -> float:
+        """The seconds so far."""
+        return work() - self.start
+
+    def restart(self) -> None:
+        """Begins to count from now on."""
+        self.start = work()
+
+    def seeded(self) -> None:
+        """What follows from the changes at once is derived; the iterations come."""
+        self._seeded = self.spent
+
+    @property
+    def expected(self) -> float:
+        """The seconds that maintaining takes to the end, by what it has taken so far."""
+        spent = self.spent
+        seeded = spent if self._seeded is None else self._seeded
+        return seeded + (spent - seeded) / min(1.0, max(self.reached, _PATIENCE))
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """What to do with a recursion in an epoch, why, and what was expected."""
+
+    maintain: bool
+    why: str
+    watch: Watch
+    estimate: Estimate | None = None
+
+
+class Maintaining:
+    """Decides for all recursions of one runtime, and keeps the last decisions."""
+
+    def __init__(self, mode: Mode | Coin = "auto") -> None:
+        self.mode = mode
+        self.decisions: deque[Decision] = deque(maxlen=_KEPT)
+        self.decided = 0  # in all
+
+    def choose(self, costs: Costs, situation: Situation, fits: Callable[[], bool]) -> Choice:
+        """What to do. `fits` says whether there is memory to evaluate anew beside what is held."""
+        if self.mode == "always":
+            return Choice(True, "always", Watch())
+        if self.mode == "never":
+            return Choice(False, "never maintained", Watch())
+        if self.mode != "auto":
+            looks = self.mode()
+            return Choice(looks is not None, "by a coin", Watch(looks=looks))
+        estimate = costs.estimate(situation)
+        if estimate.maintain <= estimate.recompute * (1.0 if estimate.known else _DOUBT):
+            return Choice(
+                True, "expected to be cheaper", Watch(estimate.recompute, costs.rate, fits), estimate
+            )
+        if fits():
+            return Choice(False, "expected to be cheaper", Watch(), estimate)
+        return Choice(True, "there is no memory for both contents", Watch(), estimate)
+
+    def note(self, decision: Decision) -> None:
+        """Keeps a decision."""
+        self.decisions.append(decision)
+        self.decided += 1
