@@ -51,6 +51,8 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
     Raises ValueError or ArrowInvalid when a value is not of the type."""
     import pyarrow as pa
 
+    if pa.types.is_string_view(column.type):
+        column = column.cast(pa.large_string())
     stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     match type:
         case Bool() if pa.types.is_boolean(stored):

@@ -61,7 +61,8 @@ class Block(Subqueries):
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")
-        for each in [*conditions, *([where.this] if where is not None else [])]:
+        conjuncts = [*conditions, *([] if where is None else _conjuncts(where.this))]
+        for each in sorted(conjuncts, key=_has_query):  # subqueries are computed for the rows that are left
             self.condition(each)
         columns = self.columns()
         self.scope.aliases = {name: e for name, e in columns if not isinstance(e, Value) and name}
@@ -214,6 +215,18 @@ class Block(Subqueries):
     def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
         """Makes a relation of these variables the body."""
         self.body = Body([self.output.term(relation, values)], self.body.domain)
+
+
+def _conjuncts(node: Expression) -> list[Expression]:
+    """The conditions whose conjunction a condition is."""
+    inner = node.unnest()
+    if not isinstance(inner, sql.And):
+        return [inner]
+    return [each for part in inner.flatten() for each in _conjuncts(part)]
+
+
+def _has_query(node: Expression) -> bool:
+    return node.find(sql.Query) is not None
 
 
 def _named(columns: Sequence[tuple[str, Expression | Value]]) -> list[str]:

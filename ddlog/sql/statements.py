@@ -278,12 +278,20 @@ class Module:
 
 def _used(node: Expression) -> frozenset[str] | None:
     """The names of columns that a statement mentions; None if a `*` mentions all."""
-    stars = (each for each in node.find_all(sql.Star) if not isinstance(each.parent, sql.Count))
+    stars = (each for each in node.find_all(sql.Star) if not _names_nothing(each))
     joins = (each for each in node.find_all(sql.Join) if each.args.get("method") == "NATURAL")
     if any(True for _ in stars) or any(True for _ in joins):
         return None
     names = {each.name.lower() for each in node.find_all(sql.Column, sql.Identifier)}
     return frozenset(names)
+
+
+def _names_nothing(star: Expression) -> bool:
+    """Whether a `*` is that of COUNT or of an EXISTS."""
+    select = star.parent
+    return isinstance(select, sql.Count) or (
+        isinstance(select, sql.Select) and isinstance(select.parent, sql.Exists)
+    )
 
 
 def wrapped(value: Value) -> str:
