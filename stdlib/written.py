@@ -7,7 +7,7 @@ the second's fraction, or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
@@ -118,26 +118,30 @@ def _address(name: str, number: int, field: str, held: Struct) -> Struct:
     return struct_class("net::ipaddr::IpAddr", constructor, True).make(held)  # type: ignore[no-any-return]
 
 
-def sql_value(kind: str) -> Callable[[str], Struct]:
-    """A function that reads a date, a time, a timestamp or a decimal of the module `sql`. It raises
-    ValueError."""
-    make = struct(
-        f"sql::{kind}", {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
-    )
+def sql_form(kind: str, example: str) -> TextForm:
+    """The form of the dates, times, timestamps or decimals of the module `sql`."""
+    field = {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
+    make = struct(f"sql::{kind}", field)
+    places = int(kind.removeprefix("Decimal")) if field == "units" else 0
 
     def read(text: str) -> Struct:
         from . import sql
 
-        match kind:
-            case "Date":
-                return make(sql.days_of(text))
-            case "Time":
-                return make(sql.micros_of(text))
-            case "Timestamp":
-                return make(sql.moment_of(text))
-        return make(sql.units_of(text, int(kind.removeprefix("Decimal"))))
+        if field == "units":
+            return make(sql.units_of(text, places))
+        numbers = {"Date": sql.days_of, "Time": sql.micros_of, "Timestamp": sql.moment_of}
+        return make(numbers[kind](text))
 
-    return read
+    def write(value: Struct) -> str:
+        from . import sql
+
+        if field == "units":
+            return sql.decimal_text(value[0], places)
+        texts = {"Date": sql.date_text, "Time": sql.time_text, "Timestamp": sql.timestamp_text}
+        return texts[kind](value[0])
+
+    unit: str | int = places if field == "units" else field if kind != "Time" else "time"
+    return TextForm(read, example, write, make, unit)
 
 
 TEXT_FORMS: Mapping[str, TextForm] = {
@@ -145,10 +149,10 @@ TEXT_FORMS: Mapping[str, TextForm] = {
     "time::Date": TextForm(date, "2021-03-04"),
     "time::DateTime": TextForm(date_time, "2021-03-04T10:11:12"),
     "time::TzDateTime": TextForm(tz_date_time, "2021-03-04T10:11:12+01:00"),
-    "sql::Date": TextForm(sql_value("Date"), "2021-03-04"),
-    "sql::Time": TextForm(sql_value("Time"), "10:11:12.5"),
-    "sql::Timestamp": TextForm(sql_value("Timestamp"), "2021-03-04 10:11:12"),
-    **{f"sql::Decimal{n}": TextForm(sql_value(f"Decimal{n}"), "0." + "5" * n) for n in range(1, 39)},
+    "sql::Date": sql_form("Date", "2021-03-04"),
+    "sql::Time": sql_form("Time", "10:11:12.5"),
+    "sql::Timestamp": sql_form("Timestamp", "2021-03-04 10:11:12"),
+    **{f"sql::Decimal{n}": sql_form(f"Decimal{n}", "0." + "5" * n) for n in range(1, 39)},
     "uuid::Uuid": TextForm(uuid, "67e55044-10b1-426f-9247-bb680e5fe0c8"),
     "url::Url": TextForm(url, "https://example.org/a?b"),
     "regex::Regex": TextForm(regex, "a[0-9]+"),

@@ -39,6 +39,7 @@ _ROOMS = (
     "errors",
     "lowering",
     "names",
+    "sql",
     "syntax",
     "syntax/tree",
     "types",

@@ -69,8 +69,31 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
         case _ if as_text or pa.types.is_string(stored):
             return _dictionary(column, cell_reader(type, typedefs))
         case User() if text_form(type, typedefs) is not None and not pa.types.is_nested(stored):
+            units = _units(column, type, typedefs)
+            if units is not None:
+                return units
             return _dictionary(column, lambda item: from_plain(item, type, typedefs))
     raise ValueError(f"expected {type}, found a column of {column.type}")
+
+
+def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnData | None:
+    """A column of dates, timestamps or decimals by the numbers of their units; None for another."""
+    import pyarrow as pa
+
+    form, stored = text_form(type, typedefs), column.type
+    if form is None or form.number is None:
+        return None
+    if form.unit == "days" and pa.types.is_date32(stored):
+        numbers = column.cast(pa.int32())
+    elif form.unit == "micros" and pa.types.is_timestamp(stored) and stored.tz is None:
+        numbers = column.cast(pa.timestamp("us")).cast(pa.int64())
+    elif pa.types.is_decimal128(stored) and stored.scale == form.unit and stored.precision <= 18:
+        whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], stored)
+        low = np.frombuffer(whole.buffers()[1], np.int64)[2 * whole.offset :: 2][: len(whole)]
+        numbers = pa.chunked_array([pa.array(low)])
+    else:
+        return None
+    return _dictionary(numbers, form.number)
 
 
 def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:

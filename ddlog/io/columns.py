@@ -101,6 +101,9 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
             return str
         case Bit() | Signed() | BigInt():
             return decimal
+    form = text_form(type, typedefs)
+    if form is not None and form.write is not None:
+        return form.write
     return lambda value: values.show(value, type, typedefs)
 
 
@@ -109,6 +112,22 @@ def _identity(text: str) -> str:
 
 
 def _composite_cell(text: str, type: Type, typedefs: TypeDefs) -> Any:
+    """A value in the form of command files, as its own text without quotes, or as JSON. An Option of a plain
+    value may also be that value, or nothing."""
+    if is_option(type):
+        if not text:
+            return parse_value("None", type, typedefs)
+        try:
+            return _cell_value(text, type, typedefs)
+        except ValueError:
+            of = type.args[0]
+            if not isinstance(of, String | Bit | Signed | BigInt | Float | Bool):
+                raise
+            return some_maker(type, typedefs)(cell_reader(of, typedefs)(text))
+    return _cell_value(text, type, typedefs)
+
+
+def _cell_value(text: str, type: Type, typedefs: TypeDefs) -> Any:
     """A value in the form of command files, as its own text without quotes, or as JSON."""
     try:
         return parse_value(text, type, typedefs)

@@ -1,7 +1,8 @@
 """Imports: the modules that a program names, those that they name, and where their files are.
 
-`import a::b` is the file a/b.dl in the folder of the main file, in a folder of -L or in $DDLOG_HOME/lib,
-and in one of them only; if it is in none, the module of the library. Modules may import each other.
+`import a::b` is the file a/b.dl, or a/b.sql, in the folder of the main file, in a folder of -L or in
+$DDLOG_HOME/lib, and in one of them only; if it is in none, the module of the library. Modules may import each
+other.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from pathlib import Path
 
 from .. import syntax
 from ..errors import modules as errors
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.source import Source, program_text
+from ..sql.translate import translate
 from ..syntax.parser import parse_program
 from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, library_module, module_file
 
@@ -87,7 +89,8 @@ def _folders(source: Source, library_paths: Sequence[Path]) -> list[Path]:
 
 
 def _files(name: str, folders: Sequence[Path], contents: dict[Path, bytes | None]) -> list[Path]:
-    return [file for folder in folders if _exists(file := module_file(folder, name), contents)]
+    files = [module_file(folder, name).with_suffix(end) for folder in folders for end in (".dl", ".sql")]
+    return [file for file in files if _exists(file, contents)]
 
 
 def _exists(file: Path, contents: dict[Path, bytes | None]) -> bool:
@@ -110,9 +113,15 @@ def _read(
             errors.UnreadableModule(span=wanted.span, name=wanted.module, reason=reason or str(error))
         )
         return None
+    if file.suffix == ".sql":
+        try:
+            source = Source(f"{file} (as rules)", translate(source).text)
+        except DDlogError as error:
+            found += error.diagnostics
+            return None
     parsed, problems = parse_program(source)
     found += problems
-    return index(wanted.module, source, parsed, file)
+    return index(wanted.module, source, parsed, None if file.suffix == ".sql" else file)
 
 
 def _missing(wanted: syntax.Import, folders: Sequence[Path]) -> Diagnostic:

@@ -65,9 +65,12 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     from ..check.cache import check_cached
     from ..sql.translate import translate
 
+    beside = [Path(source.name).parent] if Path(source.name).is_file() else []
     with paused():
         made = translate(source)
-        checked, diagnostics = check_cached(Source(f"{source.name} (as rules)", made.text), folders)
+        checked, diagnostics = check_cached(
+            Source(f"{source.name} (as rules)", made.text), [*beside, *folders]
+        )
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")

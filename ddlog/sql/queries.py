@@ -187,7 +187,14 @@ class Translator:
         for column in columns:
             value = self.output.variable(column.type, column.nullable)
             values.append(value)
-            if column.wrapped and column.nullable and column.type.wrapper:
+            if column.machine:
+                raw = self.output.variable(column.type, column.nullable)
+                variables.append(raw.text)
+                text = f"({raw.text} as bigint)"
+                if column.nullable:
+                    text = f"match ({raw.text}) {{Some{{var x}} -> Some{{x as bigint}}, None -> None}}"
+                lets.append(Let(value.text, f"({text}: {value.plain})"))
+            elif column.wrapped and column.nullable and column.type.wrapper:
                 raw = self.output.variable(column.type, True)
                 variables.append(raw.text)
                 inner = f"{column.type.wrapper}{{var x}}"

@@ -1,15 +1,30 @@
-"""WITH RECURSIVE."""
+"""WITH RECURSIVE.
+
+With UNION the query is a recursive relation. With UNION ALL equal rows count: the relation has for each row
+the step at which it was derived, and how often. A step counts what it derives by the rows that it is derived
+from, each of which is there once with its count, so that the recursion is one of sets.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from .queries import Names, Query, Source, Translator
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .aggregates import aggregates_of
+from .queries import Branch, Names, Query, Source, Translator
+from .rules import Body, Clause, Guard, Item, Let, Relation, Term, variables_in
 from .scopes import Capture
+from .setoperations import counted, repeated
+from .types import INTEGER, Value
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
+
+_TRIES = 4  # how often the types of the columns may widen
 
 
 def recursive(
@@ -19,6 +34,182 @@ def recursive(
     columns: Sequence[str],
     names: Names,
     capture: Capture | None,
-) -> Source | Query:
+) -> Source:
     """A query of WITH RECURSIVE that reads itself. Raises SqlError."""
-    translator.places.refuse("WITH RECURSIVE", node)
+    union = node.this.unnest()
+    places = translator.places
+    if not isinstance(union, sql.Union):
+        places.refuse("a recursive query that is no UNION", node)
+    if any(union.args.get(each) is not None for each in ("limit", "offset")):
+        places.refuse("LIMIT of a recursive query", node)
+    if _reads(union.this, name):
+        places.refuse("a recursive query that reads itself before UNION", union.this)
+    _check(translator, union.expression, name)
+    base = translator.query(union.this, names, capture)
+    if columns:
+        base = translator.renamed(base, columns, node)
+    base = translator.unified(base)
+    is_set = bool(union.args.get("distinct"))
+    like = base.branches[0].values
+    for _ in range(_TRIES):
+        mark = translator.output.mark()
+        make = _set if is_set else _bag
+        source, widened = make(translator, union.expression, name, replace(base), like, names, capture)
+        if [(v.type, v.nullable) for v in widened] == [(v.type, v.nullable) for v in like]:
+            return source
+        translator.output.back(mark)
+        like = widened
+    places.refuse("a recursive query whose columns have no type", node)
+
+
+def _reads(node: Expression, name: str) -> int:
+    return sum(t.name.lower() == name and not t.db for t in node.find_all(sql.Table))
+
+
+def _check(translator: Translator, node: Expression, name: str) -> None:
+    """Refuses what a recursive part cannot have."""
+    refuse = translator.places.refuse
+    for select in node.find_all(sql.Select):
+        if not _reads(select, name):
+            continue
+        items = [each for key in ("expressions", "having", "order") for each in _listed(select.args.get(key))]
+        if select.args.get("group") is not None or aggregates_of(items):
+            refuse("an aggregate in the recursive part of a query", select)
+        for key, what in (("limit", "LIMIT"), ("offset", "OFFSET"), ("distinct", "DISTINCT")):
+            if select.args.get(key) is not None:
+                refuse(f"{what} in the recursive part of a query", select.args[key])
+        for window in select.find_all(sql.Window):
+            refuse("a window function in the recursive part of a query", window)
+        for join in select.args.get("joins") or ():
+            if join.args.get("side") or str(join.args.get("kind") or "").upper() in ("SEMI", "ANTI"):
+                refuse("an outer join in the recursive part of a query", join)
+        for inner in select.find_all(sql.Query):
+            if inner is not select:
+                refuse("a subquery in the recursive part of a query", inner)
+    for each in node.find_all(sql.SetOperation):
+        refuse("a set operation in the recursive part of a query", each)
+
+
+def _listed(value: object) -> list[Expression]:
+    return value if isinstance(value, list) else [] if value is None else [value]  # type: ignore[list-item]
+
+
+def _branches(
+    translator: Translator, node: Expression, names: Names, capture: Capture | None, like: Sequence[Value]
+) -> tuple[Query, tuple[Value, ...]]:
+    """The recursive part, and the types of the columns that are wide enough for it, too."""
+    part = translator.query(node, names, capture)
+    if len(part.names) != len(like):
+        translator.places.wrong(f"the recursive part has {len(part.names)} columns, not {len(like)}", node)
+    both = translator.unified(Query(part.names, (Branch(Body(), tuple(like)), *part.branches)), node)
+    first, *others = both.branches
+    return Query(part.names, tuple(others)), first.values
+
+
+def _widened(base: Query, like: Sequence[Value]) -> list[Branch]:
+    found = []
+    for branch in base.branches:
+        values = []
+        for value, wide in zip(branch.values, like, strict=True):
+            made = c.convert(value, wide.type) or value
+            values.append(made.optional() if wide.nullable else made)
+        found.append(Branch(branch.body, tuple(values)))
+    return found
+
+
+def _set(
+    translator: Translator,
+    node: Expression,
+    name: str,
+    base: Query,
+    like: Sequence[Value],
+    names: Names,
+    capture: Capture | None,
+) -> tuple[Source, tuple[Value, ...]]:
+    output = translator.output
+    domain = () if capture is None else capture.domain
+    relation = output.relation("Recursive", [*domain, *like], is_set=True)
+    source = Source(relation, base.names, domain)
+    part, wide = _branches(translator, node, names.plus(name, source), capture, like)
+    for branch in (*_widened(base, like), *_widened(part, like)):
+        output.rule(relation, [v.text for v in (*domain, *branch.values)] or ["true"], branch.body)
+    return source, wide
+
+
+def _bag(
+    translator: Translator,
+    node: Expression,
+    name: str,
+    base: Query,
+    like: Sequence[Value],
+    names: Names,
+    capture: Capture | None,
+) -> tuple[Source, tuple[Value, ...]]:
+    output = translator.output
+    domain = () if capture is None else capture.domain
+    if _reads(node, name) != 1:
+        translator.places.refuse("a recursive query that reads itself twice, with UNION ALL", node)
+    step, count = output.variable(INTEGER, False), output.variable(INTEGER, False)
+    relation = output.relation("Recursive", [*domain, step, count, *like], is_set=True)
+    source = Source(relation, base.names, (*domain, step, count))
+    part, wide = _branches(translator, node, names.plus(name, source), capture, like)
+    start = Query(base.names, tuple(_widened(base, like)))
+    first = counted(translator, translator.stored(start, "first", capture), capture)
+    body = translator.start(capture)
+    *values, many = translator.opened(first, body)
+    output.rule(relation, [*_texts(domain), c.integer(0).text, many.text, *_texts(values)], body)
+    for branch in _widened(part, like):
+        _step(translator, relation, branch, domain, step, count)
+    body = translator.start(capture)
+    values = translator.opened(source, body)
+    made = repeated(translator, body, values, count.text)
+    return translator.stored(Query(base.names, (made,)), name, capture), wide
+
+
+def _texts(values: Sequence[Value]) -> list[str]:
+    return [v.text for v in values]
+
+
+def _step(
+    translator: Translator,
+    relation: Relation,
+    branch: Branch,
+    domain: Sequence[Value],
+    step: Value,
+    count: Value,
+) -> None:
+    """The rule of one step: what it derives, counted by the rows that it derives this from."""
+    output = translator.output
+    head = [v.text for v in branch.values]
+    used = {name for text in head for name in variables_in(text)}
+    for item in branch.body.items:
+        if isinstance(item, Let | Guard):
+            used.update(variables_in(item.text))
+        elif isinstance(item, Term):
+            others = (i for i in branch.body.items if isinstance(i, Term) and i is not item)
+            used.update(name for other in others for name in other.variables if name in item.variables)
+    items, from_rows, times = list[Item](), list[str](), [count.text]
+    for item in branch.body.items:
+        if not isinstance(item, Term) or item.relation.name == relation.name:
+            items.append(item)
+            if isinstance(item, Term):
+                from_rows += [v for v in item.variables if v in used or v in (step.text, count.text)]
+            continue
+        kept = [output.types[v] for v in dict.fromkeys(item.variables) if v in used]
+        group, many = output.variable(INTEGER, False), output.variable(INTEGER, False)
+        inner = Body([item])
+        inner.add(Clause(f"var {group.text} = (true, true).group_all_by(({', '.join(_texts(kept))}))"))
+        inner.add(Clause(f"var {many.text} = ({group.text}.count() as bigint)"))
+        held = output.made("Counted", [*kept, many], inner, is_set=True)
+        items.append(output.term(held, [*kept, many]))
+        from_rows += _texts(kept)
+        times.append(many.text)
+    body = Body(items)
+    keys = [output.variable(v.type, v.nullable) for v in branch.values]
+    body.add(*(Let(key.text, v.text) for key, v in zip(keys, branch.values, strict=True)))
+    total, group = output.variable(INTEGER, False), output.variable(INTEGER, False)
+    rows = ", ".join(dict.fromkeys([*from_rows, "true", "true"]))
+    by = ", ".join(dict.fromkeys(_texts([*domain, step, *keys])))
+    body.add(Clause(f"var {group.text} = (({rows}, true), {' * '.join(times)}).group_by(({by}))"))
+    body.add(Clause(f"var {total.text} = {group.text}.sum_second()"))
+    output.rule(relation, [*_texts(domain), f"({step.text} + 1)", total.text, *_texts(keys)], body)

@@ -26,6 +26,7 @@ class Column:
     type: SqlType
     nullable: bool
     wrapped: bool = False
+    machine: bool = False  # an integer of another type than bigint, of a module of this language
 
     @property
     def text(self) -> str:

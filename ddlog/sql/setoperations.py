@@ -55,23 +55,23 @@ def _of_bags(
 ) -> Query:
     """Rows as often as they are left: the smaller of two counts, or their difference."""
     output = translator.output
-    some = _counted(translator, first, capture)
-    other = _counted(translator, second, capture)
+    some = counted(translator, first, capture)
+    other = counted(translator, second, capture)
     body = translator.start(capture)
     *values, many = translator.opened(some, body)
     alone = body.copy()
     unused = output.variable(INTEGER, False)
     body.add(output.term(other.relation, [*other.domain, *values, unused]))
     times = f"({many.text} - {unused.text})" if is_except else f"min({many.text}, {unused.text})"
-    branches = [_repeated(translator, body, values, times)]
+    branches = [repeated(translator, body, values, times)]
     if is_except:
         free = output.variable(INTEGER, False)
         alone.add(output.term(other.relation, [*other.domain, *values, free], negated=True))
-        branches.append(_repeated(translator, alone, values, many.text))
+        branches.append(repeated(translator, alone, values, many.text))
     return Query(first.names, tuple(branches))
 
 
-def _counted(translator: Translator, source: Source, capture: Capture | None) -> Source:
+def counted(translator: Translator, source: Source, capture: Capture | None) -> Source:
     """The rows of a bag, each once, and how often they are there."""
     body = translator.start(capture)
     values = translator.opened(source, body)
@@ -84,7 +84,7 @@ def _counted(translator: Translator, source: Source, capture: Capture | None) ->
     return Source(relation, (*source.names, "count"), source.domain)
 
 
-def _repeated(translator: Translator, body: Body, values: list[Value], times: str) -> Branch:
+def repeated(translator: Translator, body: Body, values: list[Value], times: str) -> Branch:
     number = translator.output.variable(INTEGER, False)
     body.add(Guard(f"({times} > 0)"))
     body.add(Clause(f"var {number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))

@@ -8,6 +8,7 @@ from sqlglot import expressions as sql
 
 from ..errors import sql as errors
 from . import conversions as c
+from .attached import attached
 from .places import Places, SqlError
 from .queries import Names, Query, Source, Translator
 from .rules import Column, Output, Relation
@@ -109,10 +110,12 @@ class Module:
         self.tables: dict[str, Source] = {}
         self.relations: dict[str, str] = {}
         self.inputs: set[str] = set()
+        self.imports = ["sql", "group"]
 
     def text(self, name: str) -> str:
         """The rules of the module."""
-        lines = [f"// {name}", "import sql", "import group", *self.output.declarations]
+        imports = [f"import {each}" for each in dict.fromkeys(self.imports)]
+        lines = [f"// {name}", *imports, *self.output.declarations]
         return "\n".join([*lines, *(f"#[distinct] #[product] {rule}" for rule in self.output.rules)]) + "\n"
 
     def add(self, node: Expression) -> None:
@@ -126,6 +129,10 @@ class Module:
                 self._view(node)
             case sql.Insert():
                 self._insert(node)
+            case sql.Attach():
+                found = attached(node, self.places)
+                self.imports.append(found.module)
+                self.tables |= found.tables
             case sql.Semicolon():
                 return
             case _:

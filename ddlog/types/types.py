@@ -192,10 +192,15 @@ class Constructor:
 @dataclass(frozen=True, slots=True)
 class TextForm:
     """The form of a type whose values are written as text: the function that reads it, which raises
-    ValueError, and an example."""
+    ValueError, and an example. `write` writes the text again where values are printed as it. `number` makes
+    the value of a whole number of `unit`, which is a day, a microsecond, or 10 to the power of minus a
+    number."""
 
     read: Callable[[str], Any]
     example: str
+    write: Callable[[Any], str] | None = None
+    number: Callable[[int], Any] | None = None
+    unit: str | int = ""
 
 
 @dataclass(frozen=True, slots=True)

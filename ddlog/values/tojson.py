@@ -54,6 +54,8 @@ def to_json(value: Any, type: Type, typedefs: TypeDefs) -> Any:
 
 def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     shape = shape_of(type, typedefs)
+    if shape.typedef.text is not None and shape.typedef.text.write is not None:
+        return shape.typedef.text.write(value)
     chosen, fields = values.taken_apart(value, type, typedefs)
     if not chosen.fields and is_option(type):
         return None

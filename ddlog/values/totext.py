@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from ..types import ANY, BigInt, Bit, Bool, Float, Function, Opaque, Signed, String, Tuple, Type, User
@@ -34,6 +34,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return quote(value)
         case Tuple(items):
             return f"({', '.join(show(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+        case User(name) if (write := _writer(name, typedefs)) is not None:
+            return quote(write(value))
         case User():
             constructor, fields = taken_apart(value, type, typedefs)
             shown = (
@@ -53,6 +55,12 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
     return repr(value)
 
 
+def _writer(name: str, typedefs: TypeDefs) -> Callable[[Any], str] | None:
+    """What writes the values of a type that are printed as a text of their own."""
+    typedef = typedefs.get(name)
+    return None if typedef is None or typedef.text is None else typedef.text.write
+
+
 def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
     """The value as interpolation prints it: strings without quotes, collections between brackets."""
     match type:
@@ -63,6 +71,8 @@ def to_string(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return f"[{', '.join(to_string(each, element, typedefs) for each in elements)}]"
         case Tuple(items):
             return f"({', '.join(to_string(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
+        case User(name) if (write := _writer(name, typedefs)) is not None:
+            return write(value)
     return show(value, type, typedefs)
 
 

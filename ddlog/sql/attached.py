@@ -1,0 +1,85 @@
+"""ATTACH 'module.dl' AS name: the relations of a module of this language as tables `name.relation`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from .. import syntax
+from ..errors.source import Source as Text
+from ..syntax.parser import parse_program
+from .places import Places
+from .queries import Source
+from .rules import Column, Relation
+from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, decimal
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+_NAMED = {
+    "bool": BOOLEAN, "bigint": INTEGER, "integer": INTEGER, "string": VARCHAR, "double": DOUBLE,
+    "sql::Date": DATE, "sql::Time": TIME, "sql::Timestamp": TIMESTAMP,
+    **{f"{sign}{width}": INTEGER for sign in "us" for width in (8, 16, 32, 64, 128)}, "usize": INTEGER,
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A module: its name, and its tables by their names."""
+
+    module: str
+    tables: dict[str, Source]
+
+
+def attached(node: Expression, places: Places) -> Attached:
+    """The tables of the module that a statement names. A column of a type that SQL does not have is left out.
+    Raises SqlError."""
+    what = node.this
+    alias = what.alias.lower() if isinstance(what, sql.Alias) else ""
+    literal = what.this if isinstance(what, sql.Alias) else what
+    if not isinstance(literal, sql.Literal) or not literal.this.endswith(".dl"):
+        places.refuse("ATTACH of anything but a module 'name.dl'", node)
+    path = Path(literal.this)
+    alias = alias or path.stem.lower()
+    file = Path(places.source.name).parent / path
+    try:
+        text = file.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        places.wrong(f"cannot read {file}: {error}", node)
+    parsed, _ = parse_program(Text(str(file), text))
+    module = "::".join(path.with_suffix("").parts)
+    tables = {}
+    for each in parsed.declarations:
+        if isinstance(each, syntax.RelationDecl) and each.fields is not None and each.kind != "stream":
+            columns = [c for field in each.fields if (c := _column(field.name, field.type)) is not None]
+            relation = Relation(f"{module}::{each.name}", tuple(columns))
+            tables[f"{alias}.{each.name.lower()}"] = Source(relation, tuple(c.name for c in columns))
+    return Attached(module, tables)
+
+
+def _column(name: str, type: syntax.Type) -> Column | None:
+    nullable = False
+    if isinstance(type, syntax.NamedType) and type.name.removeprefix("ddlog_std::") == "Option":
+        nullable, type = True, type.args[0]
+    of = _type(type)
+    if of is None:
+        return None
+    machine = isinstance(type, syntax.IntType) or (
+        (isinstance(type, syntax.NamedType) and type.name[0] in "us" and type.name[1:].isdigit())
+        or (isinstance(type, syntax.NamedType) and type.name == "usize")
+    )
+    return Column(name.lower(), name, of, nullable, True, machine)
+
+
+def _type(type: syntax.Type) -> SqlType | None:
+    match type:
+        case syntax.IntType():
+            return INTEGER
+        case syntax.NamedType(name, ()) if name.startswith("sql::Decimal"):
+            return decimal(int(name.removeprefix("sql::Decimal")))
+        case syntax.NamedType(name, ()):
+            return _NAMED.get(name)
+    return None
