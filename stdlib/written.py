@@ -7,7 +7,7 @@ the second's fraction, or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
@@ -129,7 +129,11 @@ def sql_form(kind: str, example: str) -> TextForm:
 
         if field == "units":
             return make(sql.units_of(text, places))
-        numbers = {"Date": sql.days_of, "Time": sql.micros_of, "Timestamp": sql.moment_of}
+        numbers: Mapping[str, Callable[[str], int]] = {
+            "Date": sql.days_of,
+            "Time": sql.micros_of,
+            "Timestamp": sql.moment_of,
+        }
         return make(numbers[kind](text))
 
     def write(value: Struct) -> str:
