@@ -14,14 +14,15 @@ from .operators.group import Aggregate, DeltaGroup, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
 from .operators.steps import CIRCUMSTANCES, EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Unnest
+from .operators.window import Clock, DeltaClock, DeltaLate, DeltaWindow, Late, Window
 
 Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
 """The operators that remember earlier epochs."""
 
 __all__ = [
-    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Bracket", "Circuit", "Clocked", "Constant",
-    "Delay", "DeltaBracket", "DeltaDistinct", "DeltaGroup", "DeltaJoin", "Differentiate", "Distinct", "Feed",
-    "Feedback", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Let",
-    "Negate", "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest",
-    "Variable",
+    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Bracket", "Circuit", "Clock", "Clocked",
+    "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup", "DeltaJoin",
+    "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Feed", "Feedback", "Fixpoint", "Group",
+    "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let", "Negate", "Node", "NodeId",
+    "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable", "Window",
 ]  # fmt: skip

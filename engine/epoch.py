@@ -9,13 +9,13 @@ An epoch changes the state wholly or not at all. After `finish` nothing can fail
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar
 
 from . import interrupt, memory
-from .circuit import Circuit, Input, NodeId, Trace
+from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
@@ -75,6 +75,7 @@ class Epochs(Generic[G, B]):
         inputs = [(at, node) for at, node in enumerate(circuit.nodes) if isinstance(node, Input)]
         self._inputs = {node.relation: at for at, node in inputs}
         self._streams = [(node.relation, at) for at, node in inputs if node.stream]
+        self._passing = [at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaLate)]
         self._readers = readers(circuit)
         self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
         self.committed = 0
@@ -120,14 +121,19 @@ class Epochs(Generic[G, B]):
         """The nodes that may change, in order: in the first epoch all of them."""
         if epoch.first:
             return range(len(self._circuit.nodes))
-        changing = tuple(
-            self._inputs[name]
-            for name, parts in epoch.changes.items()
-            if any(self._length(batch) for batch, _ in parts)
-        )
-        changing = (*changing, *self._restless())
+        changing = *self._changing(epoch), *self.ending(), *self._restless()
         if changing not in self._downstream:
             active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
             self._downstream[changing] = sorted(active - traces)
         return self._downstream[changing]
+
+    def _changing(self, epoch: Epoch[G]) -> Iterator[NodeId]:
+        """The inputs that change."""
+        for name, parts in epoch.changes.items():
+            if any(self._length(batch) for batch, _ in parts):
+                yield self._inputs[name]
+
+    def ending(self) -> Iterator[NodeId]:
+        """The streams that the circuit makes of its own, and that hold elements of the epoch before."""
+        return (at for at in self._passing if self._held(at) is not None)

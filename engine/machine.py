@@ -13,6 +13,7 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
+from .node import Stateful
 from .settling import MOST_ROUNDS, Endless, IterationLimit
 from .zset import Row, Zset
 
@@ -54,6 +55,17 @@ class Delay(Primitive):
         if isinstance(self.node, c.Differentiate):
             return zset.subtract(now, before)
         return self.state if isinstance(self.node, c.Integrate) else before
+
+
+class Remembering(Primitive):
+    """A window, its clock or its late rows: one state."""
+
+    memory: Any = None
+
+    def computed(self, values: list[Any]) -> Any:
+        assert isinstance(self.node, Stateful)
+        value, self.memory = self.node.step(values, self.memory)
+        return value
 
 
 class NestedTrace(Primitive):
@@ -122,6 +134,8 @@ class Machine:
                 return NestedTrace(node, send)
             case c.Delay() | c.Integrate() | c.Differentiate() | c.Trace() | c.Feedback():
                 return Delay(node, send)
+            case Stateful():
+                return Remembering(node, send)
         return Primitive(node, send)
 
     def reset(self) -> int:

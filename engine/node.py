@@ -64,6 +64,16 @@ class Node:
         return iter(())
 
 
+class Stateful(Node):
+    """An operator whose value depends on the epochs before, and that keeps what it needs of them."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def step(self, sources: list[Zset], memory: Any) -> tuple[Zset, Any]:
+        """The value in an epoch, and the memory for the next one; the first memory is None."""
+
+
 class Unary(Node):
     """An operator of one source, with the columns of that source."""
 

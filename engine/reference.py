@@ -14,10 +14,11 @@ from typing import Any
 
 from . import circuit as c
 from . import zset
+from .node import Stateful
 from .settling import MOST_ROUNDS, SHOWN, Endless, IterationLimit, Repetition, is_checkpoint
 from .zset import Row, Zset
 
-Memory = dict[c.NodeId, Zset]
+Memory = dict[c.NodeId, Any]
 
 
 def evaluate(
@@ -93,6 +94,9 @@ class Evaluation:
         after: Memory = {}
         cycles = {n.name: i for i, n in enumerate(self._circuit.nodes) if isinstance(n, c.Feedback)}
         for i, node in enumerate(self._circuit.nodes):
+            if isinstance(node, Stateful):
+                values[i], after[i] = node.step([values[at] for at in node.reads()], before.get(i))
+                continue
             values[i] = self._value(node, i, values, relations, outside, before.get(i, {}))
         for i, node in enumerate(self._circuit.nodes):
             if isinstance(node, c.Delay | c.Differentiate):

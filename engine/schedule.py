@@ -16,9 +16,12 @@ from .circuit import (
     Clocked,
     Constant,
     Delay,
+    DeltaClock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
     Differentiate,
     Feed,
     Feedback,
@@ -114,6 +117,10 @@ class Operators(Protocol[B]):
     def group(self, at: int, node: DeltaGroup, change: B) -> B:
         """The change of the groups."""
 
+    def timed(self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: B) -> B:
+        """The change of an operator of windows, for that of its source. A DeltaLate gives the rows that come
+        late, minus those of the epoch before."""
+
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, B]) -> Nested[B]:
         """Begins an epoch of a fixpoint, given the changes of the nodes that it imports."""
 
@@ -183,6 +190,8 @@ class _Walk(Generic[B]):
                 return operators.input(at, node)
             case DeltaGroup():
                 return operators.group(at, node, change(node.source))
+            case DeltaClock() | DeltaWindow() | DeltaLate():
+                return operators.timed(at, node, change(node.source))
             case Sum():
                 return operators.sum(at, node, [change(s) for s in node.sources])
             case Negate():

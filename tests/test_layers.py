@@ -76,7 +76,7 @@ ENGINE = (
     "paths plans",
     "drawing machine reference rules runtime",
     "fixpoint schedule text",
-    "epoch",
+    "epoch forgetting",
     "inprocess spark",
 )
 LANGUAGE = (

@@ -30,6 +30,7 @@ from .rule import check_rules
 from .streams import stream_recursions
 from .transformer import application, check_applications
 from .unused import unused_relations
+from .windows import check_times
 
 
 def check_program(
@@ -79,6 +80,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     declared = instances.erased(dict(environment.relations))
     rules = [instances.erased(rule) for rule in rules]
     indexes = {name: instances.erased(index) for name, index in indexes.items()}
+    diagnostics += check_times(declared, rules)
     strata, cycles = stratify(declared, rules)
     diagnostics += cycles
     diagnostics += stream_recursions(declared, strata)

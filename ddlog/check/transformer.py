@@ -12,10 +12,11 @@ from collections.abc import Iterator
 
 from .. import core, errors, syntax
 from ..errors.diagnostics import Diagnostic, Note, counted
-from ..errors.source import Span
 from ..names.environment import Environment
 from ..names.modules import OTHER, RELATIONS, TRANSFORMERS, ModuleSyntax
 from ..types import Opaque, Type, User
+from .windows import check_window, is_window, window_rules
+from .written import Writer
 
 
 def check_applications(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
@@ -47,7 +48,11 @@ def _check(environment: Environment, module: ModuleSyntax, each: syntax.ApplyDec
             )
     named = zip((*transformer.inputs, *transformer.outputs), (*each.inputs, *each.outputs), strict=False)
     for port, name in named:
-        if isinstance(port.type, syntax.RelationType) and environment.relation(name, module.name) is None:
+        if not isinstance(port.type, syntax.RelationType):
+            continue
+        if not isinstance(name, str):
+            yield errors.rules.TransformerInput(span=name.span, name=port.name)
+        elif environment.relation(name, module.name) is None:
             hint = environment.suggest(name, environment.names(RELATIONS, module.name))
             yield environment.misnamed(
                 RELATIONS, name, each.span, module.name
@@ -62,6 +67,8 @@ def _check(environment: Environment, module: ModuleSyntax, each: syntax.ApplyDec
             notes = (Note("filled here", environment.transformed[relation.name]),)
             yield errors.rules.TransformedHead(span=each.span, name=name, notes=notes)
         environment.transformed.setdefault(relation.name, each.span)
+    if is_window(each):
+        yield from check_window(environment, module, each, transformer.inputs)
 
 
 def _transformer(
@@ -78,12 +85,15 @@ def application(
     transformer = _transformer(environment, module, declaration)
     if transformer is None or len(transformer.inputs) != len(declaration.inputs):
         return []
+    if is_window(declaration):
+        known = len(transformer.outputs) == len(declaration.outputs)
+        return window_rules(environment, module, declaration) if known else []
     writer = _Rules(environment, module, declaration)
     arguments: list[syntax.Expr] = []
     for i, (port, name) in enumerate(zip(transformer.inputs, declaration.inputs, strict=True)):
         if not isinstance(port.type, syntax.RelationType):
-            arguments.append(writer.name(name))
-        elif environment.relation(name, module.name) is None:
+            arguments.append(writer.name(name) if isinstance(name, str) else name)
+        elif not isinstance(name, str) or environment.relation(name, module.name) is None:
             return []
         else:
             arguments.append(writer.gathered(i, name))
@@ -94,29 +104,13 @@ def application(
     return writer.rules
 
 
-class _Rules:
-    """Writes the rules of one application, all of them at its place."""
+class _Rules(Writer):
+    """The rules of an application of a function of all rows."""
 
     def __init__(self, environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl) -> None:
-        self.environment, self.module, self.apply = environment, module, apply
-        self.span: Span = apply.span
-        self.rules: list[syntax.RuleDecl] = []
+        super().__init__(environment, apply)
+        self.module = module
         self.terms: list[syntax.Clause] = []
-
-    def name(self, name: str) -> syntax.Expr:
-        return syntax.Name(name, self.span)
-
-    def atom(self, relation: str, element: syntax.Expr) -> syntax.Atom:
-        return syntax.Atom(relation, None, element, self.span, self.span)
-
-    def rule(self, head: syntax.Atom, *body: syntax.Clause) -> None:
-        self.rules.append(syntax.RuleDecl((head,), body, (), self.span))
-
-    def let(self, target: syntax.Expr, value: syntax.Expr) -> syntax.Clause:
-        return syntax.Condition(syntax.Assign(target, value, self.span), self.span)
-
-    def call(self, function: str, *args: syntax.Expr) -> syntax.Expr:
-        return syntax.Call(self.name(function), args, self.span)
 
     def some(self, *args: syntax.Expr) -> syntax.Expr:
         arguments = tuple(syntax.Argument(None, each, self.span) for each in args)

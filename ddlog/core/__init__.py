@@ -48,9 +48,11 @@ from .program import (
 )
 from .relations import (
     GATHERED,
+    TIME,
     Column,
     Index,
     Relation,
+    Window,
 )
 from .rules import (
     TIMESTAMP,
@@ -68,6 +70,7 @@ from .rules import (
 
 __all__ = [
     "GATHERED",
+    "TIME",
     "TIMESTAMP",
     "WEIGHT",
     "AnyPattern",
@@ -116,4 +119,5 @@ __all__ = [
     "Unnest",
     "Var",
     "VarPattern",
+    "Window",
 ]

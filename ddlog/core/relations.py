@@ -19,6 +19,31 @@ class Column:
 
 
 @dataclass(frozen=True, slots=True)
+class Window:
+    """What an application of a transformer of the module `window` makes of the rows of its input.
+
+    `kind`: `range`, rows within `range` of the clock, a relation; `late`, the rows that another window, `of`,
+    does not take, as they come more than `lateness` late; `clock`, the greatest of its input so far; `all`,
+    all elements of a stream so far; `last`, those of the last transactions.
+    """
+
+    kind: str
+    clock: str = ""
+    of: str = ""
+    range: int = 0
+    lateness: int | None = None
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """The relations that it reads beside its input."""
+        return tuple(name for name in (self.clock, self.of) if name)
+
+
+TIME = "$time"
+"""The variable, in the rule of a window, that is the time of a row."""
+
+
+@dataclass(frozen=True, slots=True)
 class Relation:
     """A declared relation.
 
@@ -29,6 +54,7 @@ class Relation:
     `original` is the name of the relation in its source, if an attribute gives it.
     A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n.
     `demand` marks an output for whose sake no more of other relations is computed than its rules ask for.
+    A window holds a part of what its rules give: see Window.
     """
 
     name: str
@@ -42,6 +68,7 @@ class Relation:
     original: str = ""
     past: tuple[str, int] | None = None
     demand: bool = False
+    window: Window | None = None
 
     @property
     def hidden(self) -> bool:

@@ -59,15 +59,20 @@ def on_demand(program: CheckedProgram) -> set[str]:
 
 
 def there_anyway(program: CheckedProgram) -> set[str]:
-    """The relations that a session has before anything is asked: inputs, what is read of the past, and what
-    rules with effects make."""
-    return _given(program) | effectful(program)
+    """The relations that a session has before anything is asked: inputs, what is read of the past, windows,
+    and what rules with effects make."""
+    return _given(program) | effectful(program) | windows(program)
 
 
 def effectful(program: CheckedProgram) -> set[str]:
     """The relations of which a rule has an effect."""
     effects = Effects(program.functions)
     return {head.relation for rule in program.rules if effects.of_rule(rule) for head in rule.heads}
+
+
+def windows(program: CheckedProgram) -> set[str]:
+    """The relations that depend on what was there before."""
+    return {name for name, each in program.relations.items() if each.window}
 
 
 def needed(program: CheckedProgram, wanted: Iterable[str], given: Collection[str]) -> set[str]:
@@ -92,6 +97,7 @@ def _rules_of(program: CheckedProgram) -> dict[str, list[Case]]:
 def _reads(program: CheckedProgram) -> dict[str, set[str]]:
     """The relations that each relation reads."""
     found = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
+    found |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
     for rule in program.rules:
         atoms = {each.relation for each in rule.body if isinstance(each, Atom)}
         for head in rule.heads:
@@ -112,11 +118,11 @@ def _closed(names: Iterable[str], reads: Mapping[str, Iterable[str]]) -> set[str
 
 def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[str]:
     """The relations that have to be whole."""
-    held = effectful(program)
+    held = effectful(program) | windows(program)
     held |= {each.past[0] for each in program.relations.values() if each.past}
     for stratum in program.strata:
         inside = set(stratum.relations)
-        edges = [edge for rule in stratum.rules for edge in dependencies(rule)]
+        edges = [edge for rule in stratum.rules for edge in dependencies(rule, program.relations)]
         if stratum.recursive and any(e.how != "positive" and {e.source, e.target} <= inside for e in edges):
             held |= inside
     return held
@@ -151,12 +157,12 @@ def _offending(program: CheckedProgram, rewritten: CheckedProgram, made: Rewriti
         if not stratum.recursive or not inside & made.relations.keys():
             continue
         yield from (name for name in inside if rewritten.relations[name].kind != "relation")
-        for edge in _inner(stratum.rules, inside):
+        for edge in _inner(rewritten, stratum.rules, inside):
             if edge.how != "positive":
                 demand = edge.source.endswith(DEMAND) or edge.source not in made.of
                 yield edge.target if demand else edge.source
 
 
-def _inner(rules: Sequence[Rule], inside: Collection[str]) -> Iterator[Edge]:
-    edges = (edge for rule in rules for edge in dependencies(rule))
+def _inner(program: CheckedProgram, rules: Sequence[Rule], inside: Collection[str]) -> Iterator[Edge]:
+    edges = (edge for rule in rules for edge in dependencies(rule, program.relations))
     return (edge for edge in edges if edge.source in inside and edge.target in inside)

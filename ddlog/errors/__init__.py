@@ -19,6 +19,7 @@ if TYPE_CHECKING:
         typedefs,
         types,
         unsupported,
+        windows,
     )
 
 __all__ = [
@@ -34,6 +35,7 @@ __all__ = [
     "typedefs",
     "types",
     "unsupported",
+    "windows",
 ]
 
 

@@ -32,6 +32,15 @@ class EffectsNotKept(Diagnostic):
 
 
 @declared()
+class WindowNotKept(Diagnostic):
+    """A query over a window that the session does not keep."""
+
+    title: ClassVar[str] = "{name} is not kept by this session, and what its window holds depends on the past"
+    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    name: str
+
+
+@declared()
 class NotDelayed(Diagnostic):
     """A query over an earlier state that the session does not keep."""
 

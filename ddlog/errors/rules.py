@@ -186,6 +186,14 @@ class TransformerPorts(Diagnostic):
 
 
 @declared(kw_only=True)
+class TransformerInput(Diagnostic):
+    """An expression in place of a relation."""
+
+    title: ClassVar[str] = "input {name} of a transformer must be the name of a relation"
+    name: str
+
+
+@declared(kw_only=True)
 class TransformerOutput(Diagnostic):
     """An output of a transformer that is not a relation."""
 

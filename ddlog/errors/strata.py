@@ -65,7 +65,10 @@ def unstratifiable(links: tuple[Link, ...]) -> Diagnostic:
         between = [link for link in links if "$" not in link.source + link.target]
         ways = tuple(Note(f"{link.target} depends on {link.source}", link.span) for link in between)
         return TransformerInCycle(
-            span=first.span, source=links[-1].source, target=links[1].target, notes=ways
+            span=first.span,
+            source=first.source if "$" not in first.source else links[-1].source,
+            target=links[1].target,
+            notes=ways,
         )
     links = _declared(links)
     first = links[0]

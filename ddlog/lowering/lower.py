@@ -19,6 +19,7 @@ from ..engine.wellformed import check_circuit
 from ..errors.source import Span
 from .building import Builder, NodeRef
 from .rulebody import BodyCircuit
+from .windows import Windows
 
 Row = tuple[Any, ...]
 _Shared = tuple[BodyCircuit, NodeRef, tuple[str, ...]]
@@ -77,6 +78,7 @@ def _circuit(builder: Builder) -> Circuit:
 def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
     """The relations that some relation depends on, with the relation itself."""
     reads = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
+    reads |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
     for stratum in program.strata:
         for rule in stratum.rules:
             read = {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
@@ -100,16 +102,21 @@ class _Strata(Builder):
 
     bodies: dict[int, _Shared] = field(default_factory=dict)
     wholes: dict[tuple[int, Span], core.Rule] = field(init=False)
+    windows: Windows = field(init=False)
 
     def __post_init__(self) -> None:
         # A stratum has a rule with only the heads in it, but with the body and span of the whole rule.
+        self.windows = Windows(self)
         self.wholes = {(id(rule.body), rule.span): rule for rule in self.program.rules}
 
     def input(self, relation: core.Relation) -> NodeRef:
         """The Input node of a relation, made its value."""
         stream = relation.kind == "stream"
         multiset = stream or relation.kind == "multiset"
-        self.nodes.append(Input(relation.name, self.schema(relation), multiset, relation.name, stream))
+        lasting = relation.key is not None
+        self.nodes.append(
+            Input(relation.name, self.schema(relation), multiset, relation.name, stream, lasting=lasting)
+        )
         self.known[relation.name] = place = NodeRef(len(self.nodes) - 1)
         return place
 
@@ -121,6 +128,9 @@ class _Strata(Builder):
 
     def relation(self, relation: core.Relation, rules: Sequence[core.Rule]) -> None:
         """Adds the value of a relation that is not recursive."""
+        if relation.window is not None:
+            self.known[relation.name] = self.windows.window(relation, relation.window, rules)
+            return
         if relation.role not in ("input", "delayed"):
             self.known[relation.name] = self.union(relation, self.summands(relation, rules), False)
             return

@@ -19,7 +19,6 @@ class Edge:
     target: str
     how: str
     atom: core.Atom
-    rule: core.Rule
 
 
 def stratify(
@@ -31,7 +30,8 @@ def stratify(
     A stratum with even cycles alone is stratified by parity: every relation of it is on one of two sides, and
     just the negations cross over. A rule whose heads lie in several strata is split, a part for each.
     """
-    edges = [edge for rule in rules for edge in dependencies(rule)]
+    edges = [edge for rule in rules for edge in dependencies(rule, relations)]
+    edges += [edge for relation in relations.values() for edge in _of_window(relation)]
     successors: dict[str, dict[str, None]] = {name: {} for name in relations}
     for edge in edges:
         successors.setdefault(edge.source, {})[edge.target] = None
@@ -49,7 +49,7 @@ def stratify(
     return strata, [_error(cycle) for cycle in _offending(inner)]
 
 
-def dependencies(rule: core.Rule) -> Iterator[Edge]:
+def dependencies(rule: core.Rule, relations: Mapping[str, core.Relation]) -> Iterator[Edge]:
     """An edge for each atom and head of the rule."""
     groups = [(i, clause.bag) for i, clause in enumerate(rule.body) if isinstance(clause, core.GroupBy)]
     grouped = max((i for i, _ in groups), default=-1)
@@ -60,7 +60,15 @@ def dependencies(rule: core.Rule) -> Iterator[Edge]:
                 taken = "counted" if i < counted else "grouped"
                 taken = "gathered" if head.relation.endswith(core.GATHERED) else taken
                 how = "negated" if clause.negated else taken if i < grouped else "positive"
-                yield Edge(clause.relation, head.relation, how, clause, rule)
+                if head.relation in relations and relations[head.relation].window:
+                    how = "gathered"
+                yield Edge(clause.relation, head.relation, how, clause)
+
+
+def _of_window(relation: core.Relation) -> Iterator[Edge]:
+    """An edge for each relation that a window reads beside those of its rules."""
+    for name in relation.window.reads if relation.window else ():
+        yield Edge(name, relation.name, "gathered", core.Atom(name, (), False, relation.span))
 
 
 def strongly_connected(successors: Mapping[str, Iterable[str]]) -> list[set[str]]:

@@ -25,6 +25,8 @@ DeclarationTables: TypeAlias = dict[str, dict[str, list[Any]]]
 
 TYPES, CONSTRUCTORS, FUNCTIONS, RELATIONS, OTHER = "types", "constructors", "functions", "relations", "other"
 TRANSFORMERS = "transformers"
+WINDOW = "window"
+"""The module of the library whose transformers are operators of the engine, and no functions."""
 IMPORT = "import"  # the name of imports among the others
 
 
@@ -105,7 +107,8 @@ def index(name: str, source: Source, module: syntax.Module, path: Path | None = 
                     put(CONSTRUCTORS, declaration.name, declaration)
             case syntax.TransformerDecl():
                 put(TRANSFORMERS, declaration.name, declaration)
-                put(FUNCTIONS, declaration.name, _implementation(declaration))
+                if name != WINDOW:
+                    put(FUNCTIONS, declaration.name, _implementation(declaration))
             case syntax.Import():
                 put(OTHER, IMPORT, declaration)
             case _:

@@ -20,7 +20,7 @@ from ..demand.demanded import effectful, needed, there_anyway
 from ..demand.question import FOUND, SEEDS, Question, over, question
 from ..demand.rewriting import DEMAND
 from ..errors.diagnostics import DDlogError
-from ..errors.reading import EffectsNotKept, NotDelayed
+from ..errors.reading import EffectsNotKept, NotDelayed, WindowNotKept
 from ..values.rows import Row
 from .host import Host
 from .indexes import FoundRows
@@ -150,6 +150,8 @@ class Questions:
                 raise DDlogError(
                     [NotDelayed(name, tuple(sorted(each for each in self._kept if "-" in each)))]
                 )
+            if program.relations[name].window:
+                raise DDlogError([WindowNotKept(name.partition("$")[0])])
             if name in effects:
                 raise DDlogError([EffectsNotKept(name)])
         return frozenset(read & there)

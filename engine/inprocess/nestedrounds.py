@@ -23,6 +23,7 @@ from ..circuit import (
     Inspect,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
@@ -267,6 +268,9 @@ class NestedEpoch:
 
     def negate(self, at: int, node: Negate, change: Batch | None) -> Batch | None:
         return None if change is None else change.negated()
+
+    def timed(self, at: int, node: Node, change: Batch | None) -> Batch | None:
+        raise TypeError("a window stands inside a recursion")
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         found = self._later.get(self._time, {}).pop(at, [])

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+
 from ..circuit import (
     Clocked,
     Constant,
+    DeltaClock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
     Fixpoint,
     Input,
     Join,
@@ -28,6 +33,7 @@ from .interner import encode_rows
 from .state import State
 from .store import Store
 from .views import StoreView, View, before, meets_nothing
+from .windows import ClockState, WindowStore, late
 
 
 class EpochOperators:
@@ -35,7 +41,8 @@ class EpochOperators:
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
-        self.changed: list[Store | GroupState] = []  # what this epoch may have changed
+        self.changed: list[Store | GroupState | ClockState] = []  # what this epoch may have changed
+        self.leaving: dict[int, list[Batch]] = {}  # of forgetful inputs: rows that may be in no window now
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
     def nothing(self) -> None:
@@ -47,9 +54,13 @@ class EpochOperators:
             return None
         store = self._to_change(at)
         if not node.multiset:
-            return store.set_rows(changes)
-        parts = [batch.scaled(sign) for batch, sign in changes]
-        return store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
+            change = store.set_rows(changes)
+        else:
+            parts = [batch.scaled(sign) for batch, sign in changes]
+            change = store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
+        if at in self.state.forgetful:
+            self.leaving.setdefault(at, []).append(change)
+        return change
 
     def constant(self, at: int, node: Constant) -> Batch | None:
         if not self.epoch.first:
@@ -124,6 +135,51 @@ class EpochOperators:
         self.changed.append(group)
         return group.change(change)
 
+    def timed(
+        self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
+    ) -> Batch | None:
+        match node:
+            case DeltaClock():
+                clock = self.state.clocks[at]
+                self.changed.append(clock)
+                return clock.change(node, change)
+            case DeltaWindow():
+                return self._window(at, node, change)
+            case DeltaLate():
+                last = self.state.stores[at].batch().negated()
+                come = late(node, change, self.state.clocks[node.clock])
+                parts = [each for each in (last, come) if each is not None and each.length]
+                return concat(parts, len(node.schema)) if parts else None
+
+    def _window(self, at: int, node: DeltaWindow, change: Batch | None) -> Batch | None:
+        store = self._to_change(at)
+        assert isinstance(store, WindowStore)
+        found = store.change(node, change, self.state.clocks[node.clock])
+        if found is not None and found.weights is not None:
+            gone = found.take(np.flatnonzero(found.weights < 0))
+            for source, columns in self.state.held_by.get(at, ()):
+                by_place = dict(zip(columns, gone.columns, strict=True))
+                rows = Batch(tuple(by_place[place] for place in range(len(columns))), gone.length)
+                self.leaving.setdefault(source, []).append(rows)
+        return found
+
+    def forget(self) -> None:
+        """Drops the rows of forgetful inputs that are in no window any more."""
+        for at, parts in self.leaving.items():
+            store = self.state.own_store(at)
+            found = concat([Batch(part.columns, part.length) for part in parts], len(store.schema))
+            rows = np.unique(store.table.find(found.columns, found.length))
+            rows = rows[rows >= 0]
+            columns = store.table.columns_at(rows)
+            gone = np.ones(len(rows), np.bool_)
+            for holder in self.state.forgetful[at]:
+                window = self.state.stores[holder.window]
+                gone &= window.weight_of([columns[place] for place in holder.columns], len(rows)) == 0
+            if gone.any():
+                batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
+                weights = store.weight_of(batch.columns, batch.length)
+                store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
+
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
@@ -132,7 +188,7 @@ class EpochOperators:
         if change is None or store is None:
             return
         node = self.circuit.nodes[at]
-        if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | Result):
+        if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | DeltaWindow | Result):
             return
         self.changed.append(store)
         if isinstance(node, DeltaGroup) and change.weights is None and store.weights is None:

@@ -6,26 +6,37 @@ from collections.abc import Callable
 
 from ..circuit import (
     Circuit,
+    Clock,
+    Delay,
     DeltaGroup,
     DeltaJoin,
+    Differentiate,
+    Feedback,
     Fixpoint,
     Group,
     Import,
     Input,
+    Integrate,
     Join,
+    Late,
     Negate,
     Result,
+    Window,
 )
 
 Signs = frozenset[tuple[str, int]]
 """Input relations with the sign of the change that makes something shrink: (relation, +1 or -1)."""
+
+ENDING = "", -1
+"""What comes of an earlier epoch, and needs no change of an input: the end of a stream that the circuit makes
+of its own, and what a delay gives."""
 
 
 def shrinking_inputs(circuit: Circuit, fixpoint: int) -> Signs:
     """The input changes that may retract a row of the fixpoint.
 
     A deletion travels with its sign through positive terms, turns round in negated terms and
-    Negate, and a group changes in both directions.
+    Negate, and a group changes in both directions. A row leaves a window when the clock changes.
     """
     memo: dict[int, Signs] = {}
 
@@ -48,7 +59,14 @@ def _shrinks(circuit: Circuit, at: int, of: Callable[[int], Signs]) -> Signs:
             return frozenset({(node.relation, -1)})
         case Negate():
             return _flip(of(node.source))
-        case Group() | DeltaGroup():
+        case Late():
+            return frozenset({ENDING})
+        case Delay() | Differentiate() | Feedback():
+            signs = frozenset[tuple[str, int]]().union(*map(of, node.reads()))
+            return signs | _flip(signs) | {ENDING}
+        case Window():
+            return of(node.source) | of(node.clock)
+        case Group() | DeltaGroup() | Clock() | Integrate():
             signs = of(node.source)
             return signs | _flip(signs)
         case Join() | DeltaJoin():

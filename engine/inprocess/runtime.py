@@ -23,7 +23,7 @@ from .allocator import kept_memory
 from .batch import Batch
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .interner import Interner, Values, encode_rows
-from .polarity import shrinking_inputs
+from .polarity import ENDING, shrinking_inputs
 from .query import answer
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
@@ -239,6 +239,8 @@ class InProcess:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
+        if self._state.memories.restless() or any(True for _ in self._epochs.ending()):
+            signs.add(ENDING)
         for at, shrinking in self._shrinking.items():
             if not signs.isdisjoint(shrinking):
                 self._state.prepare_to_shrink(at, changed, epoch.limit is not None)

@@ -7,6 +7,7 @@ from functools import partial
 
 from ..circuit import (
     Circuit,
+    Clock,
     DeltaBracket,
     DeltaDistinct,
     DeltaGroup,
@@ -15,12 +16,15 @@ from ..circuit import (
     Import,
     Input,
     Join,
+    Late,
     NodeId,
     Output,
     Result,
     Rounds,
     Trace,
+    Window,
 )
+from ..forgetting import forgetful_inputs
 from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
 from .batch import no_rows
@@ -39,6 +43,7 @@ from .steps import Evaluator
 from .store import Store
 from .sweeping import Marks
 from .views import Readable
+from .windows import ClockState, WindowStore
 
 
 class State:
@@ -78,12 +83,20 @@ class State:
                 self.stores[at] = self.recursions[node.fixpoint].relations[node.relation]
             elif isinstance(node, Input) and given and node.relation in given:
                 self.stores[at] = given[node.relation]
+            elif isinstance(node, Window):
+                self.stores[at] = WindowStore(node.schema)
             elif not isinstance(node, Fixpoint | Output | Trace):
                 self.stores[at] = (
                     SignedStore(node.schema) if signed[at] else Store(node.schema, not weighted(circuit, at))
                 )
         for at, other in (same or {}).items():
             self.stores[at] = self.stores[other]
+        self.clocks = {at: ClockState() for at, node in enumerate(nodes) if isinstance(node, Clock)}
+        self.forgetful = forgetful_inputs(circuit)
+        self.held_by: dict[NodeId, list[tuple[NodeId, tuple[int, ...]]]] = {}  # windows, to forgetful inputs
+        for at, holders in self.forgetful.items():
+            for holder in holders:
+                self.held_by.setdefault(holder.window, []).append((at, holder.columns))
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         for at, node in enumerate(nodes):
@@ -135,7 +148,7 @@ class State:
         kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
-                case Input() | DeltaDistinct():
+                case Input() | DeltaDistinct() | Window() | Late():
                     kept.add(at)
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)

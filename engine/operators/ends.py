@@ -27,7 +27,8 @@ class _Source(Node):
 class Input(_Source):
     """An input relation. `multiset`: weights are kept; otherwise every change leaves the relation a set.
     `stream`: a multiset that holds the rows of one epoch; a runtime retracts them when the next one
-    begins. `signed`: a multiset whose weights may be negative."""
+    begins. `signed`: a multiset whose weights may be negative. `lasting`: rows are kept though only windows
+    read them."""
 
     relation: str
     schema: Schema
@@ -35,6 +36,7 @@ class Input(_Source):
     text: str = field(default="", compare=False)
     stream: bool = False
     signed: bool = False
+    lasting: bool = False
 
     def title(self) -> str:
         return f"input {'stream ' if self.stream else 'multiset ' if self.multiset else ''}{self.relation}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from ..circuit import (
     Circuit,
@@ -19,6 +19,7 @@ from ..circuit import (
     Sum,
     Unnest,
     Variable,
+    Window,
 )
 
 
@@ -45,6 +46,8 @@ def _is_set(node: Node, nodes: Sequence[Node], sets: Sequence[bool], outside: Se
             return len(operands) == 1 and sets[operands[0]]
         case Output(_, source):
             return sets[source]
+        case Window(source):
+            return sets[source] and _time_is_determined(nodes[source])
         case Join():
             return all(sets[t.source] for t in node.terms if not t.negated) and keeps_valuations(node, nodes)
         case _:
@@ -62,8 +65,18 @@ def keeps_valuations(join: Join, nodes: Sequence[Node]) -> bool:
         if not term.negated:
             source = nodes[term.source]
             needed.update(term.columns[: source.keys] if isinstance(source, Group) else term.columns)
-    known: set[str | None] = set(join.output)
+    return needed <= _known(join, join.output)
+
+
+def _known(join: Join, names: Iterable[str]) -> set[str | None]:
+    """The variables that are functions of some."""
+    known: set[str | None] = set(names)
     lets = [step for step in join.steps if isinstance(step, Let)]
     for _ in lets:
         known.update(step.name for step in lets if known.issuperset(step.value.inputs))
-    return needed <= known
+    return known
+
+
+def _time_is_determined(source: Node) -> bool:
+    """Whether the last column of the source of a window is a function of the others."""
+    return isinstance(source, Join) and source.output[-1] in _known(source, source.output[:-1])

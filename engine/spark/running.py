@@ -14,6 +14,7 @@ from ..circuit import (
     Input,
     Join,
     Negate,
+    Node,
     NodeId,
     Output,
     Sum,
@@ -146,6 +147,9 @@ class RunningEpoch:
         if not change.table.rows:
             return None
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
+
+    def timed(self, at: NodeId, node: Node, change: Change | None) -> Change | None:
+        raise NotImplementedError("windows on Spark")
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         imports = {

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from ddlog.engine.circuit import (
     Aggregate,
     Circuit,
+    Clock,
     Constant,
     Distinct,
     Fixpoint,
@@ -25,7 +26,9 @@ from ddlog.engine.circuit import (
     Guard,
     Import,
     Input,
+    Integrate,
     Join,
+    Late,
     Let,
     Node,
     Output,
@@ -35,8 +38,10 @@ from ddlog.engine.circuit import (
     Term,
     Unnest,
     Variable,
+    Window,
 )
 from ddlog.engine.maintaining import MODES, Coin, Mode
+from ddlog.engine.reference import Evaluation
 from ddlog.engine.schema import Column, Kind, RowExpr
 from ddlog.engine.settling import Unsettled
 
@@ -77,6 +82,11 @@ def next_value(a: str) -> RowExpr:
 def below(a: str) -> RowExpr:
     """The collection 0 .. a-1, with 0 twice."""
     return RowExpr((a,), int_column(""), f"below {a}", f"below({a})", "t.dl:1:1", lambda u: (0, *range(u)))
+
+
+def copy(a: str) -> RowExpr:
+    """a."""
+    return RowExpr((a,), int_column(""), a, a, "t.dl:1:1", lambda u: u, lambda _, u: u)
 
 
 def constant(value: int) -> RowExpr:
@@ -167,14 +177,48 @@ def grouped(draw: Any, build: Builder, positive: dict[str, tuple[int, int]], ari
 
 
 @st.composite
-def circuits(draw: Any, by_rounds: bool = False, most: int = 3) -> Circuit:
+def windowed(draw: Any, build: Builder, known: dict[str, tuple[int, int]]) -> dict[str, tuple[int, int]]:
+    """A window over some relation, perhaps with its late rows, by a clock that another one drives."""
+
+    def joined(source: int, width: int, time: str, arity: int) -> int:
+        columns = ("x", "y")[:width]
+        steps: tuple[Step, ...] = (
+            (Let("t", next_value(time)),) if draw(st.booleans()) else (Let("t", copy(time)),)
+        )
+        if draw(st.integers(0, 3)) == 0:
+            steps += (Guard(less(columns[0], columns[-1])),)
+        output = (*columns, "t")[-arity:]
+        return build.add(Join((Term(source, columns),), steps, output, schema(arity), "timed rule"))
+
+    source, width = known[draw(st.sampled_from(sorted(known)))]
+    driver, drives = known[draw(st.sampled_from(["C", "C", "M", "A"]))]
+    clock = build.add(Clock(joined(driver, drives, "x", 1), schema(1)))
+    timed = joined(source, width, "y" if width == 2 else "x", width + 1)
+    span, lateness = draw(st.integers(0, 2)), draw(st.sampled_from([None, 0, 1]))
+    window = build.add(Window(timed, clock, schema(width), range=span, lateness=lateness))
+    found = {"W": (window, width)}
+    if lateness is not None:
+        found["L"] = (build.add(Late(timed, clock, schema(width), lateness=lateness)), width)
+        if draw(st.booleans()):
+            found["L"] = (build.add(Integrate(found["L"][0], schema(width))), width)
+    return found
+
+
+@st.composite
+def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | None = None) -> Circuit:
     """A circuit of three strata. `by_rounds`: its recursion has a group or a negation inside. `most`: the
-    number of positive terms of a rule."""
+    number of positive terms of a rule. `windows`: whether a window stands at the bottom; None: it may."""
     top = Builder()
     known: dict[str, tuple[int, int]] = {}
     for name, arity in INPUTS.items():
         known[name] = (top.add(Input(name, schema(arity), multiset=name == "M")), arity)
-    sets = {k: v for k, v in known.items() if k != "M"}
+    outputs = {"P": 2, "R": 2, "S": 1}
+    if draw(st.integers(0, 3)) == 0 if windows is None else windows:
+        made = draw(windowed(top, known))
+        known |= made
+        outputs |= {name: width for name, (_, width) in made.items()}
+    bags = "MWL"
+    sets = {k: v for k, v in known.items() if k not in bags}
 
     def relation(build: Builder, joins: list[Join], arity: int) -> int:
         parts = [build.add(j) for j in joins]
@@ -185,7 +229,7 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3) -> Circuit:
 
     body = Builder()
     inner = {k: (body.add(Import(n, schema(a))), a) for k, (n, a) in known.items()}
-    lower = {k: v for k, v in inner.items() if k != "M"}
+    lower = {k: v for k, v in inner.items() if k not in bags}
     both = dict(inner)
     both["R"] = (body.add(Variable("R", schema(2))), 2)
     both["S"] = (body.add(Variable("S", schema(1))), 1)
@@ -208,7 +252,6 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3) -> Circuit:
     for name, arity in (("R", 2), ("S", 1)):
         sets[name] = known[name] = (top.add(Result(fix, name, schema(arity))), arity)
 
-    outputs = {"P": 2, "R": 2, "S": 1}
     joins = [draw(rule(known, sets, 2, most)) for _ in range(draw(st.integers(1, 2)))]
     known["Q"] = (relation(top, joins, 2), 2)
     outputs["Q"] = 2
@@ -288,6 +331,22 @@ def modes(draw: Any) -> Mode | Coin:
         return mode
     falls = iter(draw(st.lists(st.none() | st.integers(0, 12), min_size=1, max_size=8)) * 40)
     return lambda: next(falls)
+
+
+class Definition:
+    """The contents of the outputs after each epoch, from scratch but for the memories of windows."""
+
+    def __init__(self, circuit: Circuit, limit: int | None = LIMIT) -> None:
+        self._circuit, self._limit = circuit, limit
+        self._memories: list[dict[int, Any]] = [{}]
+
+    def step(self, contents: dict[str, dict[tuple[int, ...], int]]) -> dict[str, dict[tuple[Any, ...], int]]:
+        """The outputs for the contents of the inputs. Raises Unsettled; then the epoch is none."""
+        evaluation = Evaluation(self._circuit, limit=self._limit)
+        evaluation._memories = self._memories
+        found = evaluation.step(contents)
+        self._memories = evaluation._memories
+        return found
 
 
 any_circuits = st.booleans().flatmap(circuits)

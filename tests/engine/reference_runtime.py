@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ddlog.engine.circuit import Circuit, Input, Output
-from ddlog.engine.reference import evaluate
+from ddlog.engine import zset
+from ddlog.engine.circuit import Circuit, Input, Integrate, Output
+from ddlog.engine.node import Stateful
+from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.schema import Schema
 
 Row = tuple[Any, ...]
@@ -43,7 +45,8 @@ class ReferenceDelta:
 
 
 class ReferenceRuntime:
-    """The Protocol of runtimes, over `evaluate`. The circuit is the relational one."""
+    """The Protocol of runtimes, over `evaluate`. The circuit is an incremental one: from
+    nothing, its changes are its contents."""
 
     def __init__(self, circuit: Circuit) -> None:
         outputs = [node.relation for node in circuit.nodes if isinstance(node, Output)]
@@ -51,7 +54,9 @@ class ReferenceRuntime:
         shown = [(name, at) for name, at in circuit.relations if name not in outputs]
         extra = tuple(Output(name, at, circuit.nodes[at].schema) for name, at in shown)
         self._outputs = outputs
+        timed = any(isinstance(node, Stateful | Integrate) for node in circuit.nodes)
         self._circuit = Circuit(circuit.nodes + extra, circuit.relations)
+        self._evaluation = Evaluation(self._circuit, incremental=True) if timed else None
         self._multisets = {n.relation: n.multiset for n in circuit.nodes if isinstance(n, Input)}
         self._inputs: dict[str, dict[Row, int]] = {name: {} for name in self._multisets}
         self._state: dict[str, dict[Row, int]] = {name: {} for name, _ in circuit.relations}
@@ -93,11 +98,19 @@ class ReferenceRuntime:
                     before = inputs[name].get(row, 0)
                     inputs[name][row] = before + sign if self._multisets[name] else max(0, sign)
             inputs[name] = {row: weight for row, weight in inputs[name].items() if weight}
-        state = evaluate(self._circuit, inputs)
+        state = self._evaluated(inputs)
         before = {**self._state, **{name: {} for name in self._streams}}
         deltas = {name: ReferenceDelta(before.get(name, {}), state[name]) for name in self._outputs}
         self._inputs, self._state = inputs, state
         return deltas
+
+    def _evaluated(self, inputs: dict[str, dict[Row, int]]) -> Mapping[str, Mapping[Row, int]]:
+        """The contents of the relations. Where they depend on the past, an epoch goes on from the last."""
+        if self._evaluation is None:
+            return evaluate(self._circuit, inputs)
+        changes = {name: zset.subtract(rows, self._inputs[name]) for name, rows in inputs.items()}
+        found = self._evaluation.step(changes)
+        return {name: zset.add(self._state.get(name, {}), change) for name, change in found.items()}
 
     def footprint(self) -> None:
         """Unknown."""

@@ -18,14 +18,13 @@ from ddlog.engine.inprocess import fused, grouping, history, ranked, store
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
-from ddlog.engine.reference import evaluate
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import Unsettled
 
 from .random_circuits import (
     INPUTS,
-    LIMIT,
     Changes,
+    Definition,
     any_circuits,
     apply,
     circuits,
@@ -109,13 +108,14 @@ def undo(changes: Changes) -> Changes:
 def follow(circuit: Circuit, runtime: Runtime, epochs: list[Changes]) -> None:
     """Commits the epochs and compares every change with the definition."""
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    definition = Definition(circuit)
     before: dict[str, dict[tuple, int]] = {}
     for changes in epochs:
         last = {name: dict(rows) for name, rows in contents.items()}
         changes = changes | {"M": legal(contents["M"], changes.get("M", []))}
         apply(contents, changes)
         try:
-            after = evaluate(circuit, contents, LIMIT)
+            after = definition.step(contents)
         except Unsettled as expected:
             unsettled(runtime, changes, expected)
             contents = last
@@ -135,13 +135,14 @@ def follow(circuit: Circuit, runtime: Runtime, epochs: list[Changes]) -> None:
 def test_a_static_run_gives_the_same_rows(circuit: Circuit, epochs: list[Changes]) -> None:
     runtime = InProcess(incrementalize(circuit))
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    definition = Definition(circuit)
     for changes in epochs:
         apply(contents, changes)
     batches = {
         name: [(runtime.batch(name, [r] * w), 1) for r, w in rows.items()] for name, rows in contents.items()
     }
     runtime.commit(batches, static=True)
-    for name, rows in evaluate(circuit, contents, LIMIT).items():
+    for name, rows in definition.step(contents).items():
         assert set(runtime.rows(name)) == set(rows), name
 
 
@@ -153,6 +154,7 @@ def test_a_failed_epoch_leaves_no_trace(
 ) -> None:
     runtime = InProcess(incrementalize(circuit), maintain=maintain)
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    definition = Definition(circuit)
     before: dict[str, dict[tuple, int]] = {}
 
     class Stop(Exception):
@@ -171,7 +173,7 @@ def test_a_failed_epoch_leaves_no_trace(
                 assert set(runtime.rows(name)) == set(before[name])
             commit(runtime, changes)
         apply(contents, changes)
-        before = evaluate(circuit, contents, LIMIT)
+        before = definition.step(contents)
         for name, rows in before.items():
             assert set(runtime.rows(name)) == set(rows), name
 
@@ -221,6 +223,7 @@ def test_an_interrupt_at_any_safe_point_leaves_no_trace(
 ) -> None:
     runtime = InProcess(incrementalize(circuit), maintain=maintain)
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    definition = Definition(circuit)
     before: dict[str, dict[tuple, int]] = {}
     for number, changes in enumerate(epochs):
         with mock.patch.object(interrupt, "check", interrupted_at(points[number % len(points)])):
@@ -233,7 +236,7 @@ def test_an_interrupt_at_any_safe_point_leaves_no_trace(
                 assert set(runtime.rows(name)) == rows.keys(), name
             got = commit(runtime, changes)
         apply(contents, changes)
-        after = evaluate(circuit, contents)
+        after = definition.step(contents)
         for name, rows in after.items():
             assert got.get(name, {}) == difference(rows, before.get(name, {})), name
             assert set(runtime.rows(name)) == rows.keys(), name

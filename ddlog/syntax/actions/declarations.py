@@ -93,7 +93,8 @@ class Declarations(Builder):
         return ast.Field(self._declared(name), type, (), self.span(start, end))
 
     def apply(self, start: int, end: int, name: Token, inputs: Any, outputs: Any) -> ast.Declaration:
-        return ast.ApplyDecl(name.value, names(inputs), names(outputs), (), self.span(start, end))
+        given = tuple(map(_argument, inputs or ()))
+        return ast.ApplyDecl(name.value, given, names(outputs), (), self.span(start, end))
 
     def relation_of_fields(
         self, start: int, end: int, role: str | None, kind: str, ref: Any, name: Token, given: Any, key: Any
@@ -124,3 +125,11 @@ class Declarations(Builder):
     def index(self, start: int, end: int, name: Token, fields: Any, atom: ast.Atom) -> ast.Declaration:
         span = self.span(start, end)
         return ast.IndexDecl(self._declared(name), fields or (), atom, (), span, self._at(name))
+
+
+def _argument(given: ast.Expr) -> str | ast.Expr:
+    """An argument of a transformer: the name of a relation or a function, or another expression."""
+    match given:
+        case ast.Name(name) | ast.Struct(name, None):
+            return name
+    return given

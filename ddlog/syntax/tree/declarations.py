@@ -123,10 +123,10 @@ class TransformerDecl:
 
 @dataclass(frozen=True, slots=True)
 class ApplyDecl:
-    """`apply T(In, f) -> (Out)`"""
+    """`apply T(In, f) -> (Out)`. An input is a name, or an expression that is none."""
 
     transformer: str
-    inputs: tuple[str, ...]
+    inputs: tuple[str | Expr, ...]
     outputs: tuple[str, ...]
     attributes: tuple[Attribute, ...]
     span: Span = field(compare=False, repr=False)
