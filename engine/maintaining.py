@@ -119,6 +119,11 @@ class Estimate:
     recompute: float
     known: bool
 
+    @property
+    def cheaper(self) -> bool:
+        """Whether it is worth to maintain, or to try it."""
+        return self.maintain <= self.recompute * (1.0 if self.known else _DOUBT)
+
 
 @dataclass(frozen=True, slots=True)
 class Decision:
@@ -314,6 +319,38 @@ class Choice:
     estimate: Estimate | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Expectation:
+    """What would be done with a recursion whose imports have so many rows: it is maintained if at most `gone`
+    of them go, or `come` more come. `why`: it is always maintained, for this reason."""
+
+    relations: tuple[str, ...]
+    imported: int
+    gone: int
+    come: int
+    why: str = ""
+
+
+def expectation(relations: Iterable[str], costs: Costs, situation: Situation, why: str = "") -> Expectation:
+    """What would be done, as far as it is known."""
+
+    def most(changing: Callable[[Import, float], Import]) -> int:
+        """The most changed rows at which maintaining is cheaper: the imports change by the same part."""
+        low, high = 0, max(1, situation.imported)
+        while low < high:
+            middle = (low + high + 1) // 2
+            part = middle / max(1, situation.imported)
+            found = costs.estimate(
+                Situation(situation.rows, [changing(each, part) for each in situation.imports])
+            )
+            low, high = (middle, high) if found.maintain <= found.recompute else (low, middle - 1)
+        return low
+
+    gone = most(lambda each, part: Import(round(each.rows * (1 - part)), gone=round(each.rows * part)))
+    come = most(lambda each, part: Import(round(each.rows * (1 + part)), come=round(each.rows * part)))
+    return Expectation(tuple(relations), situation.imported, gone, come, why)
+
+
 class Maintaining:
     """Decides for all recursions of one runtime, and keeps the last decisions."""
 
@@ -332,7 +369,7 @@ class Maintaining:
             looks = self.mode()
             return Choice(looks is not None, "by a coin", Watch(looks=looks))
         estimate = costs.estimate(situation)
-        if estimate.maintain <= estimate.recompute * (1.0 if estimate.known else _DOUBT):
+        if estimate.cheaper:
             return Choice(
                 True, "expected to be cheaper", Watch(estimate.recompute, costs.rate, fits), estimate
             )

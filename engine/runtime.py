@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
-from .maintaining import Decision
+from .maintaining import Decision, Expectation
 from .schema import Schema
 
 if TYPE_CHECKING:
@@ -124,6 +124,9 @@ class Runtime(Protocol):
 
     def plans(self) -> Sequence[JoinPlan] | None:
         """The plans that joins have run, with their rows; None where the runtime does not know."""
+
+    def expectations(self) -> Sequence[Expectation] | None:
+        """What would be done with each recursion; None where the runtime does not know."""
 
     def decisions(self) -> Sequence[Decision]:
         """What the last epochs did with the recursions that they changed, and why."""

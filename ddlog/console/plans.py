@@ -5,15 +5,21 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 
+from ..engine.circuit import DeltaJoin, Fixpoint, Join
+from ..engine.maintaining import RATE, Costs, Expectation, Import, Situation, expectation
+from ..engine.operators.steps import has_effect
 from ..engine.plans import ASSUMED, JoinPlan
 from ..engine.plans import plans as planned
 from ..errors.diagnostics import DDlogError
 from ..errors.options import CannotBeCombined, OptionNeeded
 from ..io.places import check_not_empty
+from ..sessions.decisions import expectation_lines
 from ..sessions.plans import plans_text
 from ..sessions.program import Program
 from .notes import noting
 from .sinks import print_lines
+
+_ITERATIONS = 10  # that a recursion is guessed to take
 
 
 def show_plans(compiled: Callable[[], Program], arguments: argparse.Namespace) -> None:
@@ -47,11 +53,36 @@ def _guessed(program: Program, engine: str) -> Iterator[str]:
         found = planned(program.circuit())
     yield f"Plans of joins, if every relation had {ASSUMED:,} rows:"
     yield from plans_text(program, found)
+    guessed = list(_recursions(program, found_rows=ASSUMED))
+    if guessed:
+        yield "Recursions, by guesses: what a commit would do"
+        yield from expectation_lines(guessed)
+
+
+def _recursions(program: Program, found_rows: int) -> Iterator[Expectation]:
+    """What would be done with each recursion if it and its imports had so many rows, of some iterations."""
+    for node in program.circuit().nodes:
+        if isinstance(node, Fixpoint):
+            costs = Costs()
+            costs.evaluated(
+                found_rows, found_rows, RATE * 2 * found_rows, [(k, 1) for k in range(_ITERATIONS)]
+            )
+            imports = [Import(found_rows) for _ in node.reads()]
+            effects = any(
+                has_effect(s) for n in node.body.nodes if isinstance(n, Join | DeltaJoin) for s in n.steps
+            )
+            why = "a rule has an effect" if effects and node.monotone else ""
+            names = (name for name, _ in node.results)
+            yield expectation(names, costs, Situation(found_rows, imports), why)
 
 
 def _ran(program: Program, places: list[str]) -> Iterator[str]:
     with program.session(relations="outputs", engine="in-process") as session:
         session.load(places, note=noting(quiet=False), static=True)
         ran = session.state.host.runtime.plans() or ()
+        expected = session.state.host.runtime.expectations() or ()
     yield "Plans of joins that ran on these facts:"
     yield from plans_text(program, ran)
+    if expected:
+        yield "Recursions, as measured by this load: what a commit would do"
+        yield from expectation_lines(expected)

@@ -1,10 +1,10 @@
-"""What was done with recursive relations in each commit, as lines of text."""
+"""What was done, or would be done, with recursive relations in a commit, as lines of text."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from ..engine.maintaining import Decision
+from ..engine.maintaining import Decision, Expectation
 
 _SHOWN = 50  # decisions
 
@@ -23,8 +23,20 @@ def decision_lines(decisions: Sequence[Decision]) -> Iterator[str]:
         yield f"{each.epoch:>9,}  {_names(each)}: {_DONE[each.way]}; {each.why}{_figures(each)}"
 
 
-def _names(decision: Decision) -> str:
-    names = (name.partition("$")[0] or "(internal)" for name in decision.relations)
+def expectation_lines(expected: Sequence[Expectation]) -> Iterator[str]:
+    """What would be done with each recursion."""
+    for each in expected:
+        if each.why:
+            yield f"  {_names(each)}: maintained by each commit, as {each.why}"
+            continue
+        yield (
+            f"  {_names(each)}: maintained by a commit that deletes up to about {each.gone:,} of the "
+            f"{each.imported:,} rows that it reads, or inserts {each.come:,}; evaluated anew by others"
+        )
+
+
+def _names(told: Decision | Expectation) -> str:
+    names = (name.partition("$")[0] or "(internal)" for name in told.relations)
     return ", ".join(dict.fromkeys(names))
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core import Relation
 from ..engine.circuit import Circuit
-from ..engine.maintaining import Decision
+from ..engine.maintaining import Decision, Expectation
 from ..engine.plans import JoinPlan
 from ..engine.runtime import Batch, Delta, Held, RowSet, Runtime
 from ..engine.schema import Schema
@@ -183,6 +183,9 @@ class RecordRuntime:
 
     def plans(self) -> Sequence[JoinPlan] | None:
         return self.inner.plans()
+
+    def expectations(self) -> Sequence[Expectation] | None:
+        return self.inner.expectations()
 
     def decisions(self) -> Sequence[Decision]:
         return self.inner.decisions()

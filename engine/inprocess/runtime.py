@@ -14,7 +14,7 @@ from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, NodeId, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
-from ..maintaining import Coin, Decision, Maintaining, Mode
+from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress
 from ..schema import Schema
@@ -22,6 +22,7 @@ from . import sweeping
 from .allocator import kept_memory
 from .batch import Batch
 from .exhaustion import Sizes, described, sizes, sizes_within
+from .expected import expectations
 from .interner import Interner, Values, encode_rows
 from .polarity import ENDING, shrinking_inputs
 from .query import answer
@@ -201,6 +202,9 @@ class InProcess:
         from .chosen import chosen
 
         return list(chosen(self._state))
+
+    def expectations(self) -> list[Expectation]:
+        return list(expectations(self._state))
 
     @property
     def decided(self) -> int:

@@ -115,6 +115,9 @@ class SparkRuntime:
     def plans(self) -> None:
         """Unknown: Spark settles on the run of a query."""
 
+    def expectations(self) -> None:
+        """Unknown: it depends on where a recursion runs."""
+
     def decisions(self) -> list[Decision]:
         return list(self._maintaining.decisions)
 

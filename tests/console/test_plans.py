@@ -9,6 +9,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.engine.maintaining import Mode
 from ddlog.sessions.profile import SessionProfile
 
 PROGRAM = """
@@ -57,6 +58,9 @@ def test_plans_by_guesses(place: Path, engine: str, capsys: pytest.CaptureFixtur
     assert main(["circuit", "p.dl", "--plans", "--engine", engine]) == 0
     out = capsys.readouterr().out
     assert out.startswith(GUESSED) and RECURSIVE in out
+    assert re.search(
+        r"by guesses: .*\n  P: maintained by a commit that deletes up to about [\d,]+ of the", out
+    )
     assert re.search(r"^  from Off\(m\)\n    all of Named\(.*: 1,000,000 expected", out, re.M)
 
 
@@ -73,6 +77,34 @@ def test_plans_that_ran(place: Path, capsys: pytest.CaptureFixture[str]) -> None
     recursive = out.partition("P(a, c) :- ")[2]
     read = re.search(r"by b: ([\d,]+) rows in, not asked, ([\d,]+) given; only candidate", recursive)
     assert read is not None and int(read[1].replace(",", "")) == sizes["P"]
+    expected = re.search(r"  P: maintained by .* up to about ([\d,]+) of the ([\d,]+) rows", out)
+    assert expected is not None and int(expected[1].replace(",", "")) <= int(expected[2].replace(",", ""))
+
+
+@pytest.mark.parametrize("mode, done", [("always", "maintained; always"), ("never", "evaluated anew; never")])
+def test_what_was_done_with_recursions(
+    mode: Mode, done: str, place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (place / "u.dat").write_text(
+        "start; insert E(1, 2), insert E(2, 3); commit; start; delete E(1, 2); commit;"
+    )
+    assert main(["run", "p.dl", "--maintain", mode, "--updates", "u.dat"]) == 0
+    changes = capsys.readouterr().out
+    assert "P{.a = 1, .b = 3}: -1" in changes
+    with ddlog.compile(place / "p.dl").session(maintain=mode) as session:
+        session.insert_rows("E", [(1, 2), (2, 3)])
+        session.commit()
+        session.delete("E", (1, 2))
+        session.commit()
+        lines = list(SessionProfile(session).lines())
+    (at,) = (k for k, line in enumerate(lines) if line.startswith("Recursive relations by commit"))
+    assert lines[at + 2].startswith(f"        2  P: {done}")
+    assert "(1 of 2 rows changed, " in lines[at + 2]
+
+
+def test_a_mode_that_there_is_not(place: Path) -> None:
+    with pytest.raises(ddlog.DDlogError, match=r'maintain.*"always", "never" or "auto"'):
+        ddlog.compile(place / "p.dl").session(maintain="often")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(

@@ -118,6 +118,9 @@ class ReferenceRuntime:
     def plans(self) -> None:
         """There are none."""
 
+    def expectations(self) -> None:
+        """There are none."""
+
     def decisions(self) -> tuple[()]:
         """None are taken."""
         return ()

@@ -3,6 +3,7 @@ makes no difference to the state that they lead to, if a program has no streams 
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -87,12 +88,20 @@ def test_evaluation_from_scratch_agrees(
 def test_commits_can_be_merged_and_split(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Values that no row uses are given back after every commit."""
+    """Values that no row uses are given back after every commit. A coin says whether recursions are
+    maintained, given up on the way, or evaluated anew."""
     monkeypatch.setattr(sweeping, "is_due", lambda _: True)
     script = (CORPUS / f"{name}.dat").read_text(encoding="utf-8")
     updates = committed(script)
     merged = "start;\n" + "".join(f"{update};\n" for update in updates) + "commit;"
     split = "".join(f"start; {update}; commit;\n" for update in updates)
     state = final_state(name, script, tmp_path, capsys)
+    falls = random.Random(name)
+
+    def flip() -> int | None:
+        return falls.choice((None, 0, 1, 3, 9, 1 << 60))
+
+    inprocess = runtime.InProcess
+    monkeypatch.setattr(runtime, "InProcess", lambda *a, **how: inprocess(*a, **{**how, "maintain": flip}))
     assert final_state(name, merged, tmp_path, capsys) == state
     assert final_state(name, split, tmp_path, capsys) == state

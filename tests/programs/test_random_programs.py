@@ -7,9 +7,11 @@ from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.inprocess import sweeping
+from ddlog.engine.maintaining import MODES, Mode
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import Unsettled
 from ddlog.sessions.inprocess import InProcessHost
@@ -26,37 +28,40 @@ from .random_programs import (
 )
 
 thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+modes = st.sampled_from(MODES)
 
 Zset = dict[tuple[Any, ...], int]
 
 
 @thorough
-@given(programs(), transactions())
+@given(programs(), transactions(), modes)
 def test_every_change_of_every_transaction(
-    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode
 ) -> None:
-    follow(text, stream)
+    follow(text, stream, maintain)
 
 
 @thorough
-@given(grouping_programs(), edges())
-def test_recursions_with_groups(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+@given(grouping_programs(), edges(), modes)
+def test_recursions_with_groups(
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode
+) -> None:
     """Where a recursion does not settle, the transaction is an error, and leaves no trace."""
-    follow(text, stream)
+    follow(text, stream, maintain)
 
 
-def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode) -> None:
     """Compares all changes of a program with the definition; values are given back after every commit."""
     with mock.patch.object(sweeping, "is_due", lambda _: True):
-        compare(text, stream)
+        compare(text, stream, maintain)
 
 
-def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode) -> None:
     """Compares all changes of a program with the definition."""
     program = ddlog.compile(text)
     plain = program.circuit("relational", records="values")
     contents: dict[str, Zset] = {name: {} for name in program.names("input")}
-    with program.session() as session:
+    with program.session(maintain=maintain) as session:
         before = evaluate(plain, contents)
         for name, rows in before.items():
             assert set(session[name].tuples()) == set(rows)
