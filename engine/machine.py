@@ -94,8 +94,8 @@ class Bracket(Primitive):
     def computed(self, values: list[Zset]) -> dict[str, Zset]:
         entering = {str(at): value for at, value in zip(self.node.reads(), values, strict=True)}
         now = sums = {name: dict[Row, int]() for name in self.names}
-        before, number, longest = None, 0, self.body.reset()
-        while self.body.states() != before or number < longest:
+        before, number, longest = self.body.states(), 0, max(2, self.body.reset())
+        while number < longest or self.body.states() != before:
             if number > self.body.limit:
                 raise IterationLimit(self.body.limit, self.names)
             before, now = self.body.states(), self.body.step({} if number else entering)

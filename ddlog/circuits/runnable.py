@@ -19,6 +19,7 @@ from ..errors.nearest import nearest
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
 from .language import Columns, Language, relation_of
+from .plainrows import are_plain
 from .recognition import with_fixpoints
 from .rules import in_rules
 
@@ -186,10 +187,12 @@ class Contents:
                 else f"the inputs are {', '.join(known)}"
             )
             raise DDlogError([BadChange(where=name, problem="there is no such input", help=help)])
-        weighted = rows.items() if isinstance(rows, Mapping) else ((row, 1) for row in rows)
-        relation, typedefs = self._relations[name], self._typedefs
-        total = zset.zset((row_of(row, relation, typedefs), _weight(w, where)) for row, w in weighted)
-        if self._inputs[name].kind == "set":
+        total = self._plain(name, rows)
+        if total is None:
+            weighted = rows.items() if isinstance(rows, Mapping) else ((row, 1) for row in rows)
+            relation, typedefs = self._relations[name], self._typedefs
+            total = zset.zset((row_of(row, relation, typedefs), _weight(w, where)) for row, w in weighted)
+        if self._inputs[name].kind == "set" and set(total.values()) != {1}:
             least = -1 if self._tracked else 1
             for row, weight in total.items():
                 if not least <= weight <= 1:
@@ -199,12 +202,34 @@ class Contents:
                     raise DDlogError([BadChange(where=where, problem=problem, help=help)])
         return total
 
+    def _plain(self, name: str, rows: Change) -> Zset | None:
+        """The Z-set of rows that are canonical as they stand; None if there may be others."""
+        if isinstance(rows, Mapping):
+            total = dict(rows)
+            if set(map(type, total.values())) != {int} or 0 in total.values():
+                return None
+        elif isinstance(rows, list | tuple):
+            total = _ones(rows)
+            if len(total) != len(rows):
+                return None
+        else:
+            return None
+        return total if are_plain(list(total), self._inputs[name].columns) else None
+
     def keep(self, changes: Mapping[str, Zset]) -> None:
         """Notes that an epoch is done."""
         if self._tracked:
             for name, change in changes.items():
                 if self._inputs[name].kind == "set":
                     self._held[name] = zset.add(self._held[name], change)
+
+
+def _ones(rows: Iterable[Any]) -> Zset:
+    """Each row with weight 1; no rows where one cannot be looked up."""
+    try:
+        return dict.fromkeys(rows, 1)
+    except TypeError:
+        return {}
 
 
 def _weight(weight: object, where: str) -> int:

@@ -102,12 +102,16 @@ class CircuitSession:
             return dict(zip(found, found.weights or [1] * len(found), strict=True))
 
     def _batches(self, name: str, rows: Any) -> list[tuple[Batch, int]]:
-        by_weight: dict[int, list[Row]] = {}
         if name in self._inputs and not isinstance(rows, Mapping) and hasattr(rows, "columns"):
             end, typedefs = self._inputs[name], self._circuit.language.typedefs
             return [(table_rows(self._host.runtime, end.relation, rows, typedefs).batch(), 1)]
-        for row, weight in self._contents.zset(name, rows, name).items():
-            by_weight.setdefault(weight, []).append(row)
+        given = self._contents.zset(name, rows, name)
+        by_weight: dict[int, list[Row]] = {weight: [] for weight in set(given.values())}
+        if len(by_weight) == 1:
+            by_weight = {weight: list(given) for weight in by_weight}
+        else:
+            for row, weight in given.items():
+                by_weight[weight].append(row)
         runtime = self._host.runtime
         return [(runtime.batch(name, few), weight) for weight, few in by_weight.items()]
 

@@ -16,7 +16,7 @@ from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
 from .random_streams import Epoch, circuits, epochs
 
 LIMIT = 25
-some = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+some = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 UNSETTLED = (NeverZero, IterationLimitReached, RecursionRepeats)
 
 
