@@ -110,7 +110,11 @@ class Scalars:
         """A column, or the column of the select list that a later clause names."""
         scope, name = self.queries.scope, node.name.lower()
         if not node.table and name in scope.aliases and not scope.own("", name):
-            return self.value(scope.aliases[name])
+            aliases, scope.aliases = scope.aliases, {k: v for k, v in scope.aliases.items() if k != name}
+            try:
+                return self.value(aliases[name])
+            finally:
+                scope.aliases = aliases
         return scope.column(node, self.places)
 
     def boolean(self, node: Expression) -> Value:

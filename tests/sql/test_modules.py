@@ -1,0 +1,80 @@
+"""Modules of SQL: what is refused, programs that import them and are attached to them, the documents'
+examples."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.errors.diagnostics import DDlogError, render
+from ddlog.errors.source import Source
+from ddlog.sql.translate import translate
+
+HERE = Path(__file__).parent
+DOCUMENT = HERE.parent.parent / "docs" / "sql.md"
+
+
+def test_all_that_is_refused_is_told_at_once() -> None:
+    with pytest.raises(DDlogError) as found:
+        translate(Source("errors.sql", (HERE / "errors.sql").read_text()))
+    assert render(found.value.diagnostics) + "\n" == (HERE / "errors.err").read_text()
+
+
+def test_a_syntax_error_has_its_place() -> None:
+    with pytest.raises(DDlogError) as found:
+        translate(Source("errors.sql", "CREATE VIEW v AS\nSELECT FROM WHERE"))
+    assert render(found.value.diagnostics).startswith("error: errors.sql:2:")
+
+
+def blocks() -> list[tuple[str, str]]:
+    """The blocks of the document: the name of a file or of what prints it, and the text."""
+    found = re.findall(r"```(?:\w+) ?([^\n]*)\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)
+    return [(name, text) for name, text in found if name]
+
+
+def test_the_examples_of_the_document(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Blocks with the name of a file are files; one that begins with `ddlog` is a command, and its text is
+    what it prints."""
+    monkeypatch.chdir(tmp_path)
+    commands = 0
+    for name, text in blocks():
+        if not name.startswith("ddlog "):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_text(text)
+            continue
+        commands += 1
+        assert main(name.split()[1:]) == 0
+        assert capsys.readouterr().out.strip() == text.strip()
+    assert commands == 1
+    with ddlog.compile(tmp_path / "dear.dl").session() as session:
+        session.insert("shop::Item", (1, "pot", "19.99"), (2, "tea", "2.50"))
+        session.commit()
+        assert [tuple(row) for row in session["Dear"].stored] == [("pot",)]
+
+
+def test_a_program_is_attached(tmp_path: Path) -> None:
+    edges = "input relation Edge(x: u32, y: Option<u8>, v: Vec<u8>)"
+    (tmp_path / "graph.dl").write_text(f"{edges}\nrelation Reach(x: u32)\nReach(x) :- Edge(.x = x).\n")
+    query = "SELECT e.x, e.y + 1 AS z FROM g.edge e JOIN g.reach r ON e.x = r.x"
+    (tmp_path / "v.sql").write_text(f"ATTACH 'graph.dl' AS g; CREATE VIEW n AS {query};")
+    with ddlog.compile(tmp_path / "v.sql").session() as session:
+        session.insert("graph::Edge", (300, 7, []), (1, None, []))
+        session.commit()
+        assert [repr(tuple(row)) for row in session["N"].stored] == ["(1, None())", "(300, Some(x=8))"]
+
+
+def test_null_in_a_comma_separated_file(tmp_path: Path) -> None:
+    (tmp_path / "T.csv").write_text("a,b\n1,x\n,\n")
+    table = "CREATE TABLE t (a INTEGER, b VARCHAR);"
+    view = "CREATE VIEW n AS SELECT count(a) AS a, count(b) AS b, count(*) AS c FROM t;"
+    (tmp_path / "v.sql").write_text(table + view)
+    with ddlog.compile(tmp_path / "v.sql").session() as session:
+        session.load(tmp_path)
+        session.commit()
+        assert [tuple(row) for row in session["N"].stored] == [(1, 1, 2)]
