@@ -13,6 +13,7 @@ from .operators.fixpoint import Fixpoint, Import, Result, Rounds, Variable
 from .operators.group import Aggregate, DeltaGroup, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
+from .operators.loop import Admit, Earlier, Loop
 from .operators.steps import CIRCUMSTANCES, EPOCH, ITERATION, WEIGHT, Guard, Inspect, Let, Step, Unnest
 from .operators.window import Clock, DeltaClock, DeltaLate, DeltaWindow, Late, Window
 
@@ -20,9 +21,10 @@ Clocked: TypeAlias = Delay | Integrate | Differentiate | Feedback | Feed
 """The operators that remember earlier epochs."""
 
 __all__ = [
-    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Aggregate", "Bracket", "Circuit", "Clock", "Clocked",
-    "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup", "DeltaJoin",
-    "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Feed", "Feedback", "Fixpoint", "Group",
-    "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let", "Negate", "Node", "NodeId",
-    "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest", "Variable", "Window",
+    "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Admit", "Aggregate", "Bracket", "Circuit", "Clock",
+    "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup",
+    "DeltaJoin", "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Feed", "Feedback",
+    "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let", "Loop",
+    "Negate", "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest",
+    "Variable", "Window",
 ]  # fmt: skip

@@ -109,7 +109,7 @@ class Circuit:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The nodes around a node: those of its circuit, and in a fixpoint's body those before the fixpoint."""
+    """The nodes around a node: those of its circuit, and in a body those before the fixpoint or loop."""
 
     nodes: tuple[Node, ...]
     outside: tuple[Node, ...] | None

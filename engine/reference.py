@@ -9,11 +9,12 @@ operator lifted over epochs, and differentiating again is that operator with nes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from . import circuit as c
 from . import zset
+from .naiveloop import Naive
 from .node import Stateful
 from .settling import MOST_ROUNDS, SHOWN, Endless, IterationLimit, Repetition, is_checkpoint
 from .zset import Row, Zset
@@ -87,6 +88,17 @@ class Evaluation:
             settling.check(self._epoch, previous, relations)
         return relations
 
+    def _evaluated(self, node: c.Fixpoint, imports: Mapping[c.NodeId, Zset]) -> dict[str, Zset]:
+        """The relations of a node that is evaluated anew from all of its imports."""
+        match node:
+            case c.Bracket():
+                return bracket(node, imports, self._limit)
+            case c.Loop():
+                naive = Naive(self._limit, lambda each, sources: each.value(sources, self._moment))
+                return naive.relations(node, imports)
+            case _:
+                return Evaluation(node.body, True, self._limit).rounds(node, imports)
+
     def _values(
         self, relations: Mapping[str, Mapping[Row, int]], outside: Mapping[c.NodeId, Any], before: Memory
     ) -> tuple[dict[c.NodeId, Any], Memory]:
@@ -130,9 +142,13 @@ class Evaluation:
             case c.Differentiate(source):
                 return zset.subtract(values[source], before)
             case c.Rounds() | c.DeltaBracket():
-                return self._anew.setdefault(i, _Anew(node, self._limit)).step(outside=values)
+                return self._anew.setdefault(i, _Anew(node, self._evaluated)).step(outside=values)
             case c.Bracket():
                 return bracket(node, values, self._limit)
+            case c.Loop() if not self._incremental:
+                return self._evaluated(node, values)
+            case c.Loop():
+                return self._anew.setdefault(i, _Anew(node, self._evaluated)).step(outside=values)
             case c.Fixpoint(body):
                 inner = Evaluation(body, self._incremental, self._limit)
                 return self._bodies.setdefault(i, inner)._fixpoint(node, values)
@@ -162,23 +178,21 @@ def bracket(node: c.Bracket, outside: Mapping[c.NodeId, Any], limit: int | None)
 
 
 class _Anew:
-    """D ∘ Fixpoint ∘ I, or D ∘ Bracket ∘ I, over epochs."""
+    """D ∘ Q ∘ I over epochs, where Q is a Fixpoint, a Bracket or a Loop."""
 
-    def __init__(self, node: c.Fixpoint, limit: int | None) -> None:
-        self._node, self._limit = node, limit
+    def __init__(
+        self, node: c.Fixpoint, relations: Callable[[c.Fixpoint, Mapping[c.NodeId, Zset]], dict[str, Zset]]
+    ) -> None:
+        """`relations` evaluates the node, given its imports."""
+        self._node, self._of = node, relations
         self._imports: dict[c.NodeId, Zset] = {source: {} for source in node.reads()}
         self._relations: dict[str, Zset] = {relation: {} for relation, _ in node.results}
 
     def step(self, outside: Mapping[c.NodeId, Any]) -> dict[str, Zset]:
         """The changes of the relations, for those of the nodes outside."""
         self._imports = {at: zset.add(rows, outside[at]) for at, rows in self._imports.items()}
-        before, self._relations = self._relations, self._evaluated()
+        before, self._relations = self._relations, self._of(self._node, self._imports)
         return {relation: zset.subtract(rows, before[relation]) for relation, rows in self._relations.items()}
-
-    def _evaluated(self) -> dict[str, Zset]:
-        if isinstance(self._node, c.Bracket):
-            return bracket(self._node, self._imports, self._limit)
-        return Evaluation(self._node.body, True, self._limit).rounds(self._node, self._imports)
 
 
 class _Settling:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias
 
+from .schema import Origin
 from .zset import Row
 
 MOST_ROUNDS = 1 << 16
@@ -48,6 +49,16 @@ class IterationLimit(Unsettled):
             f"no fixpoint after {limit} iterations of {', '.join(relations)}", relations, changing
         )
         self.limit = limit
+
+
+class LoopLimit(Unsettled):
+    """A loop still changed something after as many rounds as allowed; `origin` says where it stands."""
+
+    def __init__(
+        self, limit: int, name: str, relations: Sequence[str], changing: Changing = (), origin: Origin = None
+    ) -> None:
+        super().__init__(f"loop {name} still changes after {limit} rounds", relations, changing)
+        self.limit, self.name, self.origin = limit, name, origin
 
 
 class Repetition(Unsettled):

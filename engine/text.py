@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from .circuit import Circuit, Fixpoint, Import, NodeId, Result, Trace, Variable
+from .circuit import Circuit, Earlier, Fixpoint, Import, NodeId, Result, Trace, Variable
 from .labels import one_line, relation_names, schema_text
 from .node import Name
 
@@ -76,7 +76,7 @@ def _dot_cluster(fixpoint: Fixpoint, own: str, indent: str, outside: Name) -> It
     yield from _dot_nodes(fixpoint.body, f"{own}.", indent + "  ", outside)
     results = dict(fixpoint.results)
     for k, node in enumerate(fixpoint.body.nodes):
-        if isinstance(node, Variable):
+        if isinstance(node, Variable | Earlier):
             ends = _dot_name(f"{own}.{results[node.relation]}"), _dot_name(f"{own}.{k}")
             yield f"{indent}  {ends[0]} -> {ends[1]} [style=dashed];"
     yield f"{indent}}}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Input, Node, Output
+from .circuit import Bracket, Circuit, Feed, Feedback, Fixpoint, Input, Loop, Node, Output
 from .node import Scope
 
 
@@ -41,7 +41,7 @@ def _circuit_problems(
         for problem in node.problems(scope):
             yield f"{where}: {problem}"
         if isinstance(node, Fixpoint) and (outside is None or nested):
-            yield from _circuit_problems(node.body, circuit.nodes[:i], isinstance(node, Bracket))
+            yield from _circuit_problems(node.body, circuit.nodes[:i], isinstance(node, Bracket | Loop))
     for relation, node_id in circuit.relations:
         if not 0 <= node_id < len(circuit.nodes):
             yield f"relation {relation}: there is no node {node_id}"

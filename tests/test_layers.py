@@ -67,11 +67,11 @@ MUTUAL = {
 # is its own affair, as long as there is no circle.
 ENGINE = (
     "clock layers memory rounding schema zset",
-    "interrupt maintaining",
+    "interrupt looptime maintaining",
     "node settling stream",
     "operators",
     "births ranks nestedtime circuit",
-    "derived",
+    "derived loopparts naiveloop",
     "incremental integrals labels passes planner rounds versions wellformed",
     "paths plans",
     "drawing machine reference rules runtime",

@@ -83,6 +83,7 @@ _OTHERS: Mapping[type[Any], str] = {
     syntax.IndexDecl: "an index",
     syntax.TransformerDecl: "a transformer",
     syntax.ApplyDecl: "an `apply`",
+    syntax.LoopDecl: "a loop",
 }
 
 

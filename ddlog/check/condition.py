@@ -10,6 +10,7 @@ from .body import BodyBuilder, variable
 from .context import Local, Scope, Typed
 from .destructure import Destructure, destructure, stored
 from .expr import check, infer, read
+from .loops import round_condition
 
 
 def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
@@ -34,6 +35,8 @@ def condition(body: BodyBuilder, expr: syntax.Expr) -> None:
                 assignment(body, target, value)
         case syntax.FlatMap(_, span):
             context.report(errors.rules.FlatMapPlace(span=span))
+        case _ if round_condition(body, expr):
+            pass
         case _:
             group = grouping.find(context, expr)
             if group is not None:

@@ -10,7 +10,7 @@ from .. import core, syntax
 from ..errors.diagnostics import Diagnostic
 from ..errors.repeated import told_once
 from ..errors.source import Source
-from ..lowering.stratify import stratify
+from ..lowering.loopstrata import stratify_loops
 from ..names.environment import Environment
 from ..names.imports import Modules, load_program
 from ..names.modules import FUNCTIONS, OTHER, RELATIONS, ModuleSyntax, library
@@ -23,6 +23,7 @@ from .equalvalues import equal_values, explained
 from .function import Instances
 from .index import check_index, repeated_indexes
 from .inspection import recursion
+from .loops import check_places, declare_loops
 from .nesting import deep_recursion
 from .primarykey import check_primary_key
 from .products import products
@@ -53,6 +54,7 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     instances = Instances(environment)
     for module in modules.own:
         diagnostics += check_declarations(environment, module)
+        diagnostics += declare_loops(environment, module)
     broken = [each for each in environment.diagnostics if each.is_error]
     rules: list[core.Rule] = []
     indexes: dict[str, core.Index] = {}
@@ -81,7 +83,8 @@ def _check_modules(modules: Modules, diagnostics: list[Diagnostic]) -> core.Chec
     rules = [instances.erased(rule) for rule in rules]
     indexes = {name: instances.erased(index) for name, index in indexes.items()}
     diagnostics += check_times(declared, rules)
-    strata, cycles = stratify(declared, rules)
+    diagnostics += check_places(environment, declared, rules)
+    strata, cycles = stratify_loops(declared, rules, environment.loops)
     diagnostics += cycles
     diagnostics += stream_recursions(declared, strata)
     if any(each.is_error for each in (*diagnostics, *broken)):

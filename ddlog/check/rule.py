@@ -42,7 +42,7 @@ def _checked(context: Context, rule: syntax.RuleDecl) -> tuple[core.Rule | None,
     made = tuple(each() for each in heads if each is not None)
     clauses = body.clauses()
     variables = {local.name: context.final(local.type) for local in body.locals}
-    return core.Rule(made, clauses, variables, rule.span.text(), rule.span), body
+    return core.Rule(made, clauses, variables, rule.span.text(), rule.span, rule.initial), body
 
 
 def read_body(context: Context, clauses: Sequence[syntax.Clause]) -> BodyBuilder:

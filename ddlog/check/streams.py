@@ -15,6 +15,7 @@ from ..names.environment import Environment
 from ..names.modules import RELATIONS, ModuleSyntax
 from .body import BodyBuilder
 from .context import Context
+from .loops import earlier
 
 
 def check_declared(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
@@ -40,7 +41,8 @@ def read_in_body(body: BodyBuilder, term: syntax.Atom, relation: core.Relation) 
     if term.delay < 1:
         context.report(errors.streams.NoDelay(span=term.span, name=term.relation))
         return relation
-    return _delayed(context.environment, relation, term.delay)
+    ago = earlier(context.environment, relation, term.delay, term.span)
+    return ago or _delayed(context.environment, relation, term.delay)
 
 
 def _read_stream(body: BodyBuilder, term: syntax.Atom) -> None:

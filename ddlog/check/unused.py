@@ -19,10 +19,11 @@ def unused_relations(
     read.update(name for index in indexes for name in (index.relation, index.source))
     read |= {relation.past[0] for relation in relations.values() if relation.past}
     read |= {name for relation in relations.values() if relation.window for name in relation.window.reads}
+    read |= {relation.earlier[0] for relation in relations.values() if relation.earlier}
     filled = {head.relation for rule in rules for head in rule.heads}
     found: list[Diagnostic] = []
     for name, relation in relations.items():
-        if name in of_library or relation.role == "delayed" or relation.window:
+        if name in of_library or relation.role in ("delayed", "earlier") or relation.window:
             continue
         if relation.role != "output" and name not in read:
             found.append(errors.names.UnusedRelation(span=relation.span, name=name))

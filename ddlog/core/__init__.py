@@ -33,6 +33,10 @@ from .expressions import (
 from .functions import (
     Function,
 )
+from .loops import (
+    Loop,
+    loops_around,
+)
 from .patterns import (
     AnyPattern,
     ConstPattern,
@@ -55,6 +59,7 @@ from .relations import (
     Window,
 )
 from .rules import (
+    ROUND,
     TIMESTAMP,
     WEIGHT,
     Atom,
@@ -70,6 +75,7 @@ from .rules import (
 
 __all__ = [
     "GATHERED",
+    "ROUND",
     "TIME",
     "TIMESTAMP",
     "WEIGHT",
@@ -102,6 +108,7 @@ __all__ = [
     "Index",
     "Inspect",
     "Let",
+    "Loop",
     "MakeStruct",
     "MakeTuple",
     "Match",
@@ -120,4 +127,5 @@ __all__ = [
     "Var",
     "VarPattern",
     "Window",
+    "loops_around",
 ]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType, ModuleType
 from typing import TypeVar
 
 from ..types import TypeDef
 from .functions import Function
+from .loops import Loop
 from .relations import Index, Relation
 from .rules import Atom, Rule
 
@@ -18,11 +19,14 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Stratum:
-    """Relations that depend on each other, and all rules with a head among them."""
+    """Relations that depend on each other, and all rules with a head among them; or those of a loop, whose
+    `strata` are those of one round."""
 
     relations: tuple[str, ...]
     recursive: bool
     rules: tuple[Rule, ...]
+    loop: Loop | None = None
+    strata: tuple[Stratum, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +43,11 @@ class CheckedProgram:
     indexes: Mapping[str, Index] = field(default_factory=dict)
     array_keys: Mapping[tuple[str, str], str] = field(default_factory=dict, kw_only=True)
     externs: Mapping[str, ModuleType] = field(default_factory=dict, compare=False, repr=False, kw_only=True)
+
+    @property
+    def loops(self) -> tuple[Loop, ...]:
+        """All loops."""
+        return tuple(_loops(self.strata))
 
     def __post_init__(self) -> None:
         for name in ("typedefs", "functions", "relations", "indexes", "array_keys", "externs"):
@@ -80,3 +89,10 @@ class CheckedQuery:
 
 def _frozen(mapping: Mapping[K, T]) -> Mapping[K, T]:
     return mapping if isinstance(mapping, MappingProxyType) else MappingProxyType(mapping)
+
+
+def _loops(strata: Sequence[Stratum]) -> Iterator[Loop]:
+    for stratum in strata:
+        if stratum.loop is not None:
+            yield stratum.loop
+        yield from _loops(stratum.strata)

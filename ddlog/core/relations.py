@@ -47,12 +47,13 @@ TIME = "$time"
 class Relation:
     """A declared relation.
 
-    `role` is input, internal, output or delayed; `kind` relation, multiset or stream. `record` is the type
-    of an element. When it is a struct of one constructor, that is `constructor` and the columns are its
-    fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
+    `role` is input, internal, output, delayed or earlier; `kind` relation, multiset or stream. `record` is
+    the type of an element. When it is a struct of one constructor, that is `constructor` and the columns are
+    its fields; otherwise `constructor` is None and there is one column, named `value`, the element itself.
     `key` computes the primary key from the columns: a function whose parameters are the columns.
     `original` is the name of the relation in its source, if an attribute gives it.
-    A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n.
+    A delayed relation `R-n` holds the rows of R n transactions ago: `past` is R and n. In a loop that
+    declares R its role is earlier: it holds the rows of R n rounds ago, and `earlier` is R and n.
     `demand` marks an output for whose sake no more of other relations is computed than its rules ask for.
     A window holds a part of what its rules give: see Window.
     """
@@ -69,6 +70,7 @@ class Relation:
     past: tuple[str, int] | None = None
     demand: bool = False
     window: Window | None = None
+    earlier: tuple[str, int] | None = None
 
     @property
     def hidden(self) -> bool:

@@ -75,6 +75,8 @@ class Inspect:
 
 
 WEIGHT, TIMESTAMP = "$weight", "$timestamp"
+ROUND = "$round"
+"""The variable that stands for the round of the loop, on the left of a comparison that is a Guard."""
 
 
 Clause: TypeAlias = Atom | Let | Guard | Unnest | GroupBy | Inspect
@@ -94,6 +96,8 @@ class Rule:
     A refutable pattern is a Guard on its shape (a Match to bool) and Lets that take it apart; the
     Let of a field of one constructor of several is a Match with a default that is never reached,
     or better `GetField` after the Guard: values.py gives fields by name.
+
+    An `initial` rule of a loop holds in round 0 only; then the other rules of its heads hold from round 1 on.
     """
 
     heads: tuple[Head, ...]
@@ -101,3 +105,4 @@ class Rule:
     variables: Mapping[str, Type] = field(compare=False)
     text: str
     span: Span = field(compare=False, repr=False)
+    initial: bool = False

@@ -6,7 +6,7 @@ of its rows. All others are asked. It has to be whole
 - with everything that a relation reads which is whole,
 - if one of its rules has an effect: effects happen as often as without demand,
 - if it is read delayed, as then all its changes are inputs of later epochs,
-- in a recursion with groups or negations inside, whose rounds decide what it is.
+- in a recursion with groups or negations inside, and in a loop, whose rounds decide what it is.
 
 A demand may rest on the relation for whose sake it is asked, so the new program can have recursions that the
 old one has not. If such a recursion negates or groups something in it, or has a multiset or a stream, the
@@ -19,7 +19,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..core import Atom, CheckedProgram, Rule
-from ..lowering.stratify import Edge, dependencies, stratify
+from ..lowering.loopstrata import stratify_loops
+from ..lowering.stratify import Edge, dependencies
 from .linear import Case, linear
 from .rewriting import DEMAND, Rewriting
 from .total import Effects
@@ -98,6 +99,7 @@ def _reads(program: CheckedProgram) -> dict[str, set[str]]:
     """The relations that each relation reads."""
     found = {name: {each.past[0]} for name, each in program.relations.items() if each.past}
     found |= {name: {*each.window.reads} for name, each in program.relations.items() if each.window}
+    found |= {name: {each.earlier[0]} for name, each in program.relations.items() if each.earlier}
     for rule in program.rules:
         atoms = {each.relation for each in rule.body if isinstance(each, Atom)}
         for head in rule.heads:
@@ -122,6 +124,8 @@ def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[
     held |= {each.past[0] for each in program.relations.values() if each.past}
     for stratum in program.strata:
         inside = set(stratum.relations)
+        if stratum.loop is not None:
+            held |= inside
         edges = [edge for rule in stratum.rules for edge in dependencies(rule, program.relations)]
         if stratum.recursive and any(e.how != "positive" and {e.source, e.target} <= inside for e in edges):
             held |= inside
@@ -138,7 +142,7 @@ def _program(
     relations |= {name: each for name, each in program.relations.items() if each.demand and name in every}
     relations |= made.relations
     rules = (*kept, *made.rules)
-    strata, _ = stratify(relations, rules)
+    strata, _ = stratify_loops(relations, rules, program.loops)
     return replace(program, relations=relations, rules=rules, strata=strata)
 
 

@@ -14,10 +14,30 @@ from typing import Any
 from .. import core
 from ..codegen.functiontable import compile_function_table
 from ..codegen.scalar import row_expr
-from ..engine.circuit import Circuit, Constant, Distinct, Fixpoint, Input, Output, Result, Sum, Variable
+from ..engine.circuit import (
+    Admit,
+    Circuit,
+    Constant,
+    Distinct,
+    Earlier,
+    Fixpoint,
+    Import,
+    Input,
+    Join,
+    Let,
+    Loop,
+    Output,
+    Result,
+    Sum,
+    Term,
+    Variable,
+)
+from ..engine.schema import Column, Kind
 from ..engine.wellformed import check_circuit
 from ..errors.source import Span
+from ..types import BigInt
 from .building import Builder, NodeRef
+from .rounds import ROUND_DOMAIN, round_number
 from .rulebody import BodyCircuit
 from .windows import Windows
 
@@ -37,7 +57,9 @@ def lower(program: core.CheckedProgram, outputs: Collection[str] | None = None) 
     lowering = _Strata(program, compile_function_table(program))
     for stratum in program.strata:
         kept = tuple(name for name in stratum.relations if name in needed)
-        if kept and stratum.recursive:
+        if kept and stratum.loop is not None:
+            lowering.loop(stratum)
+        elif kept and stratum.recursive:
             lowering.recursive(stratum)
         elif kept:
             lowering.relation(program.relations[kept[0]], stratum.rules)
@@ -84,7 +106,7 @@ def _needed(program: core.CheckedProgram, wanted: Collection[str]) -> set[str]:
             read = {clause.relation for clause in rule.body if isinstance(clause, core.Atom)}
             for head in rule.heads:
                 reads.setdefault(head.relation, set()).update(read)
-        if stratum.recursive:
+        if stratum.recursive or stratum.loop is not None:
             for name in stratum.relations:
                 reads.setdefault(name, set()).update(stratum.relations)
     needed, pending = set[str](), list(wanted)
@@ -131,6 +153,10 @@ class _Strata(Builder):
         if relation.window is not None:
             self.known[relation.name] = self.windows.window(relation, relation.window, rules)
             return
+        if relation.earlier is not None:
+            self.nodes.append(Earlier(*relation.earlier, self.schema(relation), relation.name))
+            self.known[relation.name] = NodeRef(len(self.nodes) - 1)
+            return
         if relation.role not in ("input", "delayed"):
             self.known[relation.name] = self.union(relation, self.summands(relation, rules), False)
             return
@@ -158,6 +184,36 @@ class _Strata(Builder):
             self.known[relation.name] = NodeRef(len(self.nodes) - 1)
         self.bodies = {rule: shared for rule, shared in self.bodies.items() if not shared[1].inside}
 
+    def strata(self, strata: Sequence[core.Stratum]) -> None:
+        """Adds the values of the relations of some strata."""
+        for stratum in strata:
+            if stratum.loop is not None:
+                self.loop(stratum)
+            elif stratum.recursive:
+                self.recursive(stratum)
+            else:
+                self.relation(self.program.relations[stratum.relations[0]], stratum.rules)
+
+    def loop(self, stratum: core.Stratum) -> None:
+        """Adds the values of the relations of a loop: a Loop, and a Result for each."""
+        assert stratum.loop is not None
+        body = _Round(self)
+        body.strata(stratum.strata)
+        relations = [name for name in stratum.relations if self.program.relations[name].earlier is None]
+        results = tuple((name, body.known[name].node) for name in relations)
+        loop, text = stratum.loop, f"loop {stratum.loop.name}"
+        self.nodes.append(
+            Loop(
+                Circuit(tuple(body.nodes)), results, text=text, name=loop.name, rounds=loop.rounds,
+                empty=loop.empty, most=loop.most, origin=loop.span,
+            )
+        )  # fmt: skip
+        made = len(self.nodes) - 1
+        for name in relations:
+            relation = self.program.relations[name]
+            self.nodes.append(Result(made, name, self.schema(relation), name))
+            self.known[name] = NodeRef(len(self.nodes) - 1)
+
     def union(self, relation: core.Relation, summands: Sequence[NodeRef], inside: bool) -> NodeRef:
         """The Sum of the summands, made distinct unless the relation is a multiset or a stream."""
         schema = self.schema(relation)
@@ -172,12 +228,14 @@ class _Strata(Builder):
     def summands(self, relation: core.Relation, rules: Sequence[core.Rule]) -> list[NodeRef]:
         """The values of the rules for a relation, and of its facts in one Constant."""
         summands, rows, texts = [], list[Row](), list[str]()
+        begins = any(rule.initial for rule in rules for head in rule.heads if head.relation == relation.name)
         for rule in rules:
             for head in rule.heads:
                 if head.relation == relation.name:
-                    row = None if rule.body else self.fact(head)
+                    row = None if rule.body or begins else self.fact(head)
                     if row is None:
-                        summands.append(self.rule(rule, head))
+                        made = self.rule(rule, head)
+                        summands.append(self.first_or_later(made, rule) if begins else made)
                     else:
                         rows.append(row)
                         texts.append(rule.text)
@@ -185,6 +243,20 @@ class _Strata(Builder):
             text = texts[0] if len(texts) == 1 else f"{len(texts)} facts of {relation.name}"
             summands.append(self.add(Constant(tuple(rows), self.schema(relation), text), ()))
         return summands
+
+    def first_or_later(self, rule_value: NodeRef, rule: core.Rule) -> NodeRef:
+        """The value of a rule of a relation that has initial rules: in round 0 only, or after it."""
+        schema = self.node(rule_value).schema
+        names = tuple(f"c{k}" for k in range(len(schema)))
+        one = core.Const(1, BigInt(), rule.span)
+        bound = Let("$round", round_number(row_expr(one, self.functions, "$round", 1), 0))
+        column = Column("$round", Kind.INT, ROUND_DOMAIN)
+        term = Term(self.local(rule_value, rule_value.inside), names)
+        join = Join((term,), (bound,), (*names, "$round"), (*schema, column), rule.text)
+        source = self.add(join, (rule_value,))
+        since, until = (0, 1) if rule.initial else (1, 0)
+        admit = Admit(source.node, schema, since, until, int(source.inside), rule.text)
+        return self.add(admit, (source,))
 
     def fact(self, head: core.Head) -> Row | None:
         """The row of a fact. None when its evaluation fails: then the fact is a rule, which fails on a
@@ -219,3 +291,26 @@ class _Strata(Builder):
             used = tuple(dict.fromkeys(name for arg in args for name in body.compile(arg, "").inputs))
             self.bodies[id(rule)] = body, body.join(used, body.schema(used)), used
         return self.bodies[id(rule)]
+
+
+class _Round(_Strata):
+    """The relations of one round of a loop, with what the body imports of the circuit around it."""
+
+    def __init__(self, around: _Strata) -> None:
+        super().__init__(around.program, around.functions)
+        self.known = _Known(self, around)
+
+
+class _Known(dict[str, NodeRef]):
+    """The nodes of relations in a round: an Import for each that is computed around the loop."""
+
+    def __init__(self, body: _Round, around: _Strata) -> None:
+        super().__init__()
+        self._body, self._around = body, around
+
+    def __missing__(self, name: str) -> NodeRef:
+        outer = self._around.known[name].node
+        source = self._around.nodes[outer]
+        self._body.nodes.append(Import(outer, source.schema, source.text))
+        self[name] = place = NodeRef(len(self._body.nodes) - 1)
+        return place

@@ -34,9 +34,12 @@ def in_columns(program: CheckedProgram) -> CheckedProgram:
     splitting = Splitting(program)
     relations = {name: splitting.relation(each) for name, each in program.relations.items()}
     rules = tuple(map(splitting.rule, program.rules))
-    strata = tuple(
-        replace(stratum, rules=tuple(map(splitting.rule, stratum.rules))) for stratum in program.strata
-    )
+
+    def of_stratum(stratum: core.Stratum) -> core.Stratum:
+        rules = tuple(map(splitting.rule, stratum.rules))
+        return replace(stratum, rules=rules, strata=tuple(map(of_stratum, stratum.strata)))
+
+    strata = tuple(map(of_stratum, program.strata))
     return replace(program, relations=relations, rules=rules, strata=strata)
 
 

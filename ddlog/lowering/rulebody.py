@@ -12,6 +12,7 @@ from ..engine.circuit import (
     EPOCH,
     ITERATION,
     WEIGHT,
+    Admit,
     Constant,
     Distinct,
     Group,
@@ -24,11 +25,12 @@ from ..engine.circuit import (
     Unnest,
 )
 from ..engine.operators.steps import binds, rename_step, variables
-from ..engine.schema import RowExpr, Schema
+from ..engine.schema import Column, Kind, RowExpr, Schema
 from ..types import Bool, Type, User
 from .aggregates import is_group, plan_grouping
 from .building import Builder, NodeRef, column
 from .equations import Equation, between_terms, equation
+from .rounds import ROUND_DOMAIN, SINCE, UNTIL, Bound, round_number
 
 
 class BodyCircuit:
@@ -42,6 +44,7 @@ class BodyCircuit:
         self.terms: list[tuple[NodeRef, tuple[str | None, ...], bool]] = []
         self.steps: list[Step] = []
         self.equations: list[Equation] = []
+        self.rounds: tuple[list[Bound], list[Bound]] = [], []
         self.heads = rule.heads
         self.aliases: dict[str, core.Var] = {}
         pending = list(rule.body)
@@ -70,6 +73,10 @@ class BodyCircuit:
                 name = self.alias(name)
                 self.types.setdefault(name, value.type)
                 self.steps.append(Let(name, self.compile(value, name)))
+            case core.Guard(core.Op(op, (core.Var(core.ROUND), bound))):
+                since, until = self.rounds
+                since += [(bound, plus) for plus in SINCE.get(op, ())]
+                until += [(bound, plus) for plus in UNTIL.get(op, ())]
             case core.Guard(condition):
                 for each in conjuncts(self.resolved(condition)):
                     self.condition(each)
@@ -182,6 +189,20 @@ class BodyCircuit:
         return name
 
     def join(self, output: tuple[str, ...], schema: Schema) -> NodeRef:
+        """Ends the body: its valuations projected on `output`, in the rounds of a loop that admit them."""
+        if not any(self.rounds):
+            return self.joined(output, schema)
+        since, until = self.rounds
+        names = [f"$round{k}" for k in range(len(since) + len(until))]
+        for name, (value, plus) in zip(names, (*since, *until), strict=True):
+            self.steps.append(Let(name, round_number(self.compile(value, name), plus)))
+        self.rounds = [], []
+        columns = tuple(Column(name, Kind.INT, ROUND_DOMAIN) for name in names)
+        source = self.joined((*output, *names), (*schema, *columns))
+        admit = Admit(source.node, schema, len(since), len(until), int(source.inside), self.text)
+        return self.builder.add(admit, (source,))
+
+    def joined(self, output: tuple[str, ...], schema: Schema) -> NodeRef:
         """Ends the body: its valuations projected on `output`."""
         if not any(not negated for _, _, negated in self.terms):
             unit = self.builder.add(Constant(((),), (), "one row without columns"), ())

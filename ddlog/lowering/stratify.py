@@ -25,13 +25,13 @@ def stratify(
     relations: Mapping[str, core.Relation], rules: Sequence[core.Rule]
 ) -> tuple[tuple[core.Stratum, ...], list[Diagnostic]]:
     """The strata in dependency order, with an error for each transformer and each `group_all_by` within one,
-    and for each negation on a cycle of a stratum with an odd number of them.
+    and for each negation on a cycle of a stratum with an odd number of them. Other relations than these are
+    at hand.
 
     A stratum with even cycles alone is stratified by parity: every relation of it is on one of two sides, and
     just the negations cross over. A rule whose heads lie in several strata is split, a part for each.
     """
-    edges = [edge for rule in rules for edge in dependencies(rule, relations)]
-    edges += [edge for relation in relations.values() for edge in _of_window(relation)]
+    edges = [edge for edge in all_dependencies(relations, rules) if edge.source in relations]
     successors: dict[str, dict[str, None]] = {name: {} for name in relations}
     for edge in edges:
         successors.setdefault(edge.source, {})[edge.target] = None
@@ -47,6 +47,14 @@ def stratify(
         for i, component in enumerate(components)
     )
     return strata, [_error(cycle) for cycle in _offending(inner)]
+
+
+def all_dependencies(relations: Mapping[str, core.Relation], rules: Iterable[core.Rule]) -> Iterator[Edge]:
+    """The edges of rules and windows."""
+    for rule in rules:
+        yield from dependencies(rule, relations)
+    for relation in relations.values():
+        yield from _of_window(relation)
 
 
 def dependencies(rule: core.Rule, relations: Mapping[str, core.Relation]) -> Iterator[Edge]:

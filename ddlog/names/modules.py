@@ -90,7 +90,13 @@ def index(name: str, source: Source, module: syntax.Module, path: Path | None = 
     def put(table: str, key: str, declaration: Any) -> None:
         indexed.tables[table].setdefault(key, []).append(declaration)
 
-    for declaration in module.declarations:
+    def every(declarations: Iterable[syntax.Declaration]) -> Iterator[syntax.Declaration]:
+        for declaration in declarations:
+            yield declaration
+            if isinstance(declaration, syntax.LoopDecl):
+                yield from every(declaration.declarations)
+
+    for declaration in every(module.declarations):
         match declaration:
             case syntax.TypeDecl():
                 put(TYPES, declaration.name, declaration)

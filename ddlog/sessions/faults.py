@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from ..core import Relation
 from ..engine.memory import Exhausted, Growth
 from ..engine.schema import RowFault
-from ..engine.settling import IterationLimit, Repetition, Unsettled
+from ..engine.settling import IterationLimit, LoopLimit, Repetition, Unsettled
 from ..errors.diagnostics import Diagnostic, InternalError, Note
+from ..errors.loops import LoopLimitReached
 from ..errors.memory import MemoryLimitReached, NoMemoryLeft
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.sessions import FaultInRule
@@ -38,6 +39,10 @@ def never_settled(
     match unsettled:
         case IterationLimit(limit=limit):
             return IterationLimitReached(limit, unsettled.relations, notes=notes)
+        case LoopLimit(limit=limit, name=name):
+            span = unsettled.origin if isinstance(unsettled.origin, Span) else None
+            shown = tuple(each for each in unsettled.relations if "$" not in each)
+            return LoopLimitReached(limit, name, shown, notes=notes, span=span)
         case Repetition(period=period):
             return RecursionRepeats(period, unsettled.relations, notes=notes)
         case _:

@@ -59,6 +59,7 @@ _TOKEN = re.compile(
   | (?P<INTERN>     i (?= \\* " | \[\| | \$\[\| ) )
   | (?P<PRIMARY>    primary \s+ key \b )
   | (?P<INDEX>      index (?= \s+ [A-Z] ) )
+  | (?P<INITIAL>    initial (?= \s+ &? [A-Z] ) )
   | (?P<FUNCTION>   function (?= \s+ [A-Za-z_] ) )
   | (?P<NAME>       (?: [A-Za-z_][A-Za-z0-9_]* :: )* [A-Za-z_][A-Za-z0-9_]* )
   | (?P<MEMBER>     \. (?P<gap> \s* ) (?P<member> (?: [A-Za-z_][A-Za-z0-9_]* :: )* [a-z_][A-Za-z0-9_]* ) )
@@ -85,7 +86,7 @@ def _words() -> dict[str, str]:
     words = dict.fromkeys(RESERVED, "RESERVED") | tables().words
     for spelling, word in SPELLINGS.items():
         words[spelling] = words[word]
-    for soft in ("index", "on"):
+    for soft in ("index", "initial", "on"):
         del words[soft]
     return words
 
@@ -95,7 +96,12 @@ def _plain() -> dict[str, str]:
     """The terminal of each kind of token that is taken as it stands."""
     same = {kind: kind for kind in ("ITEM", "SIZED", "DECIMAL", "INTEGER", "TYPEVAR")}
     words = tables().words
-    named = {"PRIMARY": "primary key", "INDEX": "index", "FUNCTION": "function name"}
+    named = {
+        "PRIMARY": "primary key",
+        "INDEX": "index",
+        "INITIAL": "initial",
+        "FUNCTION": "function name",
+    }
     return same | {"INTERN": "_INTERN"} | {kind: words[text] for kind, text in named.items()}
 
 
@@ -223,11 +229,12 @@ class _Lexer:
         return end
 
     def _member(self, found: re.Match[str], at: int) -> int:
-        """A period ends a declaration rather than begin a member when a reserved word, the word `index`
-        of a declaration, or a name at the start of a line comes next."""
+        """A period ends a declaration rather than begin a member when a reserved word, the word `index` or
+        `initial` of a declaration, or a name at the start of a line comes next."""
         name, gap = found.group("member"), found.group("gap")
         ends = name in RESERVED or (name == "_" and gap) or gap.endswith("\n")
-        if ends or (name == "index" and gap and re.match(r"\s+[A-Z]", self.text[found.end() :][:9])):
+        soft = name in ("index", "initial") and gap
+        if ends or (soft and re.match(r"\s+&?[A-Z]", self.text[found.end() :][:9])):
             self.tokens.append(Token("_PERIOD", ".", at, at + 1))
             return at + 1
         self.tokens.append(Token("MEMBER", name, at, found.end()))

@@ -11,6 +11,7 @@ from ..planner import Stage, Stages
 from ..plans import ONLY, Extension, JoinPlan, Texts, source_names
 from ..rounds import import_name
 from .join import Joiner
+from .loops import LoopRecursion
 from .proposals import Tally
 from .recursion import Recursion
 from .rounds import RoundsRecursion
@@ -28,8 +29,17 @@ def chosen(state: State) -> Iterator[JoinPlan]:
             inside = {at: imports.get(n, n) for at, n in source_names(recursion.circuit).items()}
             for joiners in recursion.joiners():
                 yield from _of_nodes(joiners, inside)
+        elif isinstance(recursion, LoopRecursion):
+            yield from _of_loop(recursion, names)
         elif isinstance(recursion, Recursion):
             yield from _of_rules(recursion, names)
+
+
+def _of_loop(recursion: LoopRecursion, names: Mapping[NodeId, str]) -> Iterator[JoinPlan]:
+    for joiners in recursion.joiners():
+        for at, joiner in joiners.items():
+            sources = recursion.parts.parts[at].sources
+            yield from _plans(joiner, [recursion.part_name(source, names) for source in sources])
 
 
 def _of_nodes(joiners: Mapping[NodeId, Joiner], names: Mapping[NodeId, str]) -> Iterator[JoinPlan]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeAlias
 
@@ -42,9 +42,15 @@ class Joiner:
     """Runs one join: keeps its stages, what was chosen there, and the steps that it learnt to run late."""
 
     def __init__(
-        self, node: Join | DeltaJoin, schemas: Sequence[Sequence[Column]], evaluator: Evaluator
+        self,
+        node: Join | DeltaJoin,
+        schemas: Sequence[Sequence[Column]],
+        evaluator: Evaluator,
+        later: Callable[[Array, Array], Array] = np.maximum,
     ) -> None:
+        """`later` gives the join of times, of each row."""
         self.node = node
+        self._later = later
         self.schemas = schemas
         self.evaluator = evaluator
         self.waiting: list[Batch] = []  # results that wait until none of their chunk has faulted
@@ -255,7 +261,7 @@ class Joiner:
         keys = [] if known else [rows.variables[v][1] for v in test.keys]
         if isinstance(test, Exclude):
             if isinstance(view, TimelineView | TimelineBeforeView):
-                return rows.take_times(*view.absence(keys, rows.length), test.keep)
+                return rows.take_times(*view.absence(keys, rows.length), test.keep, self._later)
             return rows.take(np.flatnonzero(view.presence(keys, rows.length) == 0), test.keep)
         groups, total = known or view.groups(test.positions, keys, rows.length)
         return self._joined(test, rows, view.expand(test.positions, groups, total), test.keep)
@@ -365,7 +371,7 @@ class Joiner:
             if weights is not None:
                 out.weights = weights if out.weights is None else out.weights * weights
             if times is not None:
-                out.times = times if out.times is None else np.maximum(out.times, times)
+                out.times = times if out.times is None else self._later(out.times, times)
             found.append(out)
         return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
 

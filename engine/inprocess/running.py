@@ -11,12 +11,14 @@ from ..runtime import Delta
 from .batch import Batch
 from .bracket import Bracketed
 from .growingset import GrowingSet
+from .loops import LoopRecursion
 from .maintained import MaintainedRecursion
 from .memories import Imported
 from .operators import EpochOperators
 from .recursion import Recursion
 from .rows import ArrayDelta
 from .runningbracket import RunningBracket
+from .runningloop import RunningLoop
 from .runningrounds import RunningRounds
 from .state import State
 
@@ -26,21 +28,23 @@ class RunningEpoch(EpochOperators):
 
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         super().__init__(state, epoch)
-        self._begun: list[MaintainedRecursion | RunningRounds | RunningBracket] = []
+        self._begun: list[MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop] = []
 
     def recursion(
         self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]
-    ) -> MaintainedRecursion | RunningRounds | RunningBracket:
+    ) -> MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop:
         imports = {
             source: Imported(self.state.stores[source], weighted(self.circuit, source), change)
             for source, change in changes.items()
         }
         recursion = self.state.recursions[at]
-        running: MaintainedRecursion | RunningRounds | RunningBracket
+        running: MaintainedRecursion | RunningRounds | RunningBracket | RunningLoop
         if isinstance(recursion, Recursion):
             running = MaintainedRecursion(recursion, imports, self.epoch)
         elif isinstance(recursion, Bracketed):
             running = RunningBracket(recursion, imports, self.epoch, RunningEpoch)
+        elif isinstance(recursion, LoopRecursion):
+            running = RunningLoop(recursion, imports, self.epoch)
         else:
             running = RunningRounds(recursion, imports, self.epoch)
         self._begun.append(running)
@@ -49,7 +53,7 @@ class RunningEpoch(EpochOperators):
 
     def inner_states(self) -> list[State]:
         """The states of the evaluations by rounds or in nested time that have begun."""
-        rounds = [each.state for each in self._begun if not isinstance(each, MaintainedRecursion)]
+        rounds = [each.state for each in self._begun if isinstance(each, RunningRounds | RunningBracket)]
         return [state for state in rounds if state is not None]
 
     def evaluated_anew(self) -> Iterator[tuple[str, GrowingSet]]:

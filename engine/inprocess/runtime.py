@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 
 from .. import interrupt, memory
-from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, NodeId, Rounds
+from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
@@ -59,7 +59,7 @@ class InProcess:
         self._shrinking = {
             at: shrinking_inputs(circuit, at)
             for at, node in nodes
-            if isinstance(node, Fixpoint) and not isinstance(node, Rounds | DeltaBracket)
+            if isinstance(node, Fixpoint) and not isinstance(node, Rounds | DeltaBracket | Loop)
         }
         self._epochs = Epochs(
             circuit,

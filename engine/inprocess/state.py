@@ -17,6 +17,7 @@ from ..circuit import (
     Input,
     Join,
     Late,
+    Loop,
     NodeId,
     Output,
     Result,
@@ -33,6 +34,7 @@ from .clocked import Memories
 from .grouping import GroupState, reads_members
 from .interner import Values
 from .join import Joiner
+from .loops import LoopRecursion
 from .memories import Imported
 from .ranked import Ranked
 from .recursion import Recursion
@@ -111,9 +113,13 @@ class State:
                 )
                 self.groups[at] = GroupState(node, source.schema, store, values, net)
 
-    def _recursion(self, at: NodeId, node: Fixpoint) -> Recursion | RoundsRecursion | Bracketed:
+    def _recursion(
+        self, at: NodeId, node: Fixpoint
+    ) -> Recursion | RoundsRecursion | Bracketed | LoopRecursion:
         if isinstance(node, DeltaBracket):
             return Bracketed(node, self.evaluator)
+        if isinstance(node, Loop):
+            return LoopRecursion(node, self.evaluator)
         if isinstance(node, Rounds):
             return RoundsRecursion(
                 node,
@@ -185,7 +191,7 @@ class State:
         for group in self.groups.values():
             group.mark(marks)
         for recursion in self.recursions.values():
-            if isinstance(recursion, RoundsRecursion):
+            if isinstance(recursion, RoundsRecursion | LoopRecursion):
                 recursion.mark(marks)
 
     def give_back(self) -> None:

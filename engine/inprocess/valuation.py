@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -29,12 +29,19 @@ class Valuation:
             None if self.times is None else self.times[rows],
         )
 
-    def take_times(self, rows: Array, times: Array, weights: Array, keep: frozenset[str]) -> Valuation:
+    def take_times(
+        self,
+        rows: Array,
+        times: Array,
+        weights: Array,
+        keep: frozenset[str],
+        later: Callable[[Array, Array], Array],
+    ) -> Valuation:
         """The rows at these positions, each from a time on and with a factor, of the variables that are
-        kept."""
+        kept. `later` gives the join of times."""
         out = self.take(rows, keep)
         out.weights = weights if out.weights is None else out.weights * weights
-        out.times = times if out.times is None else np.maximum(out.times, times)
+        out.times = times if out.times is None else later(out.times, times)
         return out
 
     def slice(self, start: int, stop: int) -> Valuation:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ..circuit import Circuit, Fixpoint, Import, Node, NodeId, Output, Result
+from ..circuit import Circuit, Fixpoint, Import, Loop, Node, NodeId, Output, Result
 
 
 def remove_dead_code(circuit: Circuit) -> Circuit:
@@ -39,6 +39,8 @@ def keep_nodes(circuit: Circuit, live: set[NodeId]) -> Circuit:
 def _live_fixpoint(fixpoint: Fixpoint, read: set[str]) -> Fixpoint:
     """The fixpoint with the results that are read, and the results that these depend on."""
     nodes, by_name = fixpoint.body.nodes, dict(fixpoint.results)
+    if isinstance(fixpoint, Loop) and fixpoint.empty is not None:
+        read = read | {fixpoint.empty}
     pending, live = [by_name[relation] for relation in sorted(read)], set[NodeId]()
     while pending:
         i = pending.pop()

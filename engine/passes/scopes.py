@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 
-from ..circuit import Circuit, Fixpoint, Node, NodeId
+from ..circuit import Circuit, Fixpoint, Loop, Node, NodeId
 
 Rewrite = Callable[[Circuit], Circuit]
 
@@ -16,7 +16,8 @@ def in_bodies(circuit: Circuit, rewrite: Rewrite) -> Circuit:
     def inner(node: Node) -> Node:
         if not isinstance(node, Fixpoint):
             return node
-        body = rewrite(Circuit(node.body.nodes, node.results))
+        inside = Circuit(node.body.nodes, node.results)
+        body = rewrite(in_bodies(inside, rewrite) if isinstance(node, Loop) else inside)
         return replace(node, body=Circuit(body.nodes), results=body.relations)
 
     return replace(circuit, nodes=tuple(inner(node) for node in circuit.nodes))

@@ -8,6 +8,7 @@ from ..circuit import (
     Circuit,
     Constant,
     Distinct,
+    Earlier,
     Group,
     Import,
     Input,
@@ -38,7 +39,7 @@ def _is_set(node: Node, nodes: Sequence[Node], sets: Sequence[bool], outside: Se
             return not multiset
         case Constant(rows):
             return len(set(rows)) == len(rows)
-        case Distinct() | Group() | Result() | Variable():
+        case Distinct() | Group() | Result() | Variable() | Earlier():
             return True
         case Import(source):
             return outside[source]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from ..circuit import Fixpoint, Rounds
+from ..circuit import Fixpoint, Loop, Rounds
 from ..epoch import Epoch
 from ..maintaining import Maintaining
 from ..rules import schemas_of
@@ -37,7 +37,7 @@ class Recursion:
         maintaining: Maintaining,
     ) -> None:
         self.fixpoint, self.tables, self.expressions = fixpoint, tables, expressions
-        self.most = sys.maxsize if isinstance(fixpoint, Rounds) else most
+        self.most = sys.maxsize if isinstance(fixpoint, Rounds | Loop) else most
         self.schemas = schemas_of(fixpoint)
         self.maintaining = maintaining
         self.driver = (

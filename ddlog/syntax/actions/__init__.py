@@ -7,12 +7,13 @@ nodes, lists, tokens, None for an optional part that is absent.
 from .declarations import Declarations
 from .expressions import Expressions
 from .literals import Literals
+from .loops import Loops
 from .rules import Rules
 from .statements import Statements
 from .types import Types
 
 
-class Actions(Literals, Types, Declarations, Rules, Statements, Expressions):
+class Actions(Literals, Types, Declarations, Loops, Rules, Statements, Expressions):
     """Builds the tree of one text."""
 
 

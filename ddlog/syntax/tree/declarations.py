@@ -174,12 +174,13 @@ class IndexDecl:
 
 @dataclass(frozen=True, slots=True)
 class RuleDecl:
-    """`H1(..), H2(..) :- body.`; a fact has an empty body."""
+    """`H1(..), H2(..) :- body.`; a fact has an empty body. `initial`: the word stands before it."""
 
     heads: tuple[Atom, ...]
     body: tuple[Clause, ...]
     attributes: tuple[Attribute, ...]
     span: Span = field(compare=False, repr=False)
+    initial: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,9 +192,28 @@ class ForDecl:
     span: Span = field(compare=False, repr=False)
 
 
+@dataclass(frozen=True, slots=True)
+class LoopDecl:
+    """`loop N rounds 20 limit 30 { .. }`, `loop N until empty(R) { .. }`: relations, rules and loops.
+
+    `rounds`, `empty` and `most` are what the ends say, None where they do not. `empty_span` is the place of
+    the relation.
+    """
+
+    name: str
+    rounds: int | None
+    empty: str | None
+    most: int | None
+    declarations: tuple[Declaration, ...]
+    attributes: tuple[Attribute, ...]
+    span: Span = field(compare=False, repr=False)
+    name_span: Span = field(compare=False, repr=False)
+    empty_span: Span | None = field(compare=False, repr=False, default=None)
+
+
 Declaration: TypeAlias = (
     Import | AliasDecl | TypeDecl | ExternTypeDecl | FunctionDecl | TransformerDecl | ApplyDecl
-    | RelationDecl | IndexDecl | RuleDecl | ForDecl
+    | RelationDecl | IndexDecl | RuleDecl | ForDecl | LoopDecl
 )  # fmt: skip
 
 

@@ -1,0 +1,31 @@
+"""Loops: stretches of the text whose rules are run round by round."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ..errors.source import Span
+
+
+@dataclass(frozen=True, slots=True)
+class Loop:
+    """A loop. Its end: `rounds`, `empty`, the full name of a relation, or neither; `most` is its limit."""
+
+    name: str
+    rounds: int | None
+    empty: str | None
+    most: int | None
+    span: Span = field(repr=False)
+
+    def holds(self, span: Span) -> bool:
+        """Whether a place is inside the loop."""
+        own, start, end = self.span, (span.line, span.column), (span.end_line, span.end_column)
+        within = (own.line, own.column) <= start and end <= (own.end_line, own.end_column)
+        return within and own.source == span.source
+
+
+def loops_around(loops: Iterable[Loop], span: Span) -> list[Loop]:
+    """The loops around a place, the outermost first."""
+    found = [each for each in loops if each.holds(span)]
+    return sorted(found, key=lambda each: (each.span.line, each.span.column))

@@ -1,0 +1,111 @@
+"""Timelines in product time: rows with the changes of their weights by vectors of rounds. See
+`engine.looptime`."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from ..looptime import Lattice
+from ..schema import Array, Schema
+from .arrays import grow
+from .kernels import looptimes as kernels
+from .table import RowTable
+from .timeline import Timeline
+from .timelinegroup import TimelineGroup
+
+
+class LoopTimeline(Timeline):
+    """A timeline whose times are those of a lattice."""
+
+    def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
+        super().__init__(schema, table)
+        self.lattice = lattice
+        self._guard, self._bits = lattice.guard, lattice.bits
+
+    def weights_at(self, rows: Array, time: int) -> Array:
+        """The weight of each row at a time."""
+        self._grow()
+        return kernels.weights_at(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight, rows, time, self._guard
+        )
+
+    def entries(self, rows: Array, time: int, constant: int = 0) -> tuple[Array, Array, Array]:
+        """The changes of rows as seen from a time on: position in `rows`, time and weight of each. What is
+        not at or before the time is at the join with it; all else is one change, with a constant added. A row
+        may be -1: no such row."""
+        self._grow()
+        chains = self.head, self.following, self.when, self.weight
+        count = kernels.count_entries(*chains, rows, time, self._guard) + (len(rows) if constant else 0)
+        return kernels.expand_entries(  # type: ignore[no-any-return]
+            *chains, rows, time, self._guard, self._bits, constant, count
+        )
+
+    def later(self, rows: Array, time: int) -> tuple[Array, Array]:
+        """The joins of a time with the changes of rows that are not at or before it: position in `rows`, and
+        the join."""
+        self._grow()
+        chains = self.head, self.following, self.when, self.weight
+        count = kernels.count_later(*chains, rows, time, self._guard)
+        return kernels.later_times(  # type: ignore[no-any-return]
+            *chains, rows, time, self._guard, self._bits, count
+        )
+
+    def add_rows(self, rows: Array, changes: Array, time: int) -> None:
+        """Adds changes of rows of the table at a time."""
+        self._grow()
+        room = self.used + len(rows)
+        grow(self, "following", room)
+        grow(self, "when", room)
+        grow(self, "weight", room)
+        entries = np.empty(len(rows), np.int64)
+        self.used = kernels.enter(
+            self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
+        )
+        self._log.append((entries, changes))
+
+
+class Missing(NamedTuple):
+    """What an operator has to emit at a time: rows of the table of what it told, and their changes; and the
+    keys to visit again, with the times."""
+
+    rows: Array
+    change: Array
+    again: Array
+    times: Array
+
+
+def missing_presence(sums: LoopTimeline, told: LoopTimeline, rows: Array, time: int) -> Missing:
+    """The law for *distinct*, row by row; both timelines share their table."""
+    out, change = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
+    found = kernels.missing_presence(sums.weights_at(rows, time), told.weights_at(rows, time), out, change)
+    left, times = sums.later(rows, time)
+    return Missing(rows[out[:found]], change[:found], rows[left], times)
+
+
+class LoopGroup(TimelineGroup):
+    """The output of one Group node in product time."""
+
+    source: LoopTimeline
+    told: LoopTimeline
+
+    def missing(self, keys: RowTable, groups: Array, time: int) -> Missing:
+        """The law for these groups of `keys`."""
+        columns = keys.columns_at(groups)
+        left, rows = self._members(columns, len(groups))
+        present = np.flatnonzero(self.source.weights_at(rows, time) > 0)
+        new = self._results(columns, left[present], rows[present])
+        index = self.told.index(self.positions)
+        places = index.groups(columns, len(groups))
+        _, held = index.expand(places, index.matches(places))
+        weights = self.told.weights_at(held, time)
+        some = np.flatnonzero(weights)
+        missing, change = self._difference(new, held[some], weights[some])
+        position, times = self.source.later(rows, time)
+        return Missing(missing, change, groups[left[position]], times)
+
+    def _members(self, keys: tuple[Array, ...], length: int) -> tuple[Array, Array]:
+        index = self.source.index(self.positions)
+        places = index.groups(keys, length)
+        return index.expand(places, index.matches(places))

@@ -1,0 +1,173 @@
+"""A loop with all that is in it as one list of operators, each with its place in product time.
+
+Entering a scope leaves a packed time as it is (the new component is 0), so an Import inside is the node that
+it imports. A delay adds to the component of its scope, and a Result sets the component of the scope that it
+reads to 0. A loop that ends when a relation is empty has a Gate behind each delay:
+
+    delay ──► Gate ──► body ──► … ──► the relation ──► is there a row? ──┐
+                ▲                                                       │
+                └──────────────────────── z⁻¹ ◄─────────────────────────┘
+
+It lets changes of a round pass where the relation was not empty in the round before. After the last round
+nothing enters the rounds any more, and they stay as the last one is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from .circuit import (
+    Admit,
+    Distinct,
+    Earlier,
+    Fixpoint,
+    Import,
+    Join,
+    Loop,
+    Node,
+    NodeId,
+    Result,
+    Term,
+    Variable,
+)
+from .looptime import Lattice
+from .node import Unary
+from .schema import Schema
+
+
+@dataclass(frozen=True, slots=True)
+class Gate(Unary):
+    """Lets the changes of the rounds pass in which there is a flag, a row without columns, and those of round
+    0. `component` is that of the loop."""
+
+    source: NodeId
+    flag: NodeId
+    component: int
+    schema: Schema
+    text: str = field(default="", compare=False)
+
+
+@dataclass(slots=True)
+class Part:
+    """An operator. `sources` are parts, `place` its position in each of the scopes around it, the outermost
+    first, and `scope` the innermost of them."""
+
+    node: Node
+    sources: tuple[int, ...]
+    place: tuple[int, ...]
+    scope: int
+
+    @property
+    def depth(self) -> int:
+        """The number of scopes around it."""
+        return len(self.place)
+
+
+@dataclass(slots=True)
+class LoopScope:
+    """A loop or fixpoint: its node, the component of its rounds, and the part of each of its relations.
+    `last` is the round with which it ends, if that is said; `flag` the part that ends it."""
+
+    node: Fixpoint
+    component: int
+    parent: int
+    results: dict[str, int] = field(default_factory=dict)
+    flag: int | None = None
+
+    @property
+    def last(self) -> int | None:
+        """The round with which it ends, if that is said."""
+        return self.node.rounds if isinstance(self.node, Loop) else None
+
+
+class LoopParts:
+    """The parts of a loop, in an order in which each comes before its readers but for delays."""
+
+    def __init__(self, loop: Loop) -> None:
+        self.parts: list[Part] = []
+        self.scopes: list[LoopScope] = []
+        self.imports: dict[NodeId, int] = {}
+        self._add_scope(loop, (), -1, None)
+        self.lattice = Lattice(max(scope.component for scope in self.scopes) + 1)
+        self.readers: list[list[tuple[int, int]]] = [[] for _ in self.parts]
+        for at, part in enumerate(self.parts):
+            for slot, source in enumerate(part.sources):
+                self.readers[source].append((at, slot))
+
+    @property
+    def results(self) -> Mapping[str, int]:
+        """The parts of the relations of the outermost loop."""
+        return self.scopes[0].results
+
+    def _add(self, node: Node, sources: tuple[int, ...], place: tuple[int, ...], scope: int) -> int:
+        self.parts.append(Part(node, sources, place, scope))
+        return len(self.parts) - 1
+
+    def _add_scope(
+        self, node: Fixpoint, outer: tuple[int, ...], parent: int, outside: Mapping[NodeId, int] | None
+    ) -> int:
+        """Adds a scope at a place of the one around it. Returns its number."""
+        number = len(self.scopes)
+        scope = LoopScope(node, len(outer), parent)
+        self.scopes.append(scope)
+        empty = node.empty if isinstance(node, Loop) else None
+        if empty is not None:
+            scope.flag = self._add(Earlier("", 1, ()), (), (*outer, -1), number)
+        ids: dict[NodeId, int] = {}
+        inner: dict[NodeId, int] = {}
+        delays: list[tuple[int, str]] = []
+        for at, each in enumerate(node.body.nodes):
+            place = (*outer, 2 * at)
+            match each:
+                case Import(source):
+                    if outside is not None:
+                        ids[at] = outside[source]
+                    else:
+                        ids[at] = self.imports[source] = self._add(each, (), place, number)
+                case Fixpoint():
+                    inner[at] = self._add_scope(each, place, number, ids)
+                case Result(fixpoint, relation):
+                    made = self.scopes[inner[fixpoint]].results[relation]
+                    ids[at] = self._add(each, (made,), place, number)
+                case Variable(relation) | Earlier(relation):
+                    delay = (
+                        each if isinstance(each, Earlier) else Earlier(relation, 1, each.schema, each.text)
+                    )
+                    made = self._add(delay, (), place, number)
+                    delays.append((made, relation))
+                    ids[at] = self._gated(made, number, number)
+                case Admit(source):
+                    made = self._add(each, (ids[source],), place, number)
+                    ids[at] = self._gated(made, number, self._around(number, each.scope))
+                case _:
+                    ids[at] = self._add(each, tuple(ids[source] for source in each.reads()), place, number)
+        scope.results = {relation: ids[at] for relation, at in node.results}
+        for made, relation in delays:
+            self.parts[made].sources = (scope.results[relation],)
+        if scope.flag is not None and empty is not None:
+            self._end(scope, number, empty, (*outer, 2 * len(node.body.nodes)))
+        return number
+
+    def _around(self, scope: int, clocks: int) -> int:
+        for _ in range(clocks):
+            scope = self.scopes[scope].parent
+        return scope
+
+    def _gated(self, part: int, scope: int, target: int) -> int:
+        """The part, or its gate if the loop `target` has a flag."""
+        flag = self.scopes[target].flag
+        if flag is None:
+            return part
+        schema, place = self.parts[part].node.schema, self.parts[part].place
+        gate = Gate(part, flag, self.scopes[target].component, schema)
+        return self._add(gate, (part, flag), (*place[:-1], place[-1] + 1), scope)
+
+    def _end(self, scope: LoopScope, number: int, empty: str, place: tuple[int, ...]) -> None:
+        """Adds what tells whether a relation has rows, and makes it the source of the flag."""
+        source = scope.results[empty]
+        term = Term(source, (None,) * len(self.parts[source].node.schema))
+        some = self._add(Join((term,), (), (), (), ""), (source,), place, number)
+        distinct = self._add(Distinct(some, ()), (some,), (*place[:-1], place[-1] + 1), number)
+        assert scope.flag is not None
+        self.parts[scope.flag].sources = (distinct,)

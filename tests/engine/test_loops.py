@@ -1,0 +1,170 @@
+"""Loops: the in-process runtime in product time against naive nested iteration, on random loops in loops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from ddlog.engine.circuit import (
+    Admit,
+    Circuit,
+    Constant,
+    Distinct,
+    Earlier,
+    Fixpoint,
+    Import,
+    Input,
+    Join,
+    Loop,
+    Output,
+    Result,
+    Sum,
+    Term,
+    Variable,
+)
+from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.passes import optimize
+from ddlog.engine.reference import evaluate
+from ddlog.engine.settling import LoopLimit
+from ddlog.engine.wellformed import check_circuit
+
+from .random_circuits import INPUTS, Builder, Changes, apply, grouped, rule, schema, streams
+from .test_oracle import difference, undo
+
+LIMIT = 6
+
+Known = dict[str, tuple[int, int]]
+
+
+@st.composite
+def bodies(draw: Any, outside: Known, level: int, deepest: int, clocks: int) -> tuple[Circuit, Any, Any]:
+    """The body of a loop, or of a fixpoint if `clocks` is less than the level: its nodes and results."""
+    body = Builder()
+    known: Known = {
+        name: (body.add(Import(at, schema(arity))), arity) for name, (at, arity) in outside.items()
+    }
+    sets = {name: each for name, each in known.items() if name != "M"}
+    r, s = f"R{level}", f"S{level}"
+    for name, arity in ((r, 2), (s, 1)):
+        for rounds in (1, 2) if draw(st.integers(0, 3)) == 0 else (1,):
+            known[f"{name}-{rounds}"] = body.add(Earlier(name, rounds, schema(arity))), arity
+    before = {name: each for name, each in known.items() if "-" in name}
+    sets |= before
+    if level < deepest and draw(st.integers(0, 4)):
+        known |= draw(nested(body, known, level + 1, deepest, clocks + 1))
+        sets |= {name: each for name, each in known.items() if name != "M"}
+    if draw(st.booleans()):
+        known["X"] = sets["X"] = draw(admitted(body, known, draw(st.integers(0, clocks)))), 2
+
+    def relation(name: str, arity: int) -> None:
+        joins = [draw(rule(known, sets, arity))]
+        joins += [
+            draw(rule({**before, "A": known["A"]}, sets, arity)) for _ in range(draw(st.integers(0, 2)))
+        ]
+        parts = [body.add(each) for each in joins]
+        if draw(st.integers(0, 2)) == 0:
+            near = {each: at for each, at in known.items() if at[1] == 2 and each != "M"}
+            parts.append(body.add(draw(grouped(body, near, arity))))
+        if draw(st.integers(0, 4)) == 0:
+            parts.append(body.add(Constant((tuple([1] * arity),), schema(arity))))
+        total = body.add(Sum(tuple(parts), schema(arity)))
+        known[name] = sets[name] = body.add(Distinct(total, schema(arity))), arity
+
+    relation(s, 1)
+    relation(r, 2)
+    results = ((r, known[r][0]), (s, known[s][0]))
+    return Circuit(tuple(body.nodes)), results, None
+
+
+@st.composite
+def admitted(draw: Any, body: Builder, known: Known, scope: int) -> int:
+    """Rows with two columns, from a round on or up to one."""
+    name = draw(st.sampled_from(sorted(each for each, (_, arity) in known.items() if arity == 2)))
+    since, until = draw(st.sampled_from([(1, 0), (0, 1), (1, 1), (2, 0)]))
+    columns = tuple(draw(st.sampled_from(["x", "y"])) for _ in range(since + until))
+    join = body.add(
+        Join((Term(known[name][0], ("x", "y")),), (), ("x", "y", *columns), schema(2 + len(columns)))
+    )
+    made = body.add(Admit(join, schema(2), since, until, scope))
+    return body.add(Distinct(made, schema(2)))
+
+
+@st.composite
+def fixpoints(draw: Any, outside: Known, level: int) -> Fixpoint:
+    """A fixpoint for the body of a loop."""
+    body = Builder()
+    known: Known = {
+        name: (body.add(Import(at, schema(arity))), arity) for name, (at, arity) in outside.items()
+    }
+    sets = {name: each for name, each in known.items() if name != "M"}
+    name = f"R{level}"
+    own = {name: (body.add(Variable(name, schema(2))), 2)}
+    joins = [draw(rule(known, sets, 2)), draw(rule({**own, "A": known["A"]}, sets, 2))]
+    total = body.add(Sum(tuple(body.add(each) for each in joins), schema(2)))
+    result = body.add(Distinct(total, schema(2)))
+    return Fixpoint(Circuit(tuple(body.nodes)), ((name, result),))
+
+
+@st.composite
+def nested(draw: Any, build: Builder, known: Known, level: int, deepest: int, clocks: int) -> Known:
+    """Adds a loop or a fixpoint to a circuit; gives its relations."""
+    if level > 1 and draw(st.integers(0, 3)) == 0:
+        fixpoint = draw(fixpoints(known, level))
+        at = build.add(fixpoint)
+        name = fixpoint.results[0][0]
+        return {name: (build.add(Result(at, name, schema(2))), 2)}
+    body, results, _ = draw(bodies(known, level, deepest, clocks))
+    end = draw(st.sampled_from(["rounds", "rounds", "empty", "unchanged"]))
+    rounds = draw(st.integers(0, 3)) if end == "rounds" else None
+    empty = draw(st.sampled_from([name for name, _ in results])) if end == "empty" else None
+    at = build.add(Loop(body, results, name=f"L{level}", rounds=rounds, empty=empty))
+    arities = {f"R{level}": 2, f"S{level}": 1}
+    return {name: (build.add(Result(at, name, schema(arities[name]))), arities[name]) for name, _ in results}
+
+
+@st.composite
+def loops(draw: Any, deepest: int = 3) -> Circuit:
+    """A circuit with a loop, in which other loops and fixpoints may stand."""
+    top = Builder()
+    known: Known = {}
+    for name, arity in INPUTS.items():
+        known[name] = top.add(Input(name, schema(arity), multiset=name == "M")), arity
+    made = draw(nested(top, known, 1, deepest, 0))
+    for name, (at, arity) in made.items():
+        top.add(Output(name, at, schema(arity)))
+    return Circuit(tuple(top.nodes), tuple((name, at) for name, (at, _) in (known | made).items()))
+
+
+def follow(circuit: Circuit, runtime: InProcess, epochs: list[Changes]) -> None:
+    """Commits epochs and compares each with the definition."""
+    contents: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in INPUTS}
+    before: dict[str, dict[tuple[int, ...], int]] = {}
+    for epoch in epochs:
+        after = {name: dict(rows) for name, rows in contents.items()}
+        apply(after, epoch)
+        batches = {
+            name: [(runtime.batch(name, [row]), sign) for row, sign in signed]
+            for name, signed in epoch.items()
+        }
+        try:
+            expected = evaluate(circuit, after, LIMIT)
+        except LoopLimit:
+            with pytest.raises(LoopLimit):
+                runtime.commit(batches, max_iterations=LIMIT)
+            return
+        deltas = runtime.commit(batches, max_iterations=LIMIT)
+        found = {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
+        assert found == {name: difference(expected[name], before.get(name, {})) for name in expected}
+        before, contents = expected, after
+
+
+@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(loops(), streams(), st.booleans())
+def test_loops_in_loops(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
+    check_circuit(circuit)
+    incremental = incrementalize(optimize(circuit) if optimized else circuit)
+    follow(circuit, InProcess(incremental), [*epochs, *map(undo, reversed(epochs))])
