@@ -16,5 +16,5 @@ def test_all_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
     done = subprocess.run([sys.executable, str(RUN), *options], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))
-    parts = ("batch", "frontend", "updates", "incremental", "curves")
-    assert [len(found[part]) for part in parts] == [18, 2, 3, 8, 3]
+    parts = ("batch", "frontend", "updates", "incremental", "deletions", "curves")
+    assert [len(found[part]) for part in parts] == [18, 2, 3, 8, 15, 3]

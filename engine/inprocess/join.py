@@ -19,7 +19,7 @@ from . import fused, sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
-from .proposals import FEW_PROPOSED, Proposal, Proposer, Tally
+from .proposals import FEW, FEW_PROPOSED, Proposal, Proposer, Tally
 from .sharing import Unshared
 from .steps import Evaluator
 from .table import RowTable
@@ -82,8 +82,14 @@ class Joiner:
         the sign reversed. Gives batches of the output columns, not consolidated. `held`: only new rows of a
         set are asked for, so those of this table may be left out, and weights and times, too.
         """
-        self._forget_faults()
+        if self._epoch != self.evaluator.epoch:
+            self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
+        if length <= FEW:
+            interrupt.check()
+            if length:
+                yield from self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held))
+            return
         at = 0
         size = most = CHUNK if len(views) > 1 or self.node.steps else WHOLE
         proposer = Proposer(views, max(1.0, length / size), self._faulty, held)
@@ -144,14 +150,14 @@ class Joiner:
     def _chunk(self, start: int | None, part: Batch | None, proposer: Proposer) -> Iterable[Batch]:
         chunk = self._first(start, part)
         if not self.node.steps:
-            return self._grow(self._staged().first(start), chunk, proposer)
+            return self._grown(self._staged().first(start), chunk, proposer)
         while True:
             late, faulty = len(self._late), len(self._faulty)
             try:
                 # A fault may come from a row that the rest of the body excludes: the
                 # step is put off to the end, and if it faults there too the fault is real.
                 self.waiting = []
-                self.waiting.extend(self._grow(self._staged().first(start), chunk, proposer))
+                self.waiting.extend(self._grown(self._staged().first(start), chunk, proposer))
                 done, self.waiting = self.waiting, []
                 return done
             except RowFault:
@@ -213,15 +219,46 @@ class Joiner:
 
     def _forget_faults(self) -> None:
         """A new epoch may be without the rows on which steps faulted."""
-        if self._epoch != self.evaluator.epoch:
-            self._epoch = self.evaluator.epoch
-            if self._late or self._faulty:
-                self._late.clear()
-                self._faulty.clear()
+        self._epoch = self.evaluator.epoch
+        if self._late or self._faulty:
+            self._late.clear()
+            self._faulty.clear()
 
     def _tally(self, stage: Stage) -> Tally:
         found = self.tallies.get(stage)
         return self.tallies.setdefault(stage, Tally()) if found is None else found
+
+    def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
+        """What a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
+        views = proposer.views
+        while rows.length <= FEW:
+            for test in stage.tests:
+                rows = self._test(test, rows, views)
+                if not rows.length:
+                    return ()
+            if not stage.candidates:
+                return (self._output(rows),)
+            tally = self._tally(stage)
+            (proposal,) = proposer.choose(stage, rows.variables, rows.length, tally)
+            step = proposal.look_up
+            view = views[step.term]
+            assert view is not None
+            with proposer.noting_faults(step):
+                known = groups, total = view.groups(
+                    step.positions, [rows.variables[v][1] for v in step.keys], rows.length
+                )
+            if total > FEW_PROPOSED:
+                return self._extend(stage, proposal, rows, proposer, known)
+            tally.note(proposal, rows.length, total, proposer.weight)
+            if not total:
+                return ()
+            rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
+            stage = self._staged().after(stage, step)
+        return self._grow(stage, rows, proposer)
+
+    def _output(self, rows: Valuation) -> Batch:
+        columns = tuple([rows.variables[v][1] for v in self.node.output])
+        return Batch(columns, rows.length, rows.weights, rows.times)
 
     def _grow(
         self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
@@ -233,8 +270,7 @@ class Joiner:
             if not rows.length:
                 return
         if not stage.candidates:
-            columns = tuple(rows.variables[v][1] for v in self.node.output)
-            yield Batch(columns, rows.length, rows.weights, rows.times)
+            yield self._output(rows)
             return
         for proposal in proposer.choose(stage, rows.variables, rows.length, self._tally(stage)):
             yield from self._extend(stage, proposal, rows, proposer, None if stage.tests else known)

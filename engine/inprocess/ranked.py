@@ -110,13 +110,10 @@ class Ranked:
         if same:
             self.pending.setdefault(int(times[0]), []).append(Derived(rows, weights))
             return
-        order = np.argsort(times, kind="stable")
-        ordered = times[order]
-        cuts = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), len(order)]
-        rows, weights = rows[order], weights[order]
-        for start, stop in pairwise(cuts):
+        rows, times, weights, cuts = kernels.by_time(rows, times, weights)
+        for start, stop in pairwise(cuts.tolist()):
             part = Derived(rows[start:stop], weights[start:stop])
-            self.pending.setdefault(int(ordered[start]), []).append(part)
+            self.pending.setdefault(int(times[start]), []).append(part)
 
     def step(self, time: int, ask: Ask) -> bool:
         """Makes the change of the relation at an iteration the delta, and says whether there is one."""
@@ -280,14 +277,12 @@ def _summed(parts: list[Derived]) -> Derived:
     if len(rows) == 1:
         return Derived(rows, weights)
     if len(rows) <= _FEW:
-        unique, places = np.unique(rows, return_inverse=True)
-    else:
-        table = RowTable(1)
-        places = table.insert((rows,), len(rows))
-        unique = table.column(0)
-    totals = np.zeros(len(unique), np.int64)
+        return Derived(*kernels.summed(rows, weights))
+    table = RowTable(1)
+    places = table.insert((rows,), len(rows))
+    totals = np.zeros(table.size, np.int64)
     np.add.at(totals, places, weights)
-    return Derived(unique, totals)
+    return Derived(table.column(0), totals)
 
 
 class RankedView:

@@ -219,7 +219,11 @@ class TableView:
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
     ) -> tuple[Groups, int]:
-        return self.places(positions, self.keys(positions).find(keys, length))
+        if self.whole(positions):
+            return (self.seen(self.table.find(keys, length)),), length
+        index = self.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
 
     def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
         if self.whole(positions):

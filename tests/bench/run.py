@@ -2,7 +2,7 @@
 
     python tests/bench/run.py                        everything, as tables
     python tests/bench/run.py tc_chain reach         some workloads; also: startup, frontend,
-                                                     updates, incremental, curves
+                                                     updates, incremental, deletions, curves
     python tests/bench/run.py --runs 5 --json FILE   more runs; the figures as JSON as well
     python tests/bench/run.py --verify               outputs are read back and compared by digest
     python tests/bench/run.py --scale tiny           the same with small inputs: does it all work?
@@ -31,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from deletions import deletions
 from frontend import Size, frontend, frontend_tables
 from incremental import Curve, Latency, closure, curves, reachability
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
@@ -43,7 +44,7 @@ from workloads import Workload, digest, write
 
 HERE = Path(__file__).parent
 WORKLOADS = CLASSIC | SKEWED
-EXTRAS = ("startup", "frontend", "updates", "incremental", "curves")
+EXTRAS = ("startup", "frontend", "updates", "incremental", "deletions", "curves")
 STARTUP_LIMIT, FIRST_STARTUP_LIMIT = 0.28, 0.38
 
 
@@ -56,6 +57,7 @@ class Report:
     frontend: list[Size] = field(default_factory=list)
     updates: list[Applied] = field(default_factory=list)
     incremental: list[Latency] = field(default_factory=list)
+    deletions: list[Latency] = field(default_factory=list)
     curves: list[Curve] = field(default_factory=list)
     spark: dict[str, Any] = field(default_factory=dict)
     failures: list[str] = field(default_factory=list)
@@ -227,7 +229,9 @@ def updates_table(found: Sequence[Applied]) -> str:
     return table("Update files over a join and a count of text, whole process", head, body)
 
 
-def incremental_table(latencies: Sequence[Latency]) -> str:
+def incremental_table(
+    latencies: Sequence[Latency], title: str = "Incremental, commits on a loaded state"
+) -> str:
     """Commits of small changes."""
     head = ("update", "median ms", "p90 ms", "required", "", "rows changed", "commits")
     body = [
@@ -242,7 +246,7 @@ def incremental_table(latencies: Sequence[Latency]) -> str:
         )
         for each in latencies
     ]
-    return table("Incremental, commits on a loaded state", head, body)
+    return table(title, head, body)
 
 
 def curve_table(found: Sequence[Curve]) -> str:
@@ -300,6 +304,9 @@ def run(options: Options) -> Report:
         parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (closure, reachability)
         report.incremental = [each for part in parts for each in part(options.cache, options.scale)]
         print(incremental_table(report.incremental), flush=True)
+    if "deletions" in options.names:
+        report.deletions = list(deletions(options.cache, options.scale))
+        print(incremental_table(report.deletions, "Deletions, commits on a loaded state"), flush=True)
     if "curves" in options.names:
         report.curves = list(curves(options.cache, options.scale))
         print(curve_table(report.curves), flush=True)
