@@ -170,6 +170,9 @@ class GrowingSetView(TableView):
     def size(self) -> int:
         return self.limit
 
+    def alike(self, positions: tuple[Position, ...]) -> bool:
+        return self.births is None and super().alike(positions)
+
     def below(self, positions: tuple[Position, ...]) -> int:
         return self._below
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from functools import partial
+from itertools import pairwise
 from typing import TypeAlias
 
 import numpy as np
@@ -15,11 +16,11 @@ from ..memory import reserve
 from ..operators.steps import expression
 from ..planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ..schema import Array, Column, RowFault
-from . import fused, sharing
+from . import fused, merging, proposals, sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
-from .proposals import FEW, FEW_PROPOSED, Proposal, Proposer, Tally
+from .proposals import FEW_PROPOSED, Proposal, Proposer, Tally
 from .sharing import Unshared
 from .steps import Evaluator
 from .table import RowTable
@@ -62,6 +63,7 @@ class Joiner:
         self._stages: Stages | None = None
         self._lateness = 0, 0  # the numbers of late steps and faulty columns that the stages know
         self._shareable = all(map(_is_shareable, node.steps))
+        self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
 
     @property
@@ -85,7 +87,7 @@ class Joiner:
         if self._epoch != self.evaluator.epoch:
             self._forget_faults()
         length = 1 if start is None or batch is None else batch.length
-        if length <= FEW:
+        if length <= proposals.FEW:
             interrupt.check()
             if length:
                 yield from self._chunk(start, batch, Proposer(views, 1.0, self._faulty, held))
@@ -105,7 +107,8 @@ class Joiner:
             for out in self._wave(start, parts, proposer):
                 given += out.length
                 yield out
-            size = max(min(most, ROOM * (stop - at) // max(given, 1)), LEAST)
+            if self.node.steps or not proposer.merged:  # the more rows, the more of them are equal
+                size = max(min(most, ROOM * (stop - at) // max(given, 1)), LEAST)
             at = stop
 
     def _wave(self, start: int | None, parts: Sequence[Batch | None], proposer: Proposer) -> Iterator[Batch]:
@@ -231,7 +234,7 @@ class Joiner:
     def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
         """What a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
         views = proposer.views
-        while rows.length <= FEW:
+        while rows.length <= proposals.FEW:
             for test in stage.tests:
                 rows = self._test(test, rows, views)
                 if not rows.length:
@@ -329,24 +332,70 @@ class Joiner:
         if not total:
             self._tally(stage).note(proposal, part.length, 0, proposer.weight)
             return
-        done = yield from self._ahead(stage, step, part, proposer, groups, total)
+        as_set = proposer.held is not None
+        if self._mergeable and merging.only_counts(step):
+            counted = merging.counted(step, view, groups[0], part, as_set)
+            if counted is not None:
+                self._tally(stage).note(proposal, part.length, total, proposer.weight)
+                yield from self._grow(self._staged().after(stage, step), counted, proposer)
+                return
+        merges = self._merges(stage, step, part, proposer, groups, total)
+        done = 0 if merges else (yield from self._ahead(stage, step, part, proposer, groups, total))
         if done:
             share = done / part.length
             some = proposal._replace(expected=proposal.expected * share)
             self._tally(stage).note(some, done, round(total * share), proposer.weight)
             left = [(done, part.length)] if done < part.length else []
-        elif total > MOST and part.length > 1:
+        elif not merges and total > MOST and part.length > 1:
             sharing.safe_point()
             left = [(0, part.length // 2), (part.length // 2, part.length)]
         else:
             self._tally(stage).note(proposal, part.length, total, proposer.weight)
-            reserve(8 * total * (2 + len(step.keep)))
-            joined = self._joined(step, part, view.expand(step.positions, groups, total), step.keep)
+            if merges:
+                proposer.merged = True
+                joined = self._merged(step, part, proposer, groups)
+            else:
+                reserve(8 * total * (2 + len(step.keep)))
+                joined = self._joined(step, part, view.expand(step.positions, groups, total), step.keep)
             yield from self._grow(self._staged().after(stage, step), joined, proposer)
             return
         for start, stop in left:
             some = Proposal(step, None, proposal.expected * (stop - start) / part.length)
             yield from self._extend(stage, some, part.slice(start, stop), proposer)
+
+    def _merges(
+        self, stage: Stage, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups, total: int
+    ) -> bool:
+        """Whether what a look-up gives is worth summing up, by what it gives for the first rows. That depends
+        on nothing but these rows."""
+        view = proposer.views[step.term]
+        if not self._mergeable or not isinstance(view, TableView) or view.whole(step.positions):
+            return False
+        after, as_set = self._staged().after(stage, step), proposer.held is not None
+        if not merging.may_pay(step, rows, total, after, proposer.fanout, as_set):
+            return False
+        counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
+        first = int(np.searchsorted(counts, merging.SAMPLE)) + 1
+        if first >= rows.length or counts[first - 1] > merging.MANY or total > merging.MOST:
+            return False
+        parts = view.expand(step.positions, (groups[0][:first],), int(counts[first - 1]))
+        return merging.pays(self._joined(step, rows.slice(0, first), parts, step.keep), total)
+
+    def _merged(self, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups) -> Valuation:
+        """What a look-up gives, summed up."""
+        view = proposer.views[step.term]
+        assert isinstance(view, TableView)
+        counts = np.cumsum(view.index(step.positions).sizes(groups[0]))
+        total = int(counts[-1])
+        cuts = np.searchsorted(counts, np.arange(0, total, merging.PIECE), side="right")
+        merger = merging.Merger(proposer.held is not None)
+        for start, stop in pairwise([*np.unique(cuts).tolist(), rows.length]):
+            sharing.safe_point()
+            size = int(counts[stop - 1] - (counts[start - 1] if start else 0))
+            reserve(8 * size * (2 + len(step.keep)))
+            parts = view.expand(step.positions, (groups[0][start:stop],), size)
+            merger.add(self._joined(step, rows.slice(start, stop), parts, step.keep))
+        return merger.rows()
 
     def _ahead(
         self,

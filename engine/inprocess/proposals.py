@@ -92,6 +92,7 @@ class Proposer:
     ) -> None:
         self.views, self.weight, self._faulty, self.held = views, more, faulty, held
         self._arranged: list[frozenset[tuple[Position, ...]]] | None = None
+        self.merged = False  # whether rows were summed up in this run
 
     @property
     def settled(self) -> bool:
@@ -119,7 +120,7 @@ class Proposer:
         if length <= FEW or not stage.candidates[0].positions:
             best = self.by_means(stage, tally)
             return [
-                Proposal(best, None, length * self._fanout(best.term, best.positions), bool(best.positions))
+                Proposal(best, None, length * self.fanout(best.term, best.positions), bool(best.positions))
             ]
         return self.ask(stage, variables, length, tally)
 
@@ -128,14 +129,15 @@ class Proposer:
     def by_means(self, stage: Stage, tally: Tally) -> LookUp:
         """The candidate with the smallest mean fan-out."""
         if self.settled:
-            return stage.candidates[cheapest(stage.candidates, self._fanout)]
+            return stage.candidates[cheapest(stage.candidates, self.fanout)]
         sizes = tuple(self._view(each).size.bit_length() for each in stage.candidates)
         if tally.sizes != sizes:
             tally.sizes = sizes
-            tally.favourite = cheapest(stage.candidates, self._fanout)
+            tally.favourite = cheapest(stage.candidates, self.fanout)
         return stage.candidates[tally.favourite]
 
-    def _fanout(self, term: int, positions: tuple[Position, ...]) -> float:
+    def fanout(self, term: int, positions: tuple[Position, ...]) -> float:
+        """The expected number of matches of a key."""
         view = self.views[term]
         if view is None:
             return 0.0
@@ -226,7 +228,7 @@ class Proposer:
     def _guess(self, look_up: LookUp, sample: Sample) -> float:
         """About how many rows a candidate without an index proposes, by a sample of its rows."""
         if look_up.derived:
-            return self._fanout(look_up.term, look_up.positions) * sample.length * sample.each
+            return self.fanout(look_up.term, look_up.positions) * sample.length * sample.each
         positions = [p for p in look_up.positions if isinstance(p, int)]
         columns, stride = self._view(look_up).some(positions, PEEK)
         if not len(columns[0]):

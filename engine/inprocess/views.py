@@ -189,6 +189,11 @@ class TableView:
         """Matches with these positions and row ids."""
         raise NotImplementedError
 
+    def alike(self, positions: tuple[Position, ...]) -> bool:
+        """Whether a look-up by these columns finds just the rows of an arrangement, each with weight 1 and of
+        before the recursion."""
+        return not self.filters and not self.whole(positions) and self.below(positions) == ALL
+
     def whole(self, positions: tuple[Position, ...]) -> bool:
         """Whether a look-up by these columns is of a row."""
         return whole_row(positions, self.relation.schema)
@@ -247,6 +252,9 @@ class StoreView(TableView):
     @property
     def size(self) -> int:
         return self.relation.present
+
+    def alike(self, positions: tuple[Position, ...]) -> bool:
+        return not (self.weighted and self.relation.weights is not None) and super().alike(positions)
 
     def seen(self, rows: Array) -> Array:
         weights = self.relation.weights
