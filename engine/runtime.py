@@ -27,8 +27,9 @@ Progress: TypeAlias = Callable[[str, int, int], None]
 @dataclass(frozen=True, slots=True)
 class Held:
     """The memory of a part of a runtime's state. `kind` is "relation" (rows of a relation or of a rule),
-    "groups" (of a rule) or "values" (interned, of a type); `rows` are the rows, groups or values of `name`,
-    and `parts` the bytes of its parts."""
+    "groups" (of a rule), "recursion" (what one by rounds keeps beside its relations) or "values" (interned,
+    of a type); `rows` are the rows, groups, steps, changes or values of `name`, and `parts` the bytes of its
+    parts."""
 
     kind: str
     name: str

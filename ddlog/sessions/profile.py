@@ -17,7 +17,7 @@ _LEAST = 1_000  # rows that the plans of a rule move to be shown
 _FEWEST = 100  # the same, of one of its plans
 _RULES = 20  # rules whose plans are shown
 _BEGIN = "taking over the changes"
-_WHAT = {"relation": "{}", "groups": "groups of {}", "values": "values of {}"}
+_WHAT = {"relation": "{}", "groups": "groups of {}", "recursion": "recursion of {}", "values": "values of {}"}
 
 
 @dataclass(slots=True)

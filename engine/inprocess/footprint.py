@@ -13,11 +13,14 @@ import numpy as np
 from ..circuit import Fixpoint
 from ..integrals import shown
 from ..runtime import Held
+from .batch import Batch
 from .derivedcolumns import DerivedValues
 from .grouping import GroupState
 from .index import Index
 from .interner import Interner, Values
+from .rounds import RoundsRecursion
 from .state import State
+from .steplists import StepLists
 from .table import RowTable
 from .views import Readable
 
@@ -35,7 +38,35 @@ def footprint(state: State) -> Iterator[Held]:
     for at, group in state.groups.items():
         text = " ".join(state.circuit.nodes[at].text.split())
         yield Held("groups", text, group.alive, {"groups": _group_bytes(group)})
+    for recursion in state.recursions.values():
+        if isinstance(recursion, RoundsRecursion):
+            yield from _rounds(recursion)
     yield from _domains(state.values)
+
+
+def _rounds(recursion: RoundsRecursion) -> Iterator[Held]:
+    """What a recursion by rounds keeps beside its relations."""
+    name, paths, recorded = ", ".join(recursion.relations), recursion.paths, recursion.recorded
+    if paths is not None and paths.begun:
+        offers = 0 if paths.offered is None else store_size(paths.offered)
+        yield Held("recursion", name, paths.used, {"paths": sum(map(_bytes, vars(paths).values())) + offers})
+    if recorded:
+        rows = sum(batch.length for batch in recorded)
+        yield Held("recursion", name, rows, {"rounds": sum(map(_batch_bytes, recorded))})
+    timelines = recursion.timelines()
+    if timelines:
+        entries = sum(timeline.used for timeline in timelines)
+        tables = {id(timeline.table): timeline.table for timeline in timelines}
+        parts = {
+            "entries": sum(_bytes([t.head, t.following, t.when, t.weight]) for t in timelines),
+            "tables": sum(map(_bytes, tables.values())),
+            "indexes": sum(_bytes(timeline.indexes) for timeline in timelines),
+        }
+        yield Held("recursion", name, entries, parts)
+
+
+def _batch_bytes(batch: Batch) -> int:
+    return 8 * batch.length * (len(batch.columns) + (batch.weights is not None))
 
 
 def _names(state: State) -> dict[int, str]:
@@ -88,6 +119,8 @@ def _bytes(held: Any) -> int:
         case np.ndarray():
             return held.nbytes
         case RowTable() | DerivedValues():
+            return sum(map(_bytes, vars(held).values()))
+        case StepLists():
             return sum(map(_bytes, vars(held).values()))
         case Index():
             return sum(_bytes(each) for key, each in vars(held).items() if key != "table")

@@ -17,6 +17,7 @@ from .paths import Found, Paths
 from .steps import Evaluator
 from .store import Store
 from .sweeping import Marks
+from .timeline import Timeline
 
 
 class Recording:
@@ -40,6 +41,10 @@ class Recording:
         for at, changes in self._changes.items():
             for _, change in changes:
                 marks.columns(circuit.nodes[at].schema, change.columns)
+
+    def batches(self) -> list[Batch]:
+        """The changes."""
+        return [change for changes in self._changes.values() for _, change in changes]
 
     def taken(self) -> Mapping[NodeId, list[tuple[int, Batch]]] | None:
         """The changes, which are forgotten here. None: there were too many."""
@@ -121,6 +126,15 @@ class RoundsRecursion:
             if changes is not None:
                 self._nested = NestedRounds(self.circuit, self._imported, self.evaluator, changes, last)
         return self._nested
+
+    @property
+    def recorded(self) -> list[Batch]:
+        """The changes that wait to become timelines."""
+        return [] if self._recorded is None else self._recorded[0].batches()
+
+    def timelines(self) -> list[Timeline]:
+        """The timelines, if there are any."""
+        return [] if self._nested is None else self._nested.all_timelines()
 
     def forget(self) -> None:
         """Forgets the timelines, which may be half changed: the next epoch evaluates from empty relations."""

@@ -9,7 +9,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from workloads import Ints, Random, graph, random_graph, rows, source_and_edges, without_duplicates, write
+from workloads import (
+    WORKLOADS,
+    Ints,
+    Random,
+    Text,
+    graph,
+    random_graph,
+    rows,
+    source_and_edges,
+    without_duplicates,
+    write,
+)
 
 import ddlog
 
@@ -115,6 +126,28 @@ def reachability(cache: Path, scale: str) -> Iterator[Latency]:
         order = Random(12).words(len(edges)).argsort()
         batches = [as_rows(edges[order[i * size : (i + 1) * size]]) for i in range(11)]
         yield from back_and_forth(session, "Edge", batches, f"reach 500k: {size:,} edges", 60.0)
+
+
+def recursive_groups(cache: Path, scale: str) -> Iterator[Latency]:
+    """One edge, and batches of a thousand, of recursions with groups; the first deletion apart."""
+    for name, relation in (("components", "Edge"), ("cheapest", "Edge"), ("control", "Owns")):
+        inputs = dict(WORKLOADS[name].inputs(scale))
+        table = inputs[relation]
+        assert not isinstance(table, Text)
+        folder = cache / f"inc_{name}_{scale}"
+        with state_of(
+            name, {key: held for key, held in inputs.items() if not isinstance(held, Text)}, folder
+        ) as session:
+            first = as_rows(table[1:2])
+            yield summary(f"{name}: first deletion", [commit(session, {relation: first}, {})], None)
+            commit(session, {}, {relation: first})
+            yield from back_and_forth(
+                session, relation, [[row] for row in sample(table, 51)], f"{name}: one row", 5.0
+            )
+            size = 1000 if scale == "full" else 10
+            order = Random(12).words(len(table)).argsort()
+            batches = [as_rows(table[order[i * size : (i + 1) * size]]) for i in range(4)]
+            yield from back_and_forth(session, relation, batches, f"{name}: {size:,} rows")
 
 
 def tables(n: int, seed: int) -> Ints:

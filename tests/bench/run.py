@@ -33,7 +33,7 @@ from typing import Any
 import numpy as np
 from deletions import deletions
 from frontend import Size, frontend, frontend_tables
-from incremental import Curve, Latency, closure, curves, reachability
+from incremental import Curve, Latency, closure, curves, reachability, recursive_groups
 from measure import Failed, Measured, ddlog_command, median, run_process, yardstick
 from published import PUBLISHED, Missing, Published, facts_of_archive
 from skewed import SKEWED
@@ -301,7 +301,11 @@ def run(options: Options) -> Report:
             report.failures.append(str(failure))
             print(failure, file=sys.stderr, flush=True)
     if "incremental" in options.names:
-        parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (closure, reachability)
+        parts: tuple[Callable[[Path, str], Iterable[Latency]], ...] = (
+            closure,
+            reachability,
+            recursive_groups,
+        )
         report.incremental = [each for part in parts for each in part(options.cache, options.scale)]
         print(incremental_table(report.incremental), flush=True)
     if "deletions" in options.names:

@@ -110,6 +110,31 @@ def weighted_graph(n: int, m: int, seed: int = 9) -> Relations:
     return {"Source": edges[:1, :1], "Edge": rows(edges[:, 0], edges[:, 1], costs)}
 
 
+def chains(count: int, length: int) -> Relations:
+    """Paths of so many edges each: the label of a component has a long way."""
+    nodes = np.arange(count * (length + 1)).reshape(count, length + 1)
+    return {"Edge": rows(nodes[:, :-1].ravel(), nodes[:, 1:].ravel())}
+
+
+def grid(side: int) -> Relations:
+    """The edges of a square of nodes, numbered row by row."""
+    nodes = np.arange(side * side).reshape(side, side)
+    across = rows(nodes[:, :-1].ravel(), nodes[:, 1:].ravel())
+    return {"Edge": np.concatenate([across, rows(nodes[:-1].ravel(), nodes[1:].ravel())])}
+
+
+def shares(companies: int, seed: int = 10) -> Relations:
+    """Each company belongs to three others, with a share each; often one of them has most of it."""
+    random = Random(seed)
+    owners = np.column_stack([random.below(companies, companies) for _ in range(3)])
+    most = 30 + random.below(40, companies)
+    other = random.below(30, companies)
+    percents = np.column_stack([most, other, 100 - most - other])
+    owned = np.repeat(np.arange(companies), 3)
+    table = rows(owners.ravel(), owned, percents.ravel())
+    return {"Owns": table[(table[:, 0] != table[:, 1]) & (table[:, 2] > 0)]}
+
+
 def tree(depth: int) -> Relations:
     """A complete binary tree, numbered as a heap."""
     children = np.arange(1, 2 ** (depth + 1) - 1)
@@ -282,10 +307,32 @@ WORKLOADS = {
             "components",
             "Component",
             graph,
-            {"n": 50_000, "m": 100_000},
+            {"n": 250_000, "m": 500_000},
             {"n": 60, "m": 70},
-            {"full": "49127:9a76abef777df1f8", "tiny": "57:f4780f92c06ba58d"},
-            6.0,
+            {"full": "245449:92696512d0a87589", "tiny": "57:f4780f92c06ba58d"},
+            2.0,
+            None,
+        ),
+        Workload(
+            "components_grid",
+            "components",
+            "Component",
+            grid,
+            {"side": 500},
+            {"side": 8},
+            {"full": "250000:9327c27e839a935a", "tiny": "64:ac81e7427d10c298"},
+            2.0,
+            None,
+        ),
+        Workload(
+            "components_chains",
+            "components",
+            "Component",
+            chains,
+            {"count": 500, "length": 1000},
+            {"count": 5, "length": 20},
+            {"full": "500500:7403a835829e2ec3", "tiny": "105:03f8af4730877fd6"},
+            2.0,
             None,
         ),
         Workload(
@@ -293,10 +340,21 @@ WORKLOADS = {
             "cheapest",
             "Cheapest",
             weighted_graph,
-            {"n": 20_000, "m": 100_000},
+            {"n": 100_000, "m": 400_000},
             {"n": 60, "m": 150},
-            {"full": "19861:24566cb8f9969cc5", "tiny": "57:fb136eba6121bf0c"},
-            6.0,
+            {"full": "97971:1370ef0c90998716", "tiny": "57:fb136eba6121bf0c"},
+            2.0,
+            None,
+        ),
+        Workload(
+            "control",
+            "control",
+            "Controls",
+            shares,
+            {"companies": 100_000},
+            {"companies": 40},
+            {"full": "182784:93b5250e5fd33851", "tiny": "230:aba1c0a56b85ac5e"},
+            4.0,
             None,
         ),
     )
