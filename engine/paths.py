@@ -240,6 +240,8 @@ class _Reading:
         wanted |= {name for term in terms if term.negated for name in term.columns if name is not None}
         if not positive or not wanted <= bound or not _connected(positive):
             raise _Other
+        if len(terms) > 1 and any(isinstance(self.nodes[term.source], Constant) for term in terms):
+            raise _Other
         terms = [replace(term, source=self._import(term.source)) for term in terms]
         self.made.append(Join(tuple(terms), steps, output, schema, text))
         return len(self.made) - 1

@@ -151,6 +151,31 @@ def plain(row: object) -> tuple[object, ...]:
     return tuple(values)
 
 
+def test_a_game_with_draws_settles_by_counted_moves() -> None:
+    session = ddlog.compile(
+        """
+        input relation Move(p: u8, q: u8)
+        relation Turn(n: u8)
+        Turn(0).
+        Turn(n + 1) :- Turn(n), n < 8.
+        relation Position(p: u8)
+        Position(p), Position(q) :- Move(p, q).
+        relation Escape(p: u8, n: u8)
+        output relation Won(p: u8, n: u8)
+        output relation Lost(p: u8, n: u8)
+        Won(p, n + 1) :- Move(p, q), Lost(q, n), n < 8.
+        Lost(p, n) :- Position(p), Turn(n), not Escape(p, n).
+        Escape(p, n) :- Move(p, q), Turn(n), not Won(q, n).
+        """
+    ).session()
+    for end, won, lost in ((3, {2}, {1, 3}), (1, set(), set())):
+        session.clear("Move")
+        session.insert_rows("Move", [(1, 2), (2, 1), (2, end), (4, 5), (5, 4)])
+        session.commit()
+        assert {p for p, n in session["Won"] if n == 8} == won
+        assert {p for p, n in session["Lost"] if n == 8} == lost
+
+
 INPUTS = """
 input relation Edge(x: u8, y: u8, c: u8)
 input relation Start(x: u8, v: u8)
