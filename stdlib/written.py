@@ -7,7 +7,8 @@ the second's fraction, or none.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import cache, partial
 
 from ..types import UNIT, Constructor, TextForm
 from ..values import Struct, struct_class
@@ -120,32 +121,50 @@ def _address(name: str, number: int, field: str, held: Struct) -> Struct:
 
 def sql_form(kind: str, example: str) -> TextForm:
     """The form of the dates, times, timestamps or decimals of the module `sql`."""
-    field = {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
-    make = struct(f"sql::{kind}", field)
-    places = int(kind.removeprefix("Decimal")) if field == "units" else 0
+    unit: str | int = {"Date": "days", "Time": "time", "Timestamp": "micros"}.get(kind, "")
+    unit = unit or int(kind.removeprefix("Decimal"))
+    made = partial(sql_number, kind)
+    return TextForm(partial(_read_sql, kind), example, partial(_write_sql, kind), made, unit)
 
-    def read(text: str) -> Struct:
-        from . import sql
 
-        if field == "units":
-            return make(sql.units_of(text, places))
-        numbers: Mapping[str, Callable[[str], int]] = {
-            "Date": sql.days_of,
-            "Time": sql.micros_of,
-            "Timestamp": sql.moment_of,
-        }
-        return make(numbers[kind](text))
+@cache
+def _sql_class(kind: str) -> type[Struct]:
+    return struct(
+        f"sql::{kind}", {"Date": "days", "Time": "micros", "Timestamp": "micros"}.get(kind, "units")
+    )
 
-    def write(value: Struct) -> str:
-        from . import sql
 
-        if field == "units":
-            return sql.decimal_text(value[0], places)
-        texts = {"Date": sql.date_text, "Time": sql.time_text, "Timestamp": sql.timestamp_text}
-        return texts[kind](value[0])
+def sql_number(kind: str, number: int) -> Struct:
+    """The value of so many units."""
+    return _sql_class(kind)(number)
 
-    unit: str | int = places if field == "units" else field if kind != "Time" else "time"
-    return TextForm(read, example, write, make, unit)
+
+def _read_sql(kind: str, text: str) -> Struct:
+    from . import sql
+
+    match kind:
+        case "Date":
+            number = sql.days_of(text)
+        case "Time":
+            number = sql.micros_of(text)
+        case "Timestamp":
+            number = sql.moment_of(text)
+        case _:
+            number = sql.units_of(text, int(kind.removeprefix("Decimal")))
+    return sql_number(kind, number)
+
+
+def _write_sql(kind: str, value: Struct) -> str:
+    from . import sql
+
+    match kind:
+        case "Date":
+            return sql.date_text(value[0])
+        case "Time":
+            return sql.time_text(value[0])
+        case "Timestamp":
+            return sql.timestamp_text(value[0])
+    return sql.decimal_text(value[0], int(kind.removeprefix("Decimal")))
 
 
 TEXT_FORMS: Mapping[str, TextForm] = {

@@ -357,6 +357,8 @@ def _part_of(s: Scalars, name: str, of: Expression, node: Expression) -> Value:
     value, name = s.value(of), name.upper()
     if value.type.kind not in ("date", "timestamp", "time", "null"):
         s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
+    if value.type.kind == "time" and name not in ("HOUR", "MINUTE", "SECOND"):
+        s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
     if name not in _PARTS or name == "EPOCH":
         s.places.refuse(f"the part {name} of a date", node)
     if value.type == DATE:
