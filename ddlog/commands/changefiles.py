@@ -22,7 +22,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..errors import commands as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
@@ -233,7 +233,7 @@ def _at(name: str, record: Record, column: int, width: int) -> Locate:
 
 
 def _declared(name: str, relations: Mapping[str, Relation], place: Locate) -> Relation:
-    declared = relations.get(name)
+    declared = relation_named(name, relations)
     if declared is None:
         raise DDlogError([NoSuchRelation(name, nearest(name, relations), span=place())])
     return declared

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..types import TypeDef
 from ..values.plainforms import BLANKS, PlainForm, json_fields
 from ..values.rows import Row
@@ -42,7 +42,7 @@ class JsonRuns:
         return None
 
     def _made(self, word: str, name: str) -> list[_Line]:
-        declared = self._relations.get(name)
+        declared = relation_named(name, self._relations)
         if declared is None or declared.constructor is None:
             return []
         fields = tuple((column.name, column.type) for column in declared.columns)

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from .. import values
-from ..core import Index, Relation
+from ..core import Index, Relation, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import span_in
 from ..errors.unknown import unknown_index, unknown_relation
@@ -98,7 +98,7 @@ class Scanner:
     def relation(self, what: str) -> Relation:
         """A relation, by its name."""
         name, begin, end = read_name(self.cursor, what)
-        declared = self._relations.get(name)
+        declared = relation_named(name, self._relations)
         if declared is None:
             problem = unknown_relation(name, self._relations, self._indexes)
             raise DDlogError([replace(problem, span=self.place(begin, end)())])

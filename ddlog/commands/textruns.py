@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..errors.source import Span
 from ..syntax.cursor import TextFault
 from ..types import TypeDef
@@ -102,7 +102,7 @@ class TextRuns:
         return Command(UpdateRun(word, name, rows, apart, last, place), word, locate(begin, begin + width))
 
     def _made(self, word: str, name: str) -> _Patterns | None:
-        declared = self._relations.get(name)
+        declared = relation_named(name, self._relations)
         if declared is None or declared.constructor is None:
             return None
         form = text_fields([column.type for column in declared.columns], self._typedefs)

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..demand.question import answer_names
 from ..errors.diagnostics import DDlogError
 from ..errors.spark import OnlySparkWrites
@@ -64,10 +64,13 @@ def run(program: Program, options: RunOptions) -> None:
 
 def _chosen(program: Program, options: RunOptions) -> list[Relation]:
     """The relations of --relation and the answers to --query, or all output relations."""
+    asked = []
     for name in options.relations:
-        if name not in program.relations:
+        declared = relation_named(name, program.relations)
+        if declared is None:
             raise DDlogError([unknown_relation(name, program.relations, program.indexes)])
-    names = [*options.relations, *(answer_names(len(options.queries)) if options.queries else ())]
+        asked.append(declared.name)
+    names = [*asked, *(answer_names(len(options.queries)) if options.queries else ())]
     return [program.relations[name] for name in (dict.fromkeys(names) if names else program.names("output"))]
 
 

@@ -57,6 +57,8 @@ from .relations import (
     Index,
     Relation,
     Window,
+    originals,
+    relation_named,
 )
 from .rules import (
     ROUND,
@@ -128,4 +130,6 @@ __all__ = [
     "VarPattern",
     "Window",
     "loops_around",
+    "originals",
+    "relation_named",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from ..errors.source import Span
@@ -76,6 +77,17 @@ class Relation:
     def hidden(self) -> bool:
         """Whether the checker made it, for a negated pattern, an index or a delay: nobody declared it."""
         return "$" in self.name or self.role == "delayed"
+
+
+def relation_named(name: str, relations: Mapping[str, Relation]) -> Relation | None:
+    """The relation with a name, or else with this name, in whatever case, in its source; None without one."""
+    declared = relations.get(name)
+    return declared if declared is not None else relations.get(originals(relations).get(name.lower(), ""))
+
+
+def originals(relations: Mapping[str, Relation]) -> Mapping[str, str]:
+    """The names of relations by those in their sources, in lower case."""
+    return {each.original.lower(): each.name for each in relations.values() if each.original}
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,7 @@ from ..values.written import text_form
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
 from .plainform import from_plain, is_optional_string, plain_form
+from .sqlcolumns import sql_column
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,6 +36,8 @@ def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs
     try:
         if not column.null_count:
             return column_of(column, declared.type, typedefs, as_text=False)
+        if is_option(declared.type) and not pa.types.is_nested(column.type):
+            return _with_nulls(column, lambda item: from_plain(item, declared.type, typedefs))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
@@ -125,6 +128,18 @@ def _dictionary(
     return [convert(text) for text in whole.dictionary.to_pylist()], np.asarray(whole.indices)
 
 
+def _with_nulls(
+    column: pa.ChunkedArray, convert: Callable[[Any], Any]
+) -> tuple[list[Any], np.ndarray[Any, Any]]:
+    """The same for a column that is not nested, with its nulls among the values."""
+    import pyarrow as pa
+
+    plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
+    encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
+    values = [convert(item) for item in [*encoded.dictionary.to_pylist(), None]]
+    return values, np.asarray(encoded.indices.fill_null(len(values) - 1))
+
+
 def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:
     """The Arrow type that values of a type are given as: structs as structs, Option as a nullable
     value, wide integers as decimals, other unions and recursive types as their record text."""
@@ -159,6 +174,9 @@ def _user_type(type: User, typedefs: TypeDefs, within: frozenset[str]) -> pa.Dat
 
     if is_option(type) and not is_option(type.args[0]):
         return arrow_type(type.args[0], typedefs, within)
+    known = sql_column(type, typedefs)
+    if known is not None:
+        return known
     shape = shape_of(type, typedefs)
     if shape.is_union or not shape.constructors[0].fields:
         return pa.string()

@@ -13,12 +13,13 @@ import numpy as np
 from .. import values
 from ..core import Relation
 from ..syntax.cursor import TextFault
-from ..types import BigInt, Bit, Bool, Float, Signed, String, TextForm, Type, TypeDef
+from ..types import BigInt, Bit, Bool, Float, Signed, String, TextForm, Type, TypeDef, User
 from ..values.cells import read_bool, read_float, read_integer
+from ..values.defaults import default_value
 from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
 from ..values.numbers import decimal
-from ..values.shapes import is_option, some_maker
+from ..values.shapes import is_nullable, is_option, some_maker
 from ..values.written import from_written, text_form
 from .faults import CellFault
 
@@ -26,6 +27,7 @@ TypeDefs: TypeAlias = Mapping[str, TypeDef]
 ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
 
 WIDEST = 1 << 63
+_NULLS = ("", "\\N")
 _QUOTES, _BRACKETS = tuple('"%@'), tuple("[{")  # the first signs of commands' strings, and of JSON
 
 
@@ -89,7 +91,16 @@ def cell_reader(type: Type, typedefs: TypeDefs) -> Callable[[str], Any]:
             return lambda text: read_float(text, type)
         case Bool():
             return read_bool
+        case User() if is_nullable(type, typedefs):
+            return _nullable_reader(type, typedefs)
     return lambda text: _composite_cell(text, type, typedefs)
+
+
+def _nullable_reader(type: User, typedefs: TypeDefs) -> Callable[[str], Any]:
+    """A cell of a table of SQL: nothing, or `\\N`, is NULL."""
+    some, none = some_maker(type, typedefs), default_value(type, typedefs)
+    read = cell_reader(type.args[0], typedefs)
+    return lambda text: none if text in _NULLS else some(read(text))
 
 
 def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
@@ -101,6 +112,9 @@ def cell_writer(type: Type, typedefs: TypeDefs) -> Callable[[Any], str]:
             return str
         case Bit() | Signed() | BigInt():
             return decimal
+        case User() if is_nullable(type, typedefs):
+            write = cell_writer(type.args[0], typedefs)
+            return lambda value: write(value[1]) if value[0] else ""
     form = text_form(type, typedefs)
     if form is not None and form.write is not None:
         return form.write

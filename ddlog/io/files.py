@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 
 from ..errors import facts as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.nearest import nearest
 from .formats import FORMATS, TEXT_FORMATS
+
+NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +45,15 @@ def split_name(path: Path) -> tuple[str, str, bool] | None:
     return stem, ending, compressed
 
 
-def find_facts(directory: str | Path, inputs: Collection[str], others: Collection[str] = ()) -> FoundFacts:
+def find_facts(
+    directory: str | Path,
+    inputs: Collection[str],
+    others: Collection[str] = (),
+    originals: Mapping[str, str] = NO_NAMES,
+) -> FoundFacts:
     """The fact files in a directory. Raises DDlogError when a file belongs to no input relation, or two files
-    belong to one. `others` are the program's other relations, for the message.
+    belong to one. `others` are the program's other relations, for the message; `originals` are names
+    of relations by those in their sources, in lower case.
 
     Hidden files and files with other endings are ignored, and so are files whose names are in lower case
     and not near to the name of a relation.
@@ -55,6 +64,8 @@ def find_facts(directory: str | Path, inputs: Collection[str], others: Collectio
     ignored: list[Path] = []
     for path in _entries(folder):
         name = _relation_name(path)
+        if name is not None and name not in inputs:
+            name = originals.get(name.lower(), name)
         if name is None:
             ignored.append(path)
         elif name in inputs:

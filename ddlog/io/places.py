@@ -12,10 +12,11 @@ from __future__ import annotations
 import glob
 import os
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..core import Relation, relation_named
 from ..errors import facts as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
@@ -23,7 +24,7 @@ from ..errors.nearest import nearest
 from ..errors.options import EmptyInput
 from ..errors.spark import OnlySparkReads
 from ..errors.unknown import NoSuchRelation
-from .files import FactFile, FoundFacts, find_facts, split_name
+from .files import NO_NAMES, FactFile, FoundFacts, find_facts, split_name
 from .formats import FORMATS
 
 _NAMED = re.compile(r"([A-Za-z_][A-Za-z0-9_.]*)=(.+)\Z", re.DOTALL)
@@ -47,23 +48,24 @@ class Place:
 
 
 def parse_places(
-    texts: str | Path | Iterable[str | Path], inputs: Sequence[str], relations: Collection[str]
+    texts: str | Path | Iterable[str | Path], inputs: Sequence[str], relations: Mapping[str, Relation]
 ) -> tuple[Place, ...]:
     """The places that the texts name. Raises DDlogError for an unknown relation."""
     given = [texts] if isinstance(texts, str | Path) else list(texts)
     return tuple(_parse(os.fspath(text), inputs, relations) for text in given)
 
 
-def _parse(text: str, inputs: Sequence[str], relations: Collection[str]) -> Place:
+def _parse(text: str, inputs: Sequence[str], relations: Mapping[str, Relation]) -> Place:
     named = _NAMED.match(text)
-    if named is None or (named.group(1) not in relations and os.path.exists(text)):
+    declared = relation_named(named.group(1), relations) if named is not None else None
+    if named is None or (declared is None and os.path.exists(text)):
         return Place(*_kind(text, False))
     relation, where = named.groups()
-    if relation not in relations:
+    if declared is None:
         raise DDlogError([NoSuchRelation(relation, nearest(relation, relations))])
-    if relation not in inputs:
+    if declared.name not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
-    return Place(*_kind(where, True), relation)
+    return Place(*_kind(where, True), declared.name)
 
 
 def _kind(text: str, named: bool) -> tuple[str, str]:
@@ -83,7 +85,12 @@ def _kind(text: str, named: bool) -> tuple[str, str]:
     return text, "path"
 
 
-def find_local(places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> FoundFacts:
+def find_local(
+    places: Sequence[Place],
+    inputs: Sequence[str],
+    others: Collection[str],
+    originals: Mapping[str, str] = NO_NAMES,
+) -> FoundFacts:
     """The fact files of places on this machine. A place of one relation takes precedence over places of all.
     Raises DDlogError."""
     for place in places:
@@ -96,7 +103,9 @@ def find_local(places: Sequence[Place], inputs: Sequence[str], others: Collectio
     homes: dict[str, str] = {}
     for place in places:
         if place.relation is None:
-            found = _all_relations(place, [name for name in inputs if name not in own], others, own)
+            found = _all_relations(
+                place, [name for name in inputs if name not in own], others, originals, own
+            )
             ignored += found.ignored
             for file in found.files:
                 if homes.setdefault(file.relation, place.text) != place.text:
@@ -114,15 +123,20 @@ def shown(place: Place) -> str:
 
 
 def _all_relations(
-    place: Place, inputs: Sequence[str], others: Collection[str], own: Collection[str | None]
+    place: Place,
+    inputs: Sequence[str],
+    others: Collection[str],
+    originals: Mapping[str, str],
+    own: Collection[str | None],
 ) -> FoundFacts:
     if place.kind == "path":
-        found = find_facts(place.text, [*inputs, *(name for name in own if name)], others)
+        found = find_facts(place.text, [*inputs, *(name for name in own if name)], others, originals)
         return FoundFacts(tuple(f for f in found.files if f.relation not in own), (), found.ignored)
     files, ignored = [], []
     for path in _matches(place):
         name = split_name(path)
         relation = path.name if name is None else name[0]
+        relation = relation if relation in inputs else originals.get(relation.lower(), relation)
         if relation in own:
             continue
         if relation in inputs and (name is not None or path.is_dir()):

@@ -19,6 +19,7 @@ from ..values.shapes import collection_of, is_option, shape_of, some_maker
 from ..values.tojson import to_json
 from ..values.written import text_form, written
 from .columns import TypeDefs, cell_reader, cell_writer
+from .sqlcolumns import sql_plain
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -31,6 +32,9 @@ def plain_form(type: Type, target: pa.DataType, typedefs: TypeDefs) -> Callable[
     if is_option(type) and not is_option(type.args[0]):
         inner = plain_form(type.args[0], target, typedefs)
         return lambda value: None if value[0] == 0 else inner(value[1])
+    known = sql_plain(type, typedefs)
+    if known is not None:
+        return known
     if pa.types.is_string(target):
         return cell_writer(type, typedefs)
     match type:

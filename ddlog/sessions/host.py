@@ -6,7 +6,7 @@ session is made, and nothing else in a session depends on which it is.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
@@ -70,8 +70,15 @@ class Host(Protocol):
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         """The rows of a table, as `Session.insert_table` takes it. Raises DDlogError."""
 
-    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
-        """The facts of the input relations at places; `others` are the other relations. Raises DDlogError."""
+    def locate(
+        self,
+        places: Sequence[Place],
+        inputs: Sequence[str],
+        others: Collection[str],
+        originals: Mapping[str, str],
+    ) -> LocatedFacts:
+        """The facts of the input relations at places; `others` are the other relations, `originals`
+        names of relations by those in their sources. Raises DDlogError."""
 
     def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
         """The valuations of the variables of a query. The program has what the query adds to it."""

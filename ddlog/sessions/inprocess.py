@@ -80,10 +80,16 @@ class InProcessHost:
             raise refused(self.kind, Ability.FRAMES_IN)
         return table_rows(self.runtime, declared, table, self._typedefs)
 
-    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
+    def locate(
+        self,
+        places: Sequence[Place],
+        inputs: Sequence[str],
+        others: Collection[str],
+        originals: Mapping[str, str],
+    ) -> LocatedFacts:
         from ..io.places import find_local
 
-        found = find_local(places, inputs, others)
+        found = find_local(places, inputs, others, originals)
         relations = self._program.relations
         sources = [
             FactSource(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..core import originals
 from .gaps import Ability, check_offered
 from .host import LocatedFacts
 from .incoming import column_rows
@@ -29,7 +30,7 @@ def load_places(
     relations, inputs = state.program.relations, state.program.names("input")
     with transaction.loading():
         parsed = parse_places(places, inputs, relations)
-        located = state.host.locate(parsed, inputs, set(relations) - set(inputs))
+        located = state.host.locate(parsed, inputs, set(relations) - set(inputs), originals(relations))
         for text in _notes(located):
             note(text)
         for source in located.sources:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ..core import CheckedProgram, Index, Relation
+from ..core import CheckedProgram, Index, Relation, relation_named
 from ..errors import facts
 from ..errors.diagnostics import DDlogError, Diagnostic, InternalError, render
 from ..errors.facts import CannotRead
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
     from .session import Session
+
+OPTION = "ddlog_std::Option"
 
 
 def compile(program: str | Path, *, library_paths: str | Path | Iterable[str | Path] = ()) -> Program:
@@ -74,7 +76,10 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
-    return Program(source, checked)
+    typedefs = dict(checked.typedefs)
+    if OPTION in typedefs:
+        typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
+    return Program(source, replace(checked, typedefs=typedefs))
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -154,16 +159,19 @@ class Program:
 
         if stage not in ("relational", "incremental"):
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
-        wanted = None if outputs is None else tuple(outputs)
-        for name in wanted or ():
-            if name not in self.relations:
-                raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
+        wanted = None if outputs is None else tuple(map(self._named, outputs))
         with paused():
             checked = in_columns(self.checked) if records == "columns" else self.checked
             if wanted is None:
                 wanted = tuple(self.names("output"))
             relational = optimize(lower(demanded(checked, wanted), wanted))
             return relational if stage == "relational" else incrementalize(relational)
+
+    def _named(self, name: str) -> str:
+        declared = relation_named(name, self.relations)
+        if declared is None:
+            raise DDlogError([NoSuchRelation(name, nearest(name, self.relations))])
+        return declared.name
 
     def session(
         self,

@@ -26,14 +26,13 @@ class Reading:
     def view(self, relation: str) -> RelationView:
         """The rows of a relation."""
         declared, host = self._readable(relation), self._state.host
-        frame = partial(host.frame, relation)
-        stored = host.runtime.rows(relation)
+        frame = partial(host.frame, declared.name)
+        stored = host.runtime.rows(declared.name)
         return RelationView(declared, stored, partial(self._contains, declared), self._state.typedefs, frame)
 
     def size(self, relation: str) -> int:
         """The number of rows of a relation."""
-        self._readable(relation)
-        return self._state.host.runtime.size(relation)
+        return self._state.host.runtime.size(self._readable(relation).name)
 
     def index(self, name: str) -> IndexView:
         """An index, for look-ups."""
@@ -74,7 +73,7 @@ class Reading:
     def _readable(self, name: str) -> Relation:
         self._state.check_open()
         declared = self._state.declared(name)
-        if name not in self._state.kept:
+        if declared.name not in self._state.kept:
             raise DDlogError([NotKept(name)])
         self._state.start()
         return declared

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from .. import values
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.reading import NotAnOutput
@@ -190,8 +190,12 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
         return {name: self._all[name] for name in sorted(self._all) if len(self._all[name])}
 
     def __getitem__(self, relation: str) -> list[tuple[Any, int]]:
-        make = record_maker(self._relations[relation], self._typedefs)
+        make = record_maker(self._relations[self._named(relation)], self._typedefs)
         return [(make(row), weight) for row, weight in self.rows(relation)]
+
+    def _named(self, relation: str) -> str:
+        declared = relation_named(relation, self._relations)
+        return relation if declared is None else declared.name
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._deltas)
@@ -201,13 +205,14 @@ class Changes(Mapping[str, "list[tuple[Any, int]]"]):
 
     def rows(self, relation: str) -> list[tuple[Row, int]]:
         """The changed rows of a relation as plain tuples."""
-        delta = self._deltas[relation]
+        delta = self._deltas[self._named(relation)]
         return list(zip(delta.rows, delta.weights, strict=True))
 
     def to_spark(self, relation: str) -> DataFrame:
         """The change of an output relation as a Spark DataFrame: its columns, and `weight`, +1 or -1 (for a
         multiset any number but 0). Raises DDlogError if the session is not on Spark or the relation is not an
         output."""
+        relation = self._named(relation)
         if relation not in self._all:
             if relation in self._relations:
                 raise DDlogError([NotAnOutput(relation, tuple(sorted(self._all)))])

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
 
-from ..core import Relation
+from ..core import Relation, relation_named
 from ..engine.interrupt import deferred
 from ..engine.memory import Exhausted
 from ..engine.runtime import Batch, Delta, Progress
@@ -54,7 +54,7 @@ class SessionState:
 
     def declared(self, name: str) -> Relation:
         """The relation with a name. Raises DDlogError if there is none."""
-        declared = self.program.relations.get(name)
+        declared = relation_named(name, self.program.relations)
         if declared is None:
             raise DDlogError([unknown_relation(name, self.program.relations, self.program.indexes)])
         return declared

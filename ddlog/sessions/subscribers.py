@@ -27,10 +27,11 @@ class Subscribers:
         self._state.check_open()
         if not callable(receive):
             raise TypeError(f"{receive!r} cannot be called with changes")
-        if self._state.declared(relation).role != "output":
+        declared = self._state.declared(relation)
+        if declared.role != "output":
             outputs = tuple(self._state.program.names("output"))
             raise DDlogError([NotAnOutput(relation, outputs)])
-        entry = (relation, receive)
+        entry = (declared.name, receive)
         self._entries.append(entry)
         return lambda: self._entries.remove(entry) if entry in self._entries else None
 

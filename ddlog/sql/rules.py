@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ..values import quote
 from .types import SqlType, Value
 
 _VARIABLES = re.compile(r"\bv\d+\b")
@@ -149,6 +150,10 @@ class Output:
         """A new name for a relation that no table or view has."""
         self._count += 1
         return f"{hint}__{self._count}"
+
+    def original(self, name: str) -> None:
+        """Gives the relation that is declared next the name of its table or view."""
+        self.declarations.append(f"#[original = {quote(name)}]")
 
     def declare(self, kind: str, relation: Relation, suffix: str = "") -> None:
         """Declares a relation; `kind` is what stands before its name."""

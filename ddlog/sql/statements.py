@@ -133,6 +133,8 @@ class Module:
                 found = attached(node, self.places)
                 self.imports.append(found.module)
                 self.tables |= found.tables
+            case sql.Command() if str(node.this).upper() in ("CREATE", "INSERT"):
+                self.places.wrong("this statement is not understood", node)
             case sql.Semicolon():
                 return
             case _:
@@ -189,6 +191,7 @@ class Module:
         fields = {x.name: x.field for x in columns}
         parts = [f"x.{fields[part]}" for part in key]
         inner = parts[0] if len(parts) == 1 else f"({', '.join(parts)})"
+        self.output.original(name)
         if key:
             self.output.declare("input relation", made, f" primary key (x) {inner}")
         else:
@@ -245,6 +248,7 @@ class Module:
             for n, f, v in zip(query.names, _fields(query.names), values, strict=True)
         )
         made = Relation(relation, columns)
+        self.output.original(name)
         self.output.declare("output relation" if query.is_set else "output multiset", made)
         for branch in query.branches:
             self.output.rule(made, [wrapped(v) for v in branch.values], branch.body)

@@ -6,16 +6,24 @@ text of the rules is then read like any program. All errors of a module come at 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import logging
+import re
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
 from ..errors.source import Source as Text
+from ..errors.source import Span
 from .places import Places, SqlError
 
 if TYPE_CHECKING:
+    from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
+
+_OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,18 +42,38 @@ def translate(source: Text) -> Translation:
         raise DDlogError([errors.NoParser()]) from None
     from .statements import Module
 
-    places = Places(source)
+    places, dialect = Places(source), sqlglot.Dialect.get_or_raise("duckdb")
     try:
-        statements = sqlglot.parse(source.text, dialect="duckdb")
-    except (sqlglot.errors.ParseError, sqlglot.errors.TokenError) as error:
-        raise DDlogError(_syntax(error, places)) from None
+        tokens = dialect.tokenize(source.text)
+    except sqlglot.errors.TokenError:
+        raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
+    logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     module, found = Module(places), list[Diagnostic]()
-    for statement in statements:
-        if statement is not None:
-            found += _one(module, statement)
+    for part in _statements(tokens):
+        whole = places.between(part[0].start, part[-1].end + 1)
+        try:
+            (statement,) = dialect.parser().parse(part, source.text)
+        except sqlglot.errors.ParseError as error:
+            found += _syntax(error, places, whole)
+        else:
+            if statement is not None:
+                found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
     if found:
         raise DDlogError(in_order(found))
     return Translation(module.text(source.name), module.relations)
+
+
+def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
+    """The tokens of each statement."""
+    part: list[Token] = []
+    for token in tokens:
+        if token.token_type.name != "SEMICOLON":
+            part.append(token)
+        elif part:
+            yield part
+            part = []
+    if part:
+        yield part
 
 
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
@@ -59,10 +87,24 @@ def _one(module: object, statement: Expression) -> list[Diagnostic]:
     return []
 
 
-def _syntax(error: Exception, places: Places) -> list[Diagnostic]:
+def _open_quote(places: Places, tokenize: Callable[[str], object]) -> Diagnostic:
+    """The error for a text with a quote or a comment that does not end: it begins at the last such sign
+    before which all is well."""
+    from sqlglot.errors import TokenError
+
+    text = places.source.text
+    for found in reversed(list(_OPENING.finditer(text))):
+        with suppress(TokenError):
+            tokenize(text[: found.start()])
+            span = places.between(found.start(), found.end())
+            return errors.SqlSyntax(reason=f"{found.group()} does not end", span=span)
+    return errors.SqlSyntax(reason="it has no words that can be told apart")
+
+
+def _syntax(error: Exception, places: Places, whole: Span) -> list[Diagnostic]:
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:
-        span = None
+        span = whole
         highlight, line, column = (each.get(k) for k in ("highlight", "line", "col"))
         if line and column:
             text = places.source.text

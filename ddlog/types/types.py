@@ -209,7 +209,8 @@ class TypeDef:
 
     `tag` is the key beside the fields that names the constructor in JSON, empty if nothing does; without
     one the object of the fields stands in another, under the constructor's name. `text` is the form of a
-    type of the library whose values are also written as text.
+    type of the library whose values are also written as text. `nullable` says of Option, in a program that is
+    a module of SQL, that a value is written as the bare one, and none as NULL.
 
     The struct of the values that a closure captured has the closure's type as its `function`, and where
     closures are made of stored values, their class as its `closure`.
@@ -220,5 +221,6 @@ class TypeDef:
     constructors: tuple[Constructor, ...]
     tag: str | None = None
     text: TextForm | None = None
+    nullable: bool = False
     function: Function | None = None
     closure: type[Any] | None = field(default=None, compare=False, repr=False)

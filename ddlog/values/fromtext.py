@@ -39,6 +39,7 @@ _END = r"(?![\w.])"
 _BOOL = re.compile(BOOL + r"(?!\w)")
 _INTEGER = re.compile(INTEGER + _END)
 _FLOAT = re.compile(FLOAT + _END)
+_NULL = re.compile(r"(?i:null)\b(?!\s*[{(])")
 _NAME = re.compile(r"[A-Za-z_]\w*(?:::[A-Za-z_]\w*)*")
 _FIELD = re.compile(r"\.([A-Za-z_0-9]\w*)")
 _PLAIN_STRING = re.compile(r'"((?:[^"\\]|\\.)*)"', re.DOTALL)
@@ -222,6 +223,8 @@ def _read_user(cursor: Cursor, type: User, typedefs: TypeDefs) -> Any:
             return _read_fields(cursor, shape.make(chosen), shape.is_union, chosen, typedefs)
         cursor.position = start
     if is_option(type):
+        if shape.typedef.nullable and cursor.match(_NULL) is not None:
+            return shape.make(shape.constructors[0])()
         return _read_bare_option(cursor, type, typedefs)
     known = " or ".join(f"`{constructor.name}{{…}}`" for constructor in shape.constructors)
     if form is not None:

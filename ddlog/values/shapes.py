@@ -56,6 +56,11 @@ def is_option(type: Type) -> TypeGuard[User]:
     return isinstance(type, User) and local_name(type.name) == "Option" and len(type.args) == 1
 
 
+def is_nullable(type: Type, typedefs: Mapping[str, TypeDef]) -> TypeGuard[User]:
+    """Whether values of the type are written as SQL writes them: NULL, or the bare value."""
+    return is_option(type) and typedefs[type.name].nullable
+
+
 def some_maker(type: User, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], Any]:
     """A function that makes `Some` of an Option type from the value in it."""
     shape = shape_of(type, typedefs)

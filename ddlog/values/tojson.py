@@ -59,6 +59,8 @@ def _user_to_json(value: Any, type: User, typedefs: TypeDefs) -> Any:
     chosen, fields = values.taken_apart(value, type, typedefs)
     if not chosen.fields and is_option(type):
         return None
+    if shape.typedef.nullable:
+        return to_json(fields[0], type.args[0], typedefs)
     name, tag = chosen.variant or local_name(chosen.name), shape.typedef.tag
     if tag:
         return {tag: name} | _fields_to_json(fields, chosen, typedefs)

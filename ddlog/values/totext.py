@@ -10,6 +10,7 @@ from .closures import captured_by
 from .numbers import decimal, float_text
 from .structs import Fault, TypeDefs, local_name, taken_apart
 
+NULL = "NULL"
 _ESCAPED = {"\0": "\\0", "\t": "\\t", "\n": "\\n", "\r": "\\r", '"': '\\"', "\\": "\\\\"}
 
 
@@ -36,6 +37,8 @@ def show(value: Any, type: Type, typedefs: TypeDefs) -> str:
             return f"({', '.join(show(v, of, typedefs) for v, of in zip(value, items, strict=True))})"
         case User(name) if (write := _writer(name, typedefs)) is not None:
             return quote(write(value))
+        case User(name) if typedefs[name].nullable:
+            return show(value[1], type.args[0], typedefs) if value[0] else NULL
         case User():
             constructor, fields = taken_apart(value, type, typedefs)
             shown = (

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import mmap
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
@@ -13,7 +13,7 @@ from typing import Any
 
 from ...errors import facts as errors
 from ...errors.diagnostics import DDlogError
-from ...io.files import FactFile, split_name
+from ...io.files import NO_NAMES, FactFile, split_name
 from ...io.places import Place, find_local
 from ..sessions.failures import local_path, spark_failures
 
@@ -74,14 +74,18 @@ class SparkFacts:
 
 
 def find_facts(
-    spark: Any, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]
+    spark: Any,
+    places: Sequence[Place],
+    inputs: Sequence[str],
+    others: Collection[str],
+    originals: Mapping[str, str] = NO_NAMES,
 ) -> SparkFacts:
     """The files and tables that places hold for the input relations; a place of one relation replaces the
     places of all relations. Raises DDlogError."""
     files: dict[str, list[SparkFile]] = {}
     tables: dict[str, list[str]] = {}
     here = [place for place in places if not place.spark_only and not _elsewhere(place)]
-    found = find_local(here, inputs, others) if here else None
+    found = find_local(here, inputs, others, originals) if here else None
     for file in found.files if found else ():
         files.setdefault(file.relation, []).append(_local(file))
     own = {place.relation for place in places if place.relation is not None}

@@ -3,7 +3,7 @@ executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from functools import partial
 from pathlib import Path
@@ -148,8 +148,14 @@ class SparkHost:
         rows, frame = self.runtime.size(declared.name), self.frame(declared.name)
         return write_frame(frame, rows, self._codec, declared, self._typedefs, place, format)
 
-    def locate(self, places: Sequence[Place], inputs: Sequence[str], others: Collection[str]) -> LocatedFacts:
-        found = find_facts(self.spark, places, inputs, others)
+    def locate(
+        self,
+        places: Sequence[Place],
+        inputs: Sequence[str],
+        others: Collection[str],
+        originals: Mapping[str, str],
+    ) -> LocatedFacts:
+        found = find_facts(self.spark, places, inputs, others, originals)
         names = [*found.files, *(name for name in found.tables if name not in found.files)]
         sources = [each for name in names for each in self._sources(self._program.relations[name], found)]
         return LocatedFacts(sources, found.missing, found.ignored)

@@ -1,0 +1,120 @@
+"""Programs of SQL as their users meet them: names as written, NULL in every form of facts, errors."""
+
+from __future__ import annotations
+
+import datetime
+from decimal import Decimal
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+
+SHOP = """
+CREATE TABLE customer (id INTEGER PRIMARY KEY, name TEXT NOT NULL, city TEXT, since DATE);
+CREATE TABLE orders (customer INTEGER NOT NULL, placed TIMESTAMP, amount DECIMAL(10, 2));
+CREATE VIEW totals AS SELECT c.name, city, SUM(amount) AS total, MAX(placed) AS last
+  FROM customer c LEFT JOIN orders o ON o.customer = c.id GROUP BY c.name, city;
+"""
+ANN = 'Totals{.name = "Ann", .city = NULL, .total = "12.50", .last = "2024-01-31 10:00:00"}'
+BOB = 'Totals{.name = "Bob", .city = "", .total = NULL, .last = NULL}'
+CUSTOMERS = [
+    {"id": 1, "name": "Ann", "city": None, "since": datetime.date(2020, 1, 2)},
+    {"id": 2, "name": "Bob", "city": "", "since": None},
+]
+FACTS = {
+    "customer.csv": '1,Ann,\\N,2020-01-02\n2,Bob,"",\n',
+    "customer.tsv": "1\tAnn\t\t2020-01-02\n2\tBob\t\\N\t\n",
+    "Customer.json": '[[1, "Ann", null, "2020-01-02"], {"id": 2, "name": "Bob", "city": "", "since": null}]',
+    "CUSTOMER.parquet": "",
+}
+
+
+def shop(folder: Path) -> str:
+    path = folder / "shop.sql"
+    path.write_text(SHOP, encoding="utf-8")
+    return str(path)
+
+
+@pytest.mark.parametrize("file", FACTS)
+def test_facts_have_nulls_as_their_form_writes_them(
+    file: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts"
+    facts.mkdir()
+    if file.endswith("parquet"):
+        pq.write_table(pa.Table.from_pylist(CUSTOMERS), facts / file)
+    else:
+        (facts / file).write_text(FACTS[file], encoding="utf-8")
+    (facts / "orders.csv").write_text("1,2024-01-31 10:00:00,12.50\n1,,\n", encoding="utf-8")
+    assert main(["run", shop(tmp_path), "--input", str(facts), "--relation", "totals", "--quiet"]) == 0
+    bob = BOB if file.endswith(("json", "parquet")) else BOB.replace('""', "NULL")
+    assert capsys.readouterr().out == f"Totals:\n{ANN}\n{bob}\n\n"
+
+
+def test_commands_and_results_have_names_and_nulls_of_sql(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "updates.dat"
+    script.write_text(
+        'start; insert customer(1, "Ann", NULL, "2020-01-02"), insert Customer(2, "Bob", "", null);\n'
+        'insert ORDERS(1, "2024-01-31 10:00:00", "12.50"); commit dump_changes; dump totals;\n',
+        encoding="utf-8",
+    )
+    assert main(["run", shop(tmp_path), "--updates", str(script), "--quiet"]) == 0
+    assert capsys.readouterr().out == f"Totals:\n{ANN}: +1\n{BOB}: +1\n{ANN}\n{BOB}\n"
+    assert main(["run", shop(tmp_path), "--updates", str(script), "--format", "csv", "--quiet"]) == 0
+    printed = capsys.readouterr().out
+    assert "Ann,,12.50,2024-01-31 10:00:00" in printed and "Bob,,," in printed
+
+
+def test_python_gives_and_takes_dates_and_decimals(tmp_path: Path) -> None:
+    program = ddlog.compile(shop(tmp_path))
+    with program.session(relations=["totals", "orders"]) as session:
+        session.insert("customer", (1, "Ann", None, datetime.date(2020, 1, 2)))
+        session.insert("orders", (1, datetime.datetime(2024, 1, 31, 10), Decimal("12.5")), (1, None, None))
+        changes = session.commit()
+        assert [weight for _, weight in changes["totals"]] == [1]
+        assert session["orders"].to_arrow().to_pylist() == [
+            {"customer": 1, "placed": None, "amount": None},
+            {"customer": 1, "placed": datetime.datetime(2024, 1, 31, 10), "amount": Decimal("12.50")},
+        ]
+
+
+ERRORS = {
+    "SELECT a, c FROM t": "unknown column `c`\n  help: did you mean `a`?",
+    "SELECT a FROM t GROUP BY b": "column `a` is neither a key of GROUP BY nor inside an aggregate",
+    "SELECT a FROM t WHERE b > 3": "a comparison is not defined for VARCHAR and INTEGER",
+    "SELECT foo(a) FROM t": "the function FOO is not supported",
+    "SELECT a FROM nowhere": "unknown table `nowhere`",
+    "SELECT t.a FROM t, t AS s WHERE a = 3": "column `a` is ambiguous",
+    "SELECT SUM(COUNT(a)) FROM t": "an aggregate has another inside",
+    "SELECT a FROM t UNION SELECT b FROM t": "of a union is not defined for INTEGER and VARCHAR",
+    "SELECT TOP 3 a FROM t": "this statement is not understood",
+    "SELECT 'x FROM t": "this is not SQL: ' does not end",
+}
+
+
+@pytest.mark.parametrize("query", ERRORS)
+def test_errors_say_what_and_where(query: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "v.sql"
+    path.write_text(f"CREATE TABLE t (a INTEGER, b TEXT);\nCREATE VIEW v AS {query};\n", encoding="utf-8")
+    assert main(["run", str(path)]) == 1
+    printed = capsys.readouterr().err
+    first, _, rest = ERRORS[query].partition("\n")
+    assert printed.startswith(f"error: {path}:2:") and first in printed.splitlines()[0] and rest in printed
+
+
+def test_all_statements_with_errors_are_told_at_once(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "v.sql"
+    path.write_text(
+        "UPDATE t SET a = 1;\nCREATE VIEW v AS SELEC 1;\nDROP TABLE t;\nSELECT (;\n", encoding="utf-8"
+    )
+    assert main(["run", str(path)]) == 1
+    told = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error:")]
+    assert [line.split(":")[2] for line in told] == ["1", "2", "3", "4"]
