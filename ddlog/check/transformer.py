@@ -87,7 +87,7 @@ def application(
         return []
     if is_window(declaration):
         known = len(transformer.outputs) == len(declaration.outputs)
-        return window_rules(environment, module, declaration) if known else []
+        return window_rules(environment, module, declaration, transformer.inputs) if known else []
     writer = _Rules(environment, module, declaration)
     arguments: list[syntax.Expr] = []
     for i, (port, name) in enumerate(zip(transformer.inputs, declaration.inputs, strict=True)):

@@ -58,9 +58,11 @@ def check_window(
 
 
 def window_rules(
-    environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl
+    environment: Environment, module: ModuleSyntax, apply: syntax.ApplyDecl, ports: Iterable[syntax.Field]
 ) -> list[syntax.RuleDecl]:
     """The rules that an application stands for; none after an error. Makes its hidden relations."""
+    if any(True for _ in check_window(environment, module, apply, ports)):
+        return []
     source = _relation(environment, module, apply.inputs[:1])
     found = [environment.relation(name, module.name) for name in apply.outputs]
     outputs = [each for each in found if each is not None]

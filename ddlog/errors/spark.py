@@ -43,6 +43,15 @@ class NoCircumstances(Diagnostic):
 
 
 @declared()
+class NoWindows(Diagnostic):
+    """A window on Spark."""
+
+    title: ClassVar[str] = "Spark does not keep windows: {text}"
+    suggestion: ClassVar[str] = "run it in-process (--engine in-process)"
+    text: str
+
+
+@declared()
 class CannotStart(Diagnostic):
     """A driver of Spark that did not start."""
 

@@ -13,7 +13,7 @@ from enum import Enum
 from ..errors.checkpoints import CheckpointOfTime
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.following import NeedsClassicSpark
-from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup
+from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWindows
 
 
 class HostKind(Enum):
@@ -33,7 +33,8 @@ class Ability(Enum):
     LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
     WRITE = "let Spark's executors write a relation"
     STREAM = "be driven by Structured Streaming"
-    CHECKPOINT_OF_PAST = "keep a checkpoint of a program with input streams or delayed relations"
+    CHECKPOINT_OF_PAST = "keep a checkpoint of a program with input streams, delayed relations or windows"
+    WINDOWS = "keep a window"
     CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
 
@@ -63,6 +64,7 @@ GAPS = (
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
     Gap(Ability.CHECKPOINT_OF_PAST, tuple(HostKind), CheckpointOfTime),
+    Gap(Ability.WINDOWS, _ON_SPARK, NoWindows),
     Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
 )
 """Every gap."""

@@ -149,7 +149,7 @@ class RunningEpoch:
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
 
     def timed(self, at: NodeId, node: Node, change: Change | None) -> Change | None:
-        raise NotImplementedError("windows on Spark")
+        raise TypeError(f"{node.title()} runs in-process only")
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         imports = {

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
+from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Integrate, Join
+from ...engine.node import Stateful
 from ...engine.runtime import Batch, Delta, RowSet
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
@@ -54,7 +55,7 @@ def open_host(
     """A host for an incremental circuit of a program, on a Spark session: the given one, the one of this
     process, or a new one on this machine. `maintain` says whether recursions are maintained. Raises
     DDlogError."""
-    _check_inspections(circuit)
+    _check_operators(circuit)
     session = open_session() if spark is None else spark
     from ...engine.spark.runtime import SparkRuntime
 
@@ -65,10 +66,12 @@ def open_host(
         return SparkHost(program, runtime, codec)
 
 
-def _check_inspections(circuit: Circuit) -> None:
-    """Raises DDlogError if an Inspect reads something of a row that Spark's operators do not offer."""
+def _check_operators(circuit: Circuit) -> None:
+    """Raises DDlogError for a window, and if an Inspect reads of a row what Spark does not offer."""
     bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
     for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
+        if isinstance(node, Stateful | Integrate):
+            check_offered(HostKind.SPARK, Ability.WINDOWS, node.text)
         for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
             if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
                 check_offered(HostKind.SPARK, Ability.CIRCUMSTANCES, node.text)

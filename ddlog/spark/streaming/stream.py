@@ -227,7 +227,9 @@ def _check_timeless(session: Session) -> None:
     restores the state in one."""
     relations = session.program.relations.values()
     timely = [
-        each.name for each in relations if each.past or (each.role == "input" and each.kind == "stream")
+        each.name.partition("$")[0]
+        for each in relations
+        if each.past or each.window or (each.role == "input" and each.kind == "stream")
     ]
     if timely:
         check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_PAST, ", ".join(timely))
