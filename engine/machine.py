@@ -23,6 +23,7 @@ class Primitive:
 
     def __init__(self, node: c.Node, send: Callable[[Any], None]) -> None:
         self.node, self.send, self.waiting = node, send, dict[c.NodeId, Any]()
+        self.memory: Any = None  # of a Stateful node, which stands in no body
 
     def reset(self) -> None:
         """A node without state has nothing to do."""
@@ -35,6 +36,9 @@ class Primitive:
 
     def computed(self, values: list[Any]) -> Any:
         node = self.node
+        if isinstance(node, Stateful):
+            value, self.memory = node.step(values, self.memory)
+            return value
         return values[0][node.relation] if isinstance(node, c.Result) else node.value(values, (0, 0))
 
 

@@ -9,6 +9,7 @@ from typing import Any
 from ..core import Column
 from ..engine.circuit import (
     Aggregate,
+    Clock,
     Differentiate,
     Distinct,
     Group,
@@ -19,10 +20,11 @@ from ..engine.circuit import (
     Step,
     Sum,
     Term,
+    Window,
 )
 from ..engine.operators.steps import variables
 from ..errors.source import Span
-from ..types import Bool
+from ..types import BigInt, Bit, Bool, Signed
 from . import functions
 from .functions import Python
 from .language import Clause, Columns, aggregate_of, did_you_mean, steps_of
@@ -281,6 +283,46 @@ class Stream:
         self._clock("differentiate")
         return self._with(
             "differentiate", "differentiate()", [], lambda ids: Differentiate(ids[0], self._schema, ""), False
+        )
+
+    def window(self, time: Expression, clock: Stream, range: int, lateness: int | None = None) -> Stream:
+        """W: the rows whose time is at most `range` before a clock, which is the greatest value that a stream
+        of one column has had. With `lateness`, a row that comes more than so much behind the clock is left
+        out (dbsp-spec, 8.5)."""
+        place = caller()
+        text = f"window({_value(time)}, {clock._name}, {range})"
+        if self.operator.scope.kind != "circuit" or clock.operator.scope.kind != "circuit":
+            refuse("window", "a window stands in nested time or in a fixpoint", place=place)
+        if range < 0 or (lateness or 0) < 0:
+            refuse("window", "a range or a lateness is negative", place=place)
+        timed = self._rows("window", text, place, (), {**{each: each for each in self.names}, "time__": time})
+        of = timed.columns[-1].type
+        if (
+            len(clock.columns) != 1
+            or clock.columns[0].type != of
+            or not isinstance(of, BigInt | Bit | Signed)
+        ):
+            problem = f"the time is of type `{of}`, and the clock has {_listed(clock)}"
+            refuse("window", problem, "both are integers of one type", place)
+        clock_text, clock_schema = f"clock({clock._name})", clock._schema
+        now = clock._made(
+            "clock",
+            clock_text,
+            place,
+            clock.columns,
+            lambda ids: Clock(ids[0], clock_schema, clock_text, place),
+            [],
+            True,
+        )
+        schema = self._schema
+        return timed._made(
+            "window",
+            text,
+            place,
+            self.columns,
+            lambda ids: Window(ids[0], ids[1], schema, text, place, range, lateness),
+            [now],
+            self.is_set,
         )
 
     # ---------------------------------------------------------------- making nodes
