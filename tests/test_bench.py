@@ -8,6 +8,16 @@ import sys
 from pathlib import Path
 
 RUN = Path(__file__).parent / "bench" / "run.py"
+SWEEP = RUN.with_name("sweep.py")
+
+
+def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:
+    plot = tmp_path / "plot.svg"
+    options = ["sparse", "--scale", "tiny", "--svg", str(plot)]
+    done = subprocess.run([sys.executable, str(SWEEP), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "sparse closure, 120 out" in done.stdout
+    assert plot.read_text(encoding="utf-8").count("sparse closure, rows") == 2
 
 
 def test_all_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
