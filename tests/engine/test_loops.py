@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from ddlog.engine import zset
 from ddlog.engine.circuit import (
     Admit,
     Circuit,
@@ -27,10 +30,12 @@ from ddlog.engine.circuit import (
 )
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.looptime import Lattice, differential, upto
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import LoopLimit
 from ddlog.engine.wellformed import check_circuit
+from ddlog.engine.zset import Zset
 
 from .random_circuits import INPUTS, Builder, Changes, apply, grouped, rule, schema, streams
 from .test_oracle import difference, undo
@@ -168,3 +173,54 @@ def test_loops_in_loops(circuit: Circuit, epochs: list[Changes], optimized: bool
     check_circuit(circuit)
     incremental = incrementalize(optimize(circuit) if optimized else circuit)
     follow(circuit, InProcess(incremental), [*epochs, *map(undo, reversed(epochs))])
+
+
+changes = st.dictionaries(
+    st.tuples(*[st.integers(0, 2)] * 2),
+    st.dictionaries(st.tuples(st.integers(0, 2)), st.sampled_from([-1, 1, 2]), max_size=2),
+    max_size=4,
+)
+
+
+def mobius(a: tuple[int, ...], b: tuple[int, ...]) -> int:
+    """The coefficient of a product of chains: the product of those of the chains."""
+    steps = [y - x for x, y in zip(a, b, strict=True)]
+    return (-1) ** sum(steps) if set(steps) <= {0, 1} else 0
+
+
+@settings(deadline=None, max_examples=40)
+@given(changes, changes, st.booleans())
+def test_differentials_are_mobius_inversions(left: Any, right: Any, grouped_by: bool) -> None:
+    """The law emits what inverting the values of the operator gives, on a product of two chains."""
+    lattice = Lattice(2)
+    sources = [{lattice.pack(t): rows for t, rows in each.items()} for each in (left, right)]
+
+    def least(values: Any) -> Zset:
+        both = zset.distinct(zset.add(*values))
+        return {min(both): 1} if both else {}
+
+    def presence(values: Any) -> Zset:
+        return zset.distinct(zset.add(*values))
+
+    operator: Callable[[Any], Zset] = least if grouped_by else presence
+    found = differential(lattice, operator, sources)
+    times = list(product(range(3), repeat=2))
+    for time in times:
+        inverted: Zset = {}
+        for earlier in times:
+            value = operator([upto(lattice, each, lattice.pack(earlier)) for each in sources])
+            factor = mobius(earlier, time)
+            inverted = zset.add(inverted, {row: factor * weight for row, weight in value.items() if factor})
+        assert found.get(lattice.pack(time), {}) == inverted
+
+
+@given(st.integers(1, 7), st.data())
+def test_packed_vectors(depth: int, data: Any) -> None:
+    lattice = Lattice(depth)
+    vectors = st.lists(st.integers(0, min(lattice.most, 9)), min_size=depth, max_size=depth)
+    a, b = data.draw(vectors), data.draw(vectors)
+    both = [max(x, y) for x, y in zip(a, b, strict=True)]
+    assert lattice.join(lattice.pack(a), lattice.pack(b)) == lattice.pack(both)
+    assert lattice.before(lattice.pack(a), lattice.pack(b)) == (both == b)
+    assert (lattice.pack(a) < lattice.pack(b)) == (a < b)
+    assert [lattice.round(lattice.pack(a), k) for k in range(depth)] == a
