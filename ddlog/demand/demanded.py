@@ -6,7 +6,8 @@ of its rows. All others are asked. It has to be whole
 - with everything that a relation reads which is whole,
 - if one of its rules has an effect: effects happen as often as without demand,
 - if it is read delayed, as then all its changes are inputs of later epochs,
-- in a recursion with groups or negations inside, and in a loop, whose rounds decide what it is.
+- in a recursion with groups or negations inside, and in a loop, whose rounds decide what it is,
+- if it is a window.
 
 A demand may rest on the relation for whose sake it is asked, so the new program can have recursions that the
 old one has not. If such a recursion negates or groups something in it, or has a multiset or a stream, the
@@ -19,8 +20,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from ..core import Atom, CheckedProgram, Rule
-from ..lowering.loopstrata import stratify_loops
-from ..lowering.stratify import Edge, dependencies
+from ..lowering.stratify import Edge, dependencies, stratify
 from .linear import Case, linear
 from .rewriting import DEMAND, Rewriting
 from .total import Effects
@@ -104,6 +104,9 @@ def _reads(program: CheckedProgram) -> dict[str, set[str]]:
         atoms = {each.relation for each in rule.body if isinstance(each, Atom)}
         for head in rule.heads:
             found.setdefault(head.relation, set()).update(atoms)
+    for stratum in program.strata:
+        for name in stratum.relations if len(stratum.relations) > 1 else ():
+            found.setdefault(name, set()).update(stratum.relations)
     return found
 
 
@@ -133,25 +136,17 @@ def _held(program: CheckedProgram, reads: Mapping[str, Collection[str]]) -> set[
 
 
 def _program(
-    program: CheckedProgram, made: Rewriting, whole: Collection[str], every: Collection[str]
+    program: CheckedProgram, made: Rewriting, whole: set[str], every: Collection[str]
 ) -> CheckedProgram:
-    """The program of the rules that were made, and of the relations that are whole."""
-    kept = list(_whole_rules(program, whole))
-    names = {head.relation for rule in made.rules for head in rule.heads}
-    relations = {name: each for name, each in program.relations.items() if name in whole or name in names}
-    relations |= {name: each for name, each in program.relations.items() if each.demand and name in every}
+    """The program of the rules that were made, after the strata of the relations that are whole."""
+    kept = [rule for rule in program.rules if any(head.relation in whole for head in rule.heads)]
+    goals = {name for name, each in program.relations.items() if each.demand and name in every}
+    relations = {name: each for name, each in program.relations.items() if name in whole or name in goals}
     relations |= made.relations
-    rules = (*kept, *made.rules)
-    strata, _ = stratify_loops(relations, rules, program.loops)
-    return replace(program, relations=relations, rules=rules, strata=strata)
-
-
-def _whole_rules(program: CheckedProgram, whole: Collection[str]) -> Iterator[Rule]:
-    """The rules of relations that are there whole."""
-    for rule in program.rules:
-        heads = tuple(head for head in rule.heads if head.relation in whole)
-        if heads:
-            yield rule if len(heads) == len(rule.heads) else replace(rule, heads=heads)
+    strata, _ = stratify(relations, made.rules)
+    before = [each for each in program.strata if not whole.isdisjoint(each.relations)]
+    after = [each for each in strata if whole.isdisjoint(each.relations)]
+    return replace(program, relations=relations, rules=(*kept, *made.rules), strata=(*before, *after))
 
 
 def _offending(program: CheckedProgram, rewritten: CheckedProgram, made: Rewriting) -> Iterator[str]:

@@ -116,7 +116,8 @@ def question(program: CheckedProgram, query: CheckedQuery) -> Question:
     reads = frozenset(each.relation for each in query.reads())
     typed = tuple(Column(f"c{i}", rule.variables[name]) for i, name in enumerate(columns))
     seeds = Relation(SEEDS, "input", "relation", User(SEEDS), None, typed, None, rule.span)
-    program = replace(program, relations={**program.relations, SEEDS: seeds})
+    strata = (Stratum((SEEDS,), False, ()), *program.strata)
+    program = replace(program, relations={**program.relations, SEEDS: seeds}, strata=strata)
     return Question(with_answer(program, asked, FOUND), tuple(values), form, reads)
 
 
@@ -141,7 +142,7 @@ def over(program: CheckedProgram, given: Collection[str]) -> CheckedProgram:
         for each in program.strata
     )
     relations = {
-        name: replace(each, role="input", key=None, past=None)
+        name: replace(each, role="input", key=None, past=None, window=None)
         if name in given
         else replace(each, demand=False)
         for name, each in program.relations.items()

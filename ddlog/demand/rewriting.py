@@ -123,6 +123,8 @@ class Rewriting:
         restricted = _restricted(rule, head, bound)
         body, types = restricted.body, restricted.types
         parts = given_variables(body, restricted.wanted)
+        if len(parts[0]) < len(bound) and any(isinstance(each, core.GroupBy) and each.bag for each in body):
+            parts = [{} for _ in parts]  # several demanded values would count a member several times
         passing = Passing(body, [set(each.values()) for each in parts], self.demanded, self.totality)
         given: list[Clause] = []
         if demand is not None and parts[0]:

@@ -87,7 +87,8 @@ def facts_of(workload: Workload, options: Options) -> Path:
 def command(workload: Workload, facts: Path) -> list[str]:
     """The process to time."""
     program = HERE / "programs" / f"{workload.program}.dl"
-    return [*ddlog_command(), "run", str(program), "--input", str(facts)]
+    query = [] if workload.query is None else ["--query", workload.query[facts.name.rpartition("_")[2]]]
+    return [*ddlog_command(), "run", str(program), "--input", str(facts), *query]
 
 
 def check_size(workload: Workload, options: Options, measured: Measured) -> None:

@@ -192,7 +192,8 @@ class Workload:
     """Inputs, the program that reads them, its output, and the required time and memory.
 
     `souffle` is what the engine of that name takes for the same files (interpreted, -j2; compiled, -j1
-    and -j2), whole process, as measured elsewhere on such a machine; None where it has no such programs."""
+    and -j2), whole process, as measured elsewhere on such a machine; None where it has no such programs.
+    With a `query`, by scale, that is all the run is asked for, and its answer is the output."""
 
     name: str
     program: str
@@ -204,6 +205,7 @@ class Workload:
     limit: float
     souffle: tuple[float, float, float] | None
     limit_mib: int | None = None
+    query: Mapping[str, str] | None = None
 
     def inputs(self, scale: str) -> Relations:
         """The input relations at the scale `full` or `tiny`."""
@@ -356,6 +358,53 @@ WORKLOADS = {
             {"full": "182784:93b5250e5fd33851", "tiny": "230:aba1c0a56b85ac5e"},
             4.0,
             None,
+        ),
+        Workload(
+            "demand_sg",
+            "sg",
+            "query",
+            tree,
+            {"depth": 14},
+            {"depth": 5},
+            {"full": "1:e646becf47baea87", "tiny": "1:d7599677879feaea"},
+            1.0,
+            None,
+            query={"full": "SG(32766, y), y == 16383", "tiny": "SG(62, y), y == 31"},
+        ),
+        Workload(
+            "demand_source",
+            "reach",
+            "Reach",
+            source_and_edges,
+            {"n": 200_000, "m": 1_000_000},
+            {"n": 200, "m": 500},
+            {"full": "198634:7ede028c06c7284c", "tiny": "180:3a95d480d7c01f97"},
+            2.0,
+            None,
+        ),
+        Workload(
+            "demand_left",
+            "tc",
+            "query",
+            graph,
+            {"n": 200_000, "m": 1_000_000, "seed": 3},
+            {"n": 200, "m": 500, "seed": 3},
+            {"full": "198634:7ede028c06c7284c", "tiny": "179:fd0ae1d21cbe3183"},
+            2.0,
+            None,
+            query={"full": "TC(147503, x)", "tiny": "TC(147, x)"},
+        ),
+        Workload(
+            "demand_right",
+            "tc_right",
+            "query",
+            graph,
+            {"n": 200_000, "m": 1_000_000, "seed": 3},
+            {"n": 200, "m": 500, "seed": 3},
+            {"full": "198634:7ede028c06c7284c", "tiny": "179:fd0ae1d21cbe3183"},
+            2.0,
+            None,
+            query={"full": "TC(147503, x)", "tiny": "TC(147, x)"},
         ),
     )
 }

@@ -13,7 +13,7 @@ from ddlog.engine.reference import evaluate
 
 from ..programs.random_programs import MULTISETS, TYPES, programs, transactions
 
-thorough = settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+thorough = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 
 LIBRARY = """
@@ -41,6 +41,11 @@ Oddity(a, n) :- Num(a, b), Way(b, c), not Lonely(c, _), var n = (b, c).group_by(
 relation Walk(a: bit<2>, p: Point)
 Walk(a, Point{a, (b, s)}) :- Num(a, b), S(s, b).
 Walk(b, q) :- Walk(a, p), R(a, b), var q = shift(p), not Lonely(p.x, _).
+relation Bags(a: bit<2>, n: bit<64>)
+Bags(a, n) :- Num(a, b), Way(b, _), var n = b.group_all_by(a).count().
+relation Most(a: bit<2>, n: bit<2>)
+Most(a, a) :- P(a, _).
+Most(b, m) :- R(a, b), Most(a, n), var m = n.group_by(b).max().
 multiset Crowd(a: bit<2>, s: string)
 Crowd(a, s) :- Way(a, b), Bag(s).
 Crowd(a, s) :- Heap(a, b), S(s, b).
@@ -52,6 +57,9 @@ FORMS = [
     "Tally(~s, n), var k = n as bit<2>, var t = ~s",
     "Links(Circle{~n}, k), var t = ~s",
     "Links(f, ~n), var t = name(f), var k = 1: bit<2>",
+    "Bags(~n, m), var k = m as bit<2>, var t = ~s",
+    "Bags(~n, 2), Bags(k, 3), var t = ~s",
+    "Most(~n, k), not Most(k, ~n), var t = ~s",
     "Oddity(~n, m), var k = m as bit<2>, var t = ~s",
     "Walk(~n, Point{k, (_, t)})",
     "Walk(_, Point{~n, (k, t)})",

@@ -101,6 +101,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
     [
         ("accumulation", ALL_LARGE),
         ("delays", ALL_LARGE),
+        ("demand", ON_DRIVER),
         ("derived_keys", ALL_LARGE),
         ("function_rows", ALL_LARGE),
         ("reference_forms", ALL_LARGE),

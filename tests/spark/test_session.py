@@ -233,3 +233,24 @@ def test_in_process_sessions_take_no_spark_frames(spark: SparkSession) -> None:
         session["Path"].to_spark()
     with pytest.raises(DDlogError, match="to_spark needs a session on Spark"):
         session.commit().to_spark("Path")
+
+
+def test_queries_on_demand(spark: SparkSession) -> None:
+    """What a session does not keep is evaluated when it is asked for, again after a change."""
+    program = ddlog.compile("""
+        input relation Edge(a: s32, b: s32)
+        input multiset Seen(x: s32)
+        relation Path(a: s32, b: s32)
+        Path(a, b) :- Edge(a, b).
+        Path(a, c) :- Edge(a, b), Path(b, c).
+        multiset From(x: s32, b: s32)
+        From(x, b) :- Seen(x), Path(x, b).
+    """)
+    with program.session(relations="inputs", spark=spark) as session:
+        session.insert("Edge", (1, 2), (2, 3), (5, 6))
+        session.insert("Seen", 1, 1)
+        session.commit()
+        assert session.query("From(1, b), Path(b, c)").rows == [(2, 3)]
+        session.insert("Edge", (3, 1))
+        session.commit()
+        assert session.query("From(1, b), Path(b, c)").rows == [(b, c) for b in (1, 2, 3) for c in (1, 2, 3)]
