@@ -66,6 +66,21 @@ class Dump:
 
 
 @dataclass(frozen=True, slots=True)
+class Query:
+    """Prints the values of the variables for which a rule body holds; without variables, whether it does."""
+
+    text: str
+
+    def perform(self, on: Interpreter) -> None:
+        answer = on.session.query(self.text)
+        if not answer.columns:
+            on.show("true" if answer else "false")
+        for texts in answer.texts() if answer.columns else ():
+            fields = (f".{name} = {text}" for name, text in zip(answer.columns, texts, strict=True))
+            on.show(f"{{{', '.join(fields)}}}")
+
+
+@dataclass(frozen=True, slots=True)
 class QueryIndex:
     """Prints the records that an index has for a key."""
 
@@ -199,6 +214,7 @@ COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
     "modify": _keyed_update,
     "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
     "dump": _dump,
+    "query": lambda scanner, _: Query(scanner.query_text()),
     "query_index": _query_index,
     "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),
     "echo": lambda scanner, _: Echo(scanner.text_until_end()),

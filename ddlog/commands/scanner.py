@@ -23,6 +23,7 @@ from .interpreter import Locate
 
 _NUMBER = re.compile(r"[0-9]+")
 _UNTIL_END = re.compile(r"\s*([^;]*);")
+_QUERY = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"|[^;"])*)(?=;)', re.DOTALL)
 
 
 class Scanner:
@@ -92,6 +93,15 @@ class Scanner:
         if found is None:
             end = len(self.cursor.text)
             raise Unfinished("expected `;` after the text", end, end)
+        self.cursor.position = found.end()
+        return found.group(1)
+
+    def query_text(self) -> str:
+        """The text of a query, before the next `;` that is not in a string."""
+        found = _QUERY.match(self.cursor.text, self.cursor.position)
+        if found is None:
+            end = len(self.cursor.text)
+            raise Unfinished("expected `;` after the query", end, end)
         self.cursor.position = found.end()
         return found.group(1)
 

@@ -33,7 +33,7 @@ A value that is not a number, string or boolean is written as in commands, or as
 
 update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
-                   also rollback, insert_or_update, delete_key, modify, clear, dump, query_index,
+                   also rollback, insert_or_update, delete_key, modify, clear, dump, query, query_index,
                    dump_index, profile, timestamp, log_level, mssleep, echo, exit
   NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
   REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end

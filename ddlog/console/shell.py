@@ -27,6 +27,7 @@ HELP = """\
   commit;  commit dump_changes; apply the transaction; print its changes
   rollback;                     drop the transaction
   dump;  dump Path;             print the output relations, or one relation
+  query Path("a", x);           print what `?` shows as a table, a line for each row
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
   relations                     list relations and indexes, their columns and sizes
   profile cpu on;  profile;     measure commits (also `change`); print sizes and measurements

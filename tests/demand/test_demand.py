@@ -108,6 +108,21 @@ def test_queries_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtu
     changes = run(capsys, *given, "--query", "Reach(2, x)", "--updates", str(updates), "--no-init-snapshot")
     wanted = "query:\nquery{.x = 1}: +1\nquery{.x = 2}: +1\n"
     assert changes == wanted + "query:\nquery{.x = 1}\nquery{.x = 2}\nquery{.x = 3}\n\n"
+    updates.write_text(
+        'query Reach(2, to);\nquery Edge(x, _), var s = "a;${x}";\nquery Reach(3, _);\n'
+        "start; insert Edge(3, 1); commit; query Reach(x, 3), x > 1; query Long(3);\n"
+    )
+    asked = run(capsys, *given, "--updates", str(updates), "--no-init-snapshot", "--no-delta")
+    lines = [
+        "{.to = 3}",
+        '{.x = 1, .s = "a;1"}',
+        '{.x = 2, .s = "a;2"}',
+        "false",
+        "{.x = 2}",
+        "{.x = 3}",
+        "true",
+    ]
+    assert asked.splitlines() == lines
     error = run(capsys, *given, "--query", "Reech(1, x)", code=1)
     assert "there is no relation `Reech`" in error or "Reech" in error
     path.write_text("input relation Edge(a: u32)\ntypedef query = Q{x: u32}\n")
