@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .conjuncts import conjuncts
 from .conversions import convert
 from .queries import Query, Source
 from .rules import Body, Guard, Item, Let, Term, variables_in
@@ -124,9 +125,7 @@ def _join(
     before, block.scope.entries = block.scope.entries, entries
     try:
         guards = _shared_equal(block, left, right, shared, join)
-        for each in (
-            [] if on is None else list(on.unnest().flatten()) if isinstance(on.unnest(), sql.And) else [on]
-        ):
+        for each in [] if on is None else conjuncts(on):
             if each.find(sql.Query) is not None:
                 if (
                     side

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from .conjuncts import conjuncts
 from .joins import Part, from_clause
 from .queries import Branch, Names, Query, Translator
 from .rules import Body, Guard, Let, Relation, Term, variables_in
@@ -61,8 +62,8 @@ class Block(Subqueries):
         part, conditions = from_clause(self)
         self.take(part)
         where = node.args.get("where")
-        conjuncts = [*conditions, *([] if where is None else _conjuncts(where.this))]
-        for each in sorted(conjuncts, key=_has_query):  # subqueries are computed for the rows that are left
+        conditions = [*conditions, *([] if where is None else conjuncts(where.this))]
+        for each in sorted(conditions, key=_has_query):  # subqueries are computed for the rows that are left
             self.condition(each)
         columns = self.columns()
         self.scope.aliases = {name: e for name, e in columns if not isinstance(e, Value) and name}
@@ -215,14 +216,6 @@ class Block(Subqueries):
     def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
         """Makes a relation of these variables the body."""
         self.body = Body([self.output.term(relation, values)], self.body.domain)
-
-
-def _conjuncts(node: Expression) -> list[Expression]:
-    """The conditions whose conjunction a condition is."""
-    inner = node.unnest()
-    if not isinstance(inner, sql.And):
-        return [inner]
-    return [each for part in inner.flatten() for each in _conjuncts(part)]
 
 
 def _has_query(node: Expression) -> bool:

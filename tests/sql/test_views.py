@@ -45,6 +45,10 @@ VIEWS = {
     "j2": "SELECT a, x, y FROM r FULL JOIN (SELECT x AS a, x, y FROM e) q USING (a)",
     "j3": "SELECT k FROM r SEMI JOIN e ON a = x",
     "t1": "SELECT k, b FROM r ORDER BY b DESC NULLS LAST, k LIMIT 3 OFFSET 1",
+    "o1": "SELECT r.k, y FROM r JOIN e ON (a = x AND b > 1) OR (b = 2 AND a = x)"
+    " WHERE a = x AND k > 1 OR a = x",
+    "o2": "SELECT k FROM r WHERE (a = 1 AND b IS NULL AND f > 1) OR (b > 1 AND a = 1)"
+    " OR (a = 1 AND f IS NULL)",
     "d1": "SELECT k, cast(b AS VARCHAR) || '!' AS s, sqrt(f) AS q, f / 0 AS z, k // 2 AS h FROM r",
 }
 
