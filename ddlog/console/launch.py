@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 
+from ..core import originals
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
 from ..sessions.engines import EngineChoice, EngineOptions, choose, memory_limit_of, session_is_active
 from ..sessions.program import Program
@@ -26,7 +27,8 @@ def launch(
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
     told the engine and the reason, unless the user named the in-process engine. Raises DDlogError."""
     check_not_empty(inputs)
-    places = parse_places(inputs, program.names("input"), program.relations)
+    declared = program.relations
+    places = parse_places(inputs, program.names("input"), declared, originals(declared))
     choice = choose(options, lambda: _size(places), only_spark(places))
     if not choice.spark:
         if options.engine == "auto":

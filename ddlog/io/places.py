@@ -16,7 +16,6 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from ..core import Relation, relation_named
 from ..errors import facts as errors
 from ..errors.changes import NotAnInput
 from ..errors.diagnostics import DDlogError
@@ -48,24 +47,30 @@ class Place:
 
 
 def parse_places(
-    texts: str | Path | Iterable[str | Path], inputs: Sequence[str], relations: Mapping[str, Relation]
+    texts: str | Path | Iterable[str | Path],
+    inputs: Sequence[str],
+    relations: Collection[str],
+    originals: Mapping[str, str] = NO_NAMES,
 ) -> tuple[Place, ...]:
-    """The places that the texts name. Raises DDlogError for an unknown relation."""
+    """The places that the texts name; `originals` are names of relations by those in their sources, in lower
+    case. Raises DDlogError for an unknown relation."""
     given = [texts] if isinstance(texts, str | Path) else list(texts)
-    return tuple(_parse(os.fspath(text), inputs, relations) for text in given)
+    return tuple(_parse(os.fspath(text), inputs, relations, originals) for text in given)
 
 
-def _parse(text: str, inputs: Sequence[str], relations: Mapping[str, Relation]) -> Place:
+def _parse(
+    text: str, inputs: Sequence[str], relations: Collection[str], originals: Mapping[str, str]
+) -> Place:
     named = _NAMED.match(text)
-    declared = relation_named(named.group(1), relations) if named is not None else None
-    if named is None or (declared is None and os.path.exists(text)):
+    name, where = named.groups() if named is not None else ("", text)
+    relation = name if name in relations else originals.get(name.lower(), name)
+    if named is None or (relation not in relations and os.path.exists(text)):
         return Place(*_kind(text, False))
-    relation, where = named.groups()
-    if declared is None:
+    if relation not in relations:
         raise DDlogError([NoSuchRelation(relation, nearest(relation, relations))])
-    if declared.name not in inputs:
+    if relation not in inputs:
         raise DDlogError([NotAnInput(relation, "computed", tuple(inputs))])
-    return Place(*_kind(where, True), declared.name)
+    return Place(*_kind(where, True), relation)
 
 
 def _kind(text: str, named: bool) -> tuple[str, str]:

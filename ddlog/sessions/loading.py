@@ -29,8 +29,9 @@ def load_places(
 
     relations, inputs = state.program.relations, state.program.names("input")
     with transaction.loading():
-        parsed = parse_places(places, inputs, relations)
-        located = state.host.locate(parsed, inputs, set(relations) - set(inputs), originals(relations))
+        names = originals(relations)
+        parsed = parse_places(places, inputs, relations, names)
+        located = state.host.locate(parsed, inputs, set(relations) - set(inputs), names)
         for text in _notes(located):
             note(text)
         for source in located.sources:

@@ -179,6 +179,26 @@ def test_multisets_count(session: Session) -> None:
     assert session.commit()["Words"] == [(("a",), -1)]
 
 
+def test_tables_of_multisets_count_with_rows(session: Session) -> None:
+    session.insert_table("Bag", {"word": ["a", "a", "b"]})
+    session.commit()
+    session.insert_table("Bag", {"word": ["a", "c"]})
+    session.delete("Bag", "a", "a", "c", "c", "d")
+    with pytest.raises(DDlogError):
+        session.delete("Bag", "b", 5)
+    session.insert_table("Bag", {"word": ["e"]})
+    assert session.commit()["Words"] == [(("a",), -1), (("e",), 1)]
+    session.delete_table("Bag", {"word": ["a", "a", "e"]})
+    session.insert_table("Bag", {"word": ["f", "f"]})
+    assert session.commit()["Words"] == [(("a",), -1), (("e",), -1), (("f",), 2)]
+    session.insert_table("Bag", {"word": ["g"]})
+    session.rollback()
+    session.insert_table("Bag", {"word": ["g"]})
+    session.clear("Bag")
+    session.insert_table("Bag", {"word": ["h"]})
+    assert session.commit()["Words"] == [(("b",), -1), (("f",), -2), (("h",), 1)]
+
+
 def test_subscribers_hear_changes(session: Session) -> None:
     heard: list[Any] = []
     stop = session.subscribe("Two", heard.append)

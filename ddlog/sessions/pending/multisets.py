@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
 
 from ...core import Relation
 from ...engine.runtime import Batch, Runtime
@@ -11,33 +12,53 @@ from ...values.rows import Row
 from .protocol import SignedBatch
 
 
+@dataclass(slots=True, eq=False)
+class _Loaded:
+    """A batch of insertions, and the rows of it once they are counted one by one."""
+
+    batch: Batch
+    rows: Callable[[], Iterable[Row]]
+    counted: list[Row] | None = None
+
+
 class MultisetChanges:
-    """The change of each row's weight. Deleting an absent row has no effect."""
+    """The change of each row's weight. Deleting an absent row has no effect. Batches stay batches until a
+    deletion asks how often a row is there."""
 
     def __init__(self, relation: Relation, runtime: Runtime) -> None:
         self._relation, self._runtime = relation, runtime
-        self._stored: Counter[Row] | None = None
+        self._stored: dict[Row, int] = {}  # the weights of the last commit that this transaction asked for
         self._pending: Counter[Row] = Counter()
-        self._log: list[tuple[Row, int]] = []
+        self._log: list[tuple[Row, int] | _Loaded] = []
+        self._batches: list[_Loaded] = []  # those that are not counted
 
     def insert(self, rows: Sequence[Row]) -> None:
         for row in rows:
             self._add(row, 1)
 
     def delete(self, rows: Sequence[Row]) -> None:
+        self._count_batches()
+        self._ask(rows)
         for row in rows:
-            if self._weights()[row] + self._pending[row] > 0:
+            if self._stored[row] + self._pending[row] > 0:
                 self._add(row, -1)
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
         self.change(batch, rows, 1)
 
     def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
-        (self.insert if sign > 0 else self.delete)(list(rows()))
+        if sign > 0:
+            self._batches.append(_Loaded(batch, rows))
+            self._log.append(self._batches[-1])
+        else:
+            self.delete(list(rows()))
 
     def clear(self) -> None:
-        for row in {*self._weights(), *self._pending}:
-            present = self._weights()[row] + self._pending[row]
+        self._count_batches()
+        stored = self._runtime.rows(self._relation.name)
+        self._stored = dict(zip(stored, stored.weights or [1] * len(stored), strict=True))
+        for row in {*self._stored, *self._pending}:
+            present = self._stored.get(row, 0) + self._pending[row]
             if present:
                 self._add(row, -present)
 
@@ -45,31 +66,39 @@ class MultisetChanges:
         come = [row for row, count in self._pending.items() for _ in range(count)]
         gone = [row for row, count in self._pending.items() for _ in range(-count)]
         signed = ((come, 1), (gone, -1))
-        return [(self._runtime.batch(self._relation.name, rows), sign) for rows, sign in signed if rows]
+        loaded = [(each.batch, 1) for each in self._batches]
+        return loaded + [
+            (self._runtime.batch(self._relation.name, rows), sign) for rows, sign in signed if rows
+        ]
 
     def mark(self) -> int:
         return len(self._log)
 
     def undo(self, mark: int) -> None:
         while len(self._log) > mark:
-            row, count = self._log.pop()
-            self._pending[row] -= count
+            match self._log.pop():
+                case _Loaded(counted=None):
+                    self._batches.pop()
+                case _Loaded(counted=rows):
+                    self._pending.subtract(rows or ())
+                case row, count:
+                    self._pending[row] -= count
 
     def settle(self, committed: bool) -> None:
-        if committed and self._stored is not None:
-            self._stored.update(self._pending)
-            for row in self._pending:
-                if not self._stored[row]:
-                    del self._stored[row]
-        self._pending, self._log = Counter(), []
+        self._stored, self._pending, self._log, self._batches = {}, Counter(), [], []
 
     def _add(self, row: Row, count: int) -> None:
         self._pending[row] += count
         self._log.append((row, count))
 
-    def _weights(self) -> Counter[Row]:
-        """The weights of the last commit."""
-        if self._stored is None:
-            stored = self._runtime.rows(self._relation.name)
-            self._stored = Counter(dict(zip(stored, stored.weights or [1] * len(stored), strict=True)))
-        return self._stored
+    def _count_batches(self) -> None:
+        for each in self._batches:
+            each.counted = list(each.rows())
+            self._pending.update(each.counted)
+        self._batches = []
+
+    def _ask(self, rows: Sequence[Row]) -> None:
+        """Has the weights of rows looked up."""
+        new = [row for row in dict.fromkeys(rows) if row not in self._stored]
+        if new:
+            self._stored.update(zip(new, self._runtime.lookup(self._relation.name, new), strict=True))
