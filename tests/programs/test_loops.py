@@ -1,0 +1,286 @@
+"""Programs with loops, with random changes, against plain Python and networkx; and loops that do not end."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Iterable
+from fractions import Fraction
+
+import networkx as nx
+import pytest
+
+import ddlog
+
+Facts = dict[str, set[tuple[int, ...]]]
+NODES = 9
+UNIT = 10**9
+EPOCHS = 10
+
+GRAPH = """
+input relation Edge(a: u32, b: u32)
+relation Node(v: u32)
+Node(a), Node(b) :- Edge(a, b).
+"""
+
+PAGERANK = """
+relation Degree(v: u32, n: bigint)
+Degree(v, n as bigint) :- Edge(v, w), var n = w.group_by(v).count().
+relation Size(n: bigint)
+Size(n as bigint) :- Node(v), var n = v.group_by(()).count().
+
+// In units of a billionth, rounded down.
+loop PageRank rounds 20 {
+    output relation Rank(v: u32, r: bigint)
+    initial Rank(v, 1000000000 / n) :- Node(v), Size(n).
+    Rank(v, r) :- Part(v, from, each), var r = (from, each).group_by(v).sum_second().
+    relation Part(v: u32, from: Option<u32>, r: bigint)
+    Part(v, None, 150000000 / n) :- Node(v), Size(n).
+    Part(b, Some{a}, 85 * r / (100 * n)) :- Rank-1(a, r), Edge(a, b), Degree(a, n).
+}
+
+// Exact: the rank of v is n / s. The scale grows by 20 times 2520, which every degree up to 10 divides.
+loop Exactly rounds 20 {
+    output relation Scale(s: bigint)
+    initial Scale(n) :- Size(n).
+    Scale(50400 * s) :- Scale-1(s).
+    output relation Share(v: u32, n: bigint)
+    initial Share(v, 1) :- Node(v).
+    Share(v, n) :- Parts(v, from, each), var n = (from, each).group_by(v).sum_second().
+    relation Parts(v: u32, from: Option<u32>, n: bigint)
+    #[product]
+    Parts(v, None, 3 * s / (20 * n)) :- Node(v), Scale(s), Size(n).
+    Parts(b, Some{a}, 42840 * n / d) :- Share-1(a, n), Edge(a, b), Degree(a, d).
+}
+"""
+
+CORE = """
+input relation AtLeast(k: u64)
+relation Side(a: u32, b: u32)
+Side(a, b), Side(b, a) :- Edge(a, b), a != b.
+loop Core {
+    output relation InCore(v: u32, k: u64)
+    #[product]
+    initial InCore(v, k) :- Node(v), AtLeast(k).
+    InCore(v, k) :- InCore-1(v, k), Side(v, w), InCore-1(w, k),
+        var n = w.group_by((v, k)).count(), n >= k.
+}
+"""
+
+COMPONENTS = """
+// An edge in a component joins nodes with the same least node before them, and the same least node after
+// them. Others are trimmed, until none is left; then the least node before a node is that of its component.
+loop Trimming until unchanged {
+    relation Kept(a: u32, b: u32)
+    initial Kept(a, b) :- Edge(a, b).
+    Kept(a, b) :- Half-1(a, b), After-1(a, l), After-1(b, l).
+    loop Forward until unchanged {
+        relation Offer(v: u32, l: u32)
+        Offer(v, v) :- Node(v).
+        Offer(w, l) :- Before-1(v, l), Kept(v, w).
+        relation Before(v: u32, l: u32)
+        Before(v, l) :- Offer(v, each), var l = each.group_by(v).min().
+    }
+    relation Half(a: u32, b: u32)
+    Half(a, b) :- Kept(a, b), Before(a, l), Before(b, l).
+    loop Backward until unchanged {
+        relation Bid(v: u32, l: u32)
+        Bid(v, v) :- Node(v).
+        Bid(v, l) :- After-1(w, l), Half(v, w).
+        relation After(v: u32, l: u32)
+        After(v, l) :- Bid(v, each), var l = each.group_by(v).min().
+    }
+}
+output relation Component(v: u32, c: u32)
+Component(v, l) :- Before(v, l).
+"""
+
+BELLMAN_FORD = """
+input relation Start(v: u32)
+input relation Road(a: u32, b: u32, cost: s64)
+loop BellmanFord rounds 9 {
+    relation Way(v: u32, d: s64)
+    Way(v, 0) :- Start(v).
+    Way(v, d) :- Cheapest-1(v, d).
+    Way(b, d + cost) :- Cheapest-1(a, d), Road(a, b, cost).
+    output relation Cheapest(v: u32, d: s64)
+    Cheapest(v, d) :- Way(v, each), var d = each.group_by(v).min().
+    output relation StillFalls(v: u32)
+    StillFalls(v) :- Cheapest(v, d), not Cheapest-1(v, d).
+}
+"""
+
+
+def successors(facts: Facts) -> dict[int, list[int]]:
+    """The nodes after each node, in the graph of the edges."""
+    found: dict[int, list[int]] = {v: [] for edge in facts["Edge"] for v in edge}
+    for a, b in facts["Edge"]:
+        found[a].append(b)
+    return found
+
+
+def page_rank(
+    facts: Facts, first: Callable[[int], object], next_of: Callable[..., object]
+) -> dict[int, object]:
+    """The ranks after 20 rounds: `first` of the size, then `next_of` it and the ranks before and degrees."""
+    after = successors(facts)
+    ranks = dict.fromkeys(after, first(len(after)))
+    for _ in range(20):
+        into: dict[int, list[tuple[object, int]]] = {v: [] for v in after}
+        for a, found in after.items():
+            for b in found:
+                into[b].append((ranks[a], len(found)))
+        ranks = {v: next_of(len(after), parts) for v, parts in into.items()}
+    return ranks
+
+
+def rounded(facts: Facts) -> set[tuple[object, ...]]:
+    """The ranks in billionths."""
+
+    def next_of(size: int, parts: Iterable[tuple[int, int]]) -> int:
+        return 3 * UNIT // 20 // size + sum(85 * r // (100 * n) for r, n in parts)
+
+    return set(page_rank(facts, lambda size: UNIT // size, next_of).items())
+
+
+def exact(facts: Facts) -> set[tuple[object, ...]]:
+    """The ranks as fractions."""
+
+    def next_of(size: int, parts: Iterable[tuple[Fraction, int]]) -> Fraction:
+        return Fraction(3, 20 * size) + sum((Fraction(17 * r, 20 * n) for r, n in parts), Fraction(0))
+
+    return set(page_rank(facts, lambda size: Fraction(1, size), next_of).items())
+
+
+def cores(facts: Facts) -> set[tuple[object, ...]]:
+    """The nodes of the k-core for each k that is asked for."""
+    graph = nx.Graph(facts["Edge"])
+    return {(v, k) for (k,) in facts["AtLeast"] for v in nx.k_core(graph, k)}
+
+
+def components(facts: Facts) -> set[tuple[object, ...]]:
+    """The least node of the strongly connected component of each node."""
+    graph = nx.DiGraph(facts["Edge"])
+    return {(v, min(found)) for found in nx.strongly_connected_components(graph) for v in found}
+
+
+def distances(facts: Facts, rounds: int) -> dict[int, int]:
+    """The cost of a cheapest way of at most so many roads."""
+    found = {v: 0 for (v,) in facts["Start"]}
+    for _ in range(rounds):
+        ways = list(found.items()) + [(b, found[a] + c) for a, b, c in facts["Road"] if a in found]
+        found = {v: min(d for w, d in ways if w == v) for v, _ in ways}
+    return found
+
+
+def falling(facts: Facts) -> set[tuple[object, ...]]:
+    """The nodes whose cheapest way is still cheaper with a road more than there are nodes before."""
+    before, after = distances(facts, 8), distances(facts, 9)
+    return {(v,) for v in after if before.get(v) != after[v]}
+
+
+def rows(name: str) -> Callable[[ddlog.Session], set[tuple[object, ...]]]:
+    """Reads a relation."""
+    return lambda session: {tuple(row) for row in session[name]}
+
+
+def shares(session: ddlog.Session) -> set[tuple[object, ...]]:
+    """The exact ranks as fractions."""
+    scale = next((s for (s,) in session["Scale"]), None)
+    return {(v, Fraction(n, scale)) for v, n in session["Share"]}
+
+
+Oracle = tuple[Callable[[ddlog.Session], set[tuple[object, ...]]], Callable[[Facts], set[tuple[object, ...]]]]
+
+PROGRAMS: dict[str, tuple[str, tuple[str, ...], tuple[Oracle, ...]]] = {
+    "PageRank": (GRAPH + PAGERANK, ("Edge",), ((rows("Rank"), rounded), (shares, exact))),
+    "k-core": (GRAPH + CORE, ("Edge", "Edge", "Edge", "AtLeast"), ((rows("InCore"), cores),)),
+    "components": (GRAPH + COMPONENTS, ("Edge",), ((rows("Component"), components),)),
+    "Bellman-Ford": (
+        BELLMAN_FORD,
+        ("Road", "Road", "Road", "Start"),
+        (
+            (rows("Cheapest"), lambda facts: set(distances(facts, 9).items())),
+            (rows("StillFalls"), falling),
+        ),
+    ),
+}
+
+
+def a_row(rng: random.Random, relation: str) -> tuple[int, ...]:
+    a, b = rng.sample(range(NODES), 2)
+    rows = {
+        "Edge": (a, b),
+        "Road": (a, b, rng.randint(-1, 9)),
+        "Start": (a,),
+        "AtLeast": (rng.randint(1, 4),),
+    }
+    return rows[relation]
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_random_changes(name: str, seed: int) -> None:
+    text, inputs, oracles = PROGRAMS[name]
+    rng = random.Random(seed)
+    facts: Facts = {each: set() for each in ("Edge", "Road", "Start", "AtLeast")}
+    with ddlog.compile(text).session() as session:
+        for epoch in range(EPOCHS):
+            for _ in range(25 if epoch in (0, 6) else rng.choice([1, 1, 2, 4])):
+                relation = rng.choice(inputs)
+                row = a_row(rng, relation)
+                if facts[relation] and epoch and rng.random() < 0.5:
+                    row = rng.choice(sorted(facts[relation]))
+                    session.delete(relation, row)
+                    facts[relation].discard(row)
+                else:
+                    session.insert(relation, row)
+                    facts[relation].add(row)
+            session.commit()
+            for read, oracle in oracles:
+                assert read(session) == oracle(facts)
+        for relation in set(inputs):
+            session.clear(relation)
+        session.commit()
+        assert not any(read(session) for read, _ in oracles)
+
+
+COUNTING = """
+input relation Seed(n: u32)
+{before}loop Counting {limit} {{
+    output relation Count(n: u32)
+    output relation Seen(n: u32)
+    initial Count(n) :- {seeds}.
+    Count(n + 1) :- Count-1(n), n < 50.
+    Seen(n) :- Count(n).
+    Seen(n) :- Seen-1(n).
+}}{after}
+"""
+ALONE = {"before": "", "seeds": "Seed(n)", "after": ""}
+INSIDE = {  # it counts in the second round of the loop around it only
+    "before": "loop Around rounds 1 { relation Any(n: u32) Any(n) :- Seed(n), not Any-1(n).\n",
+    "seeds": "Seed(n), not Any(n)",
+    "after": "}",
+}
+
+
+@pytest.mark.parametrize("place", [ALONE, INSIDE])
+@pytest.mark.parametrize(("limit", "option"), [("limit 10", None), ("limit 10", 20), ("", 10)])
+def test_a_loop_beyond_its_limit(place: dict[str, str], limit: str, option: int | None) -> None:
+    """The error names the loop, its place and rows that still change; the commit is taken back."""
+    text = COUNTING.format(limit=limit, **place)
+    with ddlog.compile(text).session(max_iterations=option) as session:
+        for held in ([], [40], [48], [40]):  # 40 settles in the last round that is allowed
+            session.clear("Seed")
+            session.insert_rows("Seed", [(n,) for n in held])
+            session.commit()
+            counted = {n for each in held for n in range(each, 51)}
+            for wrong in (39, 1):
+                session.insert("Seed", (wrong,))
+                with pytest.raises(ddlog.DDlogError) as raised:
+                    session.commit()
+                message = str(raised.value)
+                line, column = (3, 1) if place is ALONE else (4, 1)
+                assert f"<program>:{line}:{column}: loop Counting still changes after 10 rounds" in message
+                assert f"still changing: Count{{.n = {wrong + 11}}} goes" in message
+                assert {n for (n,) in session["Seen"]} == counted
+                assert {n for (n,) in session["Seed"]} == set(held)
