@@ -9,6 +9,18 @@ from pathlib import Path
 
 RUN = Path(__file__).parent / "bench" / "run.py"
 SWEEP = RUN.with_name("sweep.py")
+LOOPS = RUN.with_name("loops.py")
+
+
+def test_the_loops_at_tiny_scale() -> None:
+    options = ["--edges", "400", "--updates", "1"]
+    done = subprocess.run([sys.executable, str(LOOPS), *options], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    figures = {line.split("  ")[0]: line.split() for line in done.stdout.splitlines()}
+    assert figures["ways"][1] == figures["ways_in_order"][1] == "121"
+    ordered, by_rounds = (figures[f"costs 1 to 100, {way}"] for way in ("in order", "by rounds"))
+    assert ordered[-1] == ordered[-2] == by_rounds[-2]
+    assert int(by_rounds[-1].replace(",", "")) > 440
 
 
 def test_the_sweep_at_tiny_scale(tmp_path: Path) -> None:

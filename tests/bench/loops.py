@@ -114,6 +114,11 @@ COUNTED = """output relation Made(a: u32, b: u32, d: u32)
     Made(a, b, d) :- Cheapest-1(a, d), Edge(a, b, cost){order}."""
 
 
+def side_of(edges: int) -> int:
+    """The side of a grid with so many edges, counted in both directions."""
+    return int((edges / 4) ** 0.5) + 1
+
+
 def weighted(side: int, most: int) -> Ints:
     """A grid with edges in both directions, each with a cost up to the most."""
     ways = grid(side)["Edge"]
@@ -124,7 +129,7 @@ def weighted(side: int, most: int) -> Ints:
 
 def programs(edges: int) -> dict[str, tuple[str, Ints]]:
     """The text of each program and its edges."""
-    side = int((edges / 4) ** 0.5) + 1
+    side = side_of(edges)
     return {
         "breadth": (BREADTH, random_graph(Random(1), edges // 2, edges)),
         "core": (CORE, random_graph(Random(2), edges // 5, edges)),
@@ -142,7 +147,7 @@ def line(name: str, text: str, edges: Ints, updates: int) -> list[str]:
         begun = time.process_time()
         changes = session.commit()
         loaded = time.process_time() - begun
-        size = sum(len(changes.rows(relation)) for relation in changes)
+        size = sum(len(session[relation]) for relation in changes)
         out, back = [], []
         for row in sample(edges, updates + 1):
             out.append(commit(session, {"Edge": [row]}, {}))
@@ -187,9 +192,9 @@ def main() -> None:
     head = ["loop", "rows", "load s", "out ms", "90%", "back ms", "90%", "changed", "MiB"]
     body = [line(name, *known[name], given.updates) for name in names if name in known]
     if body:
-        print(table("Loops: processor time of the load, single edges out and back in", head, body))
+        print(table("Loops: processor time of the load, and updates of one edge", head, body))
     if "derivations" in names:
-        derivations(int((given.edges / 10) ** 0.5))
+        derivations(side_of(given.edges))
 
 
 if __name__ == "__main__":
