@@ -52,7 +52,8 @@ class IterationLimit(Unsettled):
 
 
 class LoopLimit(Unsettled):
-    """A loop still changed something after as many rounds as allowed; `origin` says where it stands."""
+    """A loop, or a recursion in one, still changed something after as many rounds as allowed; `origin` says
+    where the loop stands. A recursion has no name."""
 
     def __init__(
         self, limit: int, name: str, relations: Sequence[str], changing: Changing = (), origin: Origin = None

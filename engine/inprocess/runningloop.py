@@ -33,7 +33,7 @@ from ..circuit import (
 )
 from ..epoch import Epoch
 from ..loopparts import Gate
-from ..schema import Array, RowFault
+from ..schema import Array, Origin, RowFault
 from ..settling import MOST_ROUNDS, Changing, LoopLimit
 from ..versions import Seen, versions
 from .batch import Batch, concat, consolidate
@@ -159,8 +159,15 @@ class LoopEpoch:
         scope = self._parts.scopes[number]
         node, schemas = scope.node, {name: self._nodes[at].schema for name, at in scope.results.items()}
         some: Changing = some_changes(self._recursion.evaluator.values, schemas, changes)
-        name, origin = (node.name, node.origin) if isinstance(node, Loop) else ("", None)
-        return LoopLimit(limit, name, list(schemas), some, origin)
+        name = node.name if isinstance(node, Loop) else ""
+        return LoopLimit(limit, name, list(schemas), some, self._place(number))
+
+    def _place(self, number: int) -> Origin:
+        """Where the innermost loop stands that a scope is, or is in; the outermost scope is a loop."""
+        scope = self._parts.scopes[number]
+        while not isinstance(scope.node, Loop):
+            scope = self._parts.scopes[scope.parent]
+        return scope.node.origin
 
     def _time_of(self, reader: int, time: int) -> int | None:
         """The time at which a part reads what its source emits at a time; None: it does not."""

@@ -284,3 +284,22 @@ def test_a_loop_beyond_its_limit(place: dict[str, str], limit: str, option: int 
                 assert f"still changing: Count{{.n = {wrong + 11}}} goes" in message
                 assert {n for (n,) in session["Seen"]} == counted
                 assert {n for (n,) in session["Seed"]} == set(held)
+
+
+def test_a_recursion_in_a_loop_beyond_the_limit() -> None:
+    """The error points at the loop."""
+    text = """input relation Seed(n: u32)
+    loop Outer rounds 2 {
+        output relation Up(n: u32)
+        Up(n) :- Seed(n).
+        Up(n + 1) :- Up(n), n < 50.
+    }"""
+    with ddlog.compile(text).session(max_iterations=20) as session:
+        session.insert("Seed", (48,))
+        session.commit()
+        session.insert("Seed", (4,))
+        with pytest.raises(ddlog.DDlogError) as raised:
+            session.commit()
+        assert "<program>:2:5: a recursion in a loop still changes after 20 rounds: Up" in str(raised.value)
+        assert "\n        loop Outer rounds 2 {\n" in str(raised.value)
+        assert {n for (n,) in session["Up"]} == {48, 49, 50}
