@@ -58,7 +58,7 @@ def _formatted(session: Session, chosen: Sequence[Relation], format: str) -> Ite
     for relation in chosen:
         line = row_writer(format, relation, session.typedefs)
         if format == "jsonl":
-            for row in session[relation.name].tuples():
+            for row in session[relation.name].repeated():
                 item = line(row).removesuffix("\n")
                 yield item if len(chosen) == 1 else f"{{{json.dumps(relation.name)}: {item}}}"
             continue
@@ -66,7 +66,7 @@ def _formatted(session: Session, chosen: Sequence[Relation], format: str) -> Ite
             yield f"{relation.name}:"
         if format == "csv":
             yield csv_header(relation).removesuffix("\n")
-        for row in session[relation.name].tuples():
+        for row in session[relation.name].repeated():
             yield line(row).removesuffix("\n")
         if len(chosen) > 1:
             yield ""

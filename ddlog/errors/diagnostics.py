@@ -118,7 +118,8 @@ def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
     """The text that a user reads: every diagnostic with its source line, carets, notes and help."""
-    return "\n".join(_render_one(diagnostic, color) for diagnostic in in_order(diagnostics))
+    # Type variables of different instances of a function differ, and read the same.
+    return "\n".join(dict.fromkeys(_render_one(diagnostic, color) for diagnostic in in_order(diagnostics)))
 
 
 def counted(number: int, noun: str) -> str:

@@ -185,9 +185,12 @@ def _user_type(type: User, typedefs: TypeDefs, within: frozenset[str]) -> pa.Dat
 
 
 def to_table(
-    relation_columns: Sequence[tuple[str, Type]], data: Sequence[Any], typedefs: TypeDefs
+    relation_columns: Sequence[tuple[str, Type]],
+    data: Sequence[Any],
+    typedefs: TypeDefs,
+    weights: Sequence[int] | None = None,
 ) -> pa.Table:
-    """Columns of values as an Arrow table."""
+    """Columns of values as an Arrow table. `weights`, of a multiset, say how often each row is repeated."""
     import pyarrow as pa
 
     arrays = []
@@ -197,7 +200,8 @@ def to_table(
             arrays.append(_array(column, type, target, typedefs))
         except pa.ArrowInvalid as error:
             raise ValueError(f"column {name} of type {type} does not fit Arrow's {target}: {error}") from None
-    return pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
+    table = pa.Table.from_arrays(arrays, names=[name for name, _ in relation_columns])
+    return table if weights is None else table.take(pa.array(np.repeat(np.arange(len(weights)), weights)))
 
 
 def for_polars(table: pa.Table) -> pa.Table:

@@ -60,15 +60,11 @@ def write_parquet(
     typedefs: TypeDefs,
 ) -> None:
     """Writes a relation as Parquet. Raises ValueError."""
-    import numpy as np
-    import pyarrow as pa
     from pyarrow import parquet
 
     if not relation.columns:
         raise ValueError(f"Parquet has no rows without columns, and {relation.name} has none")
-    table = to_table([(column.name, column.type) for column in relation.columns], columns, typedefs)
-    if weights is not None:
-        table = table.take(pa.array(np.repeat(np.arange(len(weights)), weights)))
+    table = to_table([(column.name, column.type) for column in relation.columns], columns, typedefs, weights)
     parquet.write_table(table, out)
 
 

@@ -47,11 +47,12 @@ class Table:
         return len(self._stored)
 
     def to_arrow(self) -> pyarrow.Table:
-        """The rows as an Arrow table. Raises DDlogError for a value that Arrow cannot hold."""
+        """The rows as an Arrow table; those of a multiset as often as they are there. Raises DDlogError for a
+        value that Arrow cannot hold."""
         from ..io.arrow import to_table
 
         try:
-            return to_table(self._columns, self._stored.columns(), self._typedefs)
+            return to_table(self._columns, self._stored.columns(), self._typedefs, self._stored.weights)
         except ValueError as error:
             raise DDlogError([NoTable(str(error))]) from None
 
@@ -125,6 +126,10 @@ class RelationView(Table):
     def tuples(self) -> Iterator[Row]:
         """The rows as plain tuples, a value for each column."""
         return iter(self._stored)
+
+    def repeated(self) -> Iterator[Row]:
+        """The rows as plain tuples; those of a multiset as often as they are there, as files have them."""
+        return (row for row, weight in zip(self._stored, self._weights(), strict=True) for _ in range(weight))
 
     @property
     def stored(self) -> RowSet:

@@ -15,7 +15,10 @@ _SPELLINGS = {
     "[]": "an empty vector is `vec_empty()`, an empty map `map_empty()`",
     "let": "a variable is defined by `var x = ...`",
     "while": "there is no `while`: a loop is `for (x in collection) ...`, and functions may call themselves",
-    "loop": "there is no `loop`: a loop is `for (x in collection) ...`, and functions may call themselves",
+    "loop": (
+        "`loop Name { ... }` is a declaration, and `output` stands before a relation in it; "
+        "in a function, a loop is `for (x in collection) ...`"
+    ),
     "fn": "a function is `function f(x: T): R { ... }`",
     "struct": "a type is `typedef T = T{field: type, ...}`",
     "'": "a string stands in double quotes",

@@ -46,8 +46,12 @@ class Memories:
 
     def stores(self) -> Iterator[Store]:
         """All states."""
-        yield from self._clocked.values()
-        yield from self._counts.values()
+        return (store for _, store in self.by_node())
+
+    def by_node(self) -> Iterator[tuple[NodeId, Store]]:
+        """All states, each with its node."""
+        yield from self._clocked.items()
+        yield from self._counts.items()
 
     def counts(self, at: NodeId) -> Store | None:
         """The weights of the source of a *distinct*, if they may be negative."""

@@ -79,6 +79,8 @@ def _names(state: State) -> dict[int, str]:
             names |= {id(each): name for name, each in state.recursions[at].relations.items()}
         elif at in state.stores:
             names.setdefault(id(state.stores[at]), relations.get(at, " ".join(node.text.split())))
+    for at, store in state.memories.by_node():
+        names[id(store)] = " ".join(circuit.nodes[at].text.split())
     return names
 
 

@@ -15,6 +15,7 @@ import ddlog
 from ddlog import DDlogError
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import store, windows
+from ddlog.sessions.profile import SessionProfile
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "windows.md"
 TEXT = """
@@ -48,6 +49,14 @@ class Model:
         self.clock, self.driven = -1000, -1000
         self.held = set[Row]()
 
+    def anew(self, changes: list[tuple[Row, bool]]) -> dict[Row, int]:
+        """The rows that the input knows nothing of: a deletion changes nothing before an insertion."""
+        here = Counter[Row]()
+        for row, come in changes:
+            if row not in self.held:
+                here[row] = max(0, here[row] + (1 if come else -1))
+        return dict(here)
+
     def step(self, changes: list[tuple[Row, bool]], clock: int | None) -> dict[str, Counter[Row]]:
         before = self.all.copy()
         here = Counter[Row]()
@@ -59,7 +68,7 @@ class Model:
             net = dict(here)
         self.all.update(net)
         forgotten = {row: 1 for row, come in here.items() if come and row not in self.held}
-        new = forgotten if self.kind == "relation" else net
+        new = forgotten if self.kind == "relation" else net | self.anew(changes)
         late = {row: n for row, n in new.items() if n > 0 and row[1] < self.clock - 1}
         for row, n in net.items():
             if row not in late:
@@ -124,6 +133,21 @@ def test_an_input_forgets_what_is_in_no_window() -> None:
         assert len(session["Event"]) < 2000
     assert held is not None
     assert sum(each.bytes for each in held) < 4_000_000
+
+
+def test_a_profile_names_what_delays_and_streams_keep() -> None:
+    text = """
+    import window
+    input stream S(x: string)
+    output relation Recent(x: string)
+    apply window::last(S, 2) -> (Recent)
+    output multiset All(x: string)
+    apply window::all(S) -> (All)
+    """
+    with ddlog.compile(text).session() as session:
+        session.insert("S", ("a",))
+        session.commit()
+        assert "Recent" in "\n".join(SessionProfile(session).lines())
 
 
 def test_a_time_out_of_range_takes_the_commit_back() -> None:

@@ -84,6 +84,31 @@ def test_python_gives_and_takes_dates_and_decimals(tmp_path: Path) -> None:
         ]
 
 
+def test_equal_rows_of_a_view_are_given_as_often_as_they_are_there(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    facts = tmp_path / "facts"
+    facts.mkdir()
+    (facts / "t.csv").write_text("a,1\nb,1\nc,\n", encoding="utf-8")
+    path = tmp_path / "bag.sql"
+    path.write_text(
+        "CREATE TABLE t (k TEXT NOT NULL, w INT); CREATE VIEW v AS SELECT w FROM t;", encoding="utf-8"
+    )
+    for form, lines in (
+        ("csv", ["w", '""', "1", "1"]),
+        ("tsv", ["", "1", "1"]),
+        ("jsonl", ['{"w": null}', '{"w": 1}', '{"w": 1}']),
+    ):
+        assert main(["run", str(path), "--input", str(facts), "--format", form, "--quiet"]) == 0
+        assert capsys.readouterr().out.splitlines() == lines
+    with ddlog.compile(str(path)).session() as session:
+        session.insert("t", ("a", 1), ("b", 1), ("c", None))
+        session.commit()
+        assert session["v"].to_arrow().to_pydict() == {"w": [None, 1, 1]}
+        assert session["v"].to_pandas()["w"].sum() == 2
+        assert len(list(session["v"])) == 2
+
+
 ERRORS = {
     "SELECT a, c FROM t": "unknown column `c`\n  help: did you mean `a`?",
     "SELECT a FROM t GROUP BY b": "column `a` is neither a key of GROUP BY nor inside an aggregate",
