@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -31,8 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         queries=tuple(arguments.query),
     )  # fmt: skip
     with _engines_stopped():
-        program = _compile(arguments)
-        run(program.asking(*arguments.query) if arguments.query else program, options)
+        run(_compile(arguments, arguments.query), options)
     return 0
 
 
@@ -103,14 +102,16 @@ def import_souffle(arguments: argparse.Namespace) -> int:
     return 0
 
 
-def _compile(arguments: argparse.Namespace) -> Program:
-    """The program; prints its warnings unless --quiet is given. Raises DDlogError."""
+def _compile(arguments: argparse.Namespace, queries: Sequence[str] = ()) -> Program:
+    """The program, with answers to queries; prints warnings unless --quiet is given. Raises DDlogError."""
     from ..errors.diagnostics import render
     from ..sessions.program import compile
 
     program = compile(arguments.program, library_paths=arguments.library)
     if getattr(arguments, "output_internal_relations", False):
         program = program.with_internal_outputs()
+    if queries:
+        program = program.asking(*queries)
     if program.warnings and not getattr(arguments, "quiet", False):
         print(render(program.warnings, color=sys.stderr.isatty()), file=sys.stderr)
     return program

@@ -36,8 +36,9 @@ class NoSuchIndex(Diagnostic):
     @property
     def hint(self) -> str:
         """The index that was perhaps meant, or the names of all indexes."""
-        known = ", ".join(self.indexes) or "none"
-        return f"did you mean `{self.near}`?" if self.near else f"the indexes are {known}"
+        if not self.indexes:
+            return "the program declares no index"
+        return f"did you mean `{self.near}`?" if self.near else f"the indexes are {', '.join(self.indexes)}"
 
 
 @declared()

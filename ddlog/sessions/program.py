@@ -127,16 +127,20 @@ class Program:
     def asking(self, *queries: str) -> Program:
         """The program with the answer to each query, a rule body, as an output relation: `query`, or
         `query1`, `query2`, … if there are several. It has a column for each variable, and no more of
-        other relations is computed for it than it needs. Raises DDlogError."""
+        other relations is computed for it than it needs. There is no warning that a relation is never
+        read if a query reads it. Raises DDlogError."""
         from ..check.query import check_query
         from ..demand.question import answer_names, with_answer
 
-        checked, taken = self.checked, [*self.relations, *self.checked.typedefs]
+        checked, taken, read = self.checked, [*self.relations, *self.checked.typedefs], set[str]()
         for text, name in zip(queries, answer_names(len(queries)), strict=True):
             if name in taken:
                 raise DDlogError([TakenByAnswer(name)])
-            checked = with_answer(checked, check_query(checked, Source("<query>", text)), name)
-        return Program(self.source, checked, self.warnings)
+            query = check_query(checked, Source("<query>", text))
+            read.update(atom.relation for atom in query.reads())
+            checked = with_answer(checked, query, name)
+        dropped = {each for each in self.warnings if isinstance(each, UnusedRelation) and each.name in read}
+        return Program(self.source, checked, tuple(each for each in self.warnings if each not in dropped))
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

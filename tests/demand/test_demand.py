@@ -94,6 +94,17 @@ def run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> s
     return printed.err if code else printed.out
 
 
+def test_a_relation_that_a_query_reads_is_not_said_to_be_unread() -> None:
+    text = "input relation E(x: u32)\nrelation P(x: u32)\nP(x) :- E(x).\nrelation Q(x: u32)\nQ(x) :- E(x).\n"
+    program = ddlog.compile(text)
+    assert [each.message for each in program.warnings] == [
+        "relation `P` is never read",
+        "relation `Q` is never read",
+    ]
+    assert [each.message for each in program.asking("P(1)").warnings] == ["relation `Q` is never read"]
+    assert not program.asking("E(x), not P(x)", "Q(_)").warnings
+
+
 def test_queries_of_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path, facts, updates = tmp_path / "p.dl", tmp_path / "facts", tmp_path / "u.dat"
     path.write_text(f"{REACH}{WAYS['right']}\noutput relation Long(a: u32)\nLong(x) :- Reach(x, x).\n")
