@@ -293,6 +293,8 @@ class Stream:
         text = f"window({_value(time)}, {clock._name}, {range})"
         if self.operator.scope.kind != "circuit" or clock.operator.scope.kind != "circuit":
             refuse("window", "a window stands in nested time or in a fixpoint", place=place)
+        if not isinstance(range, int) or not isinstance(lateness, int | None):
+            refuse("window", "a range or a lateness is no integer", place=place)
         if range < 0 or (lateness or 0) < 0:
             refuse("window", "a range or a lateness is negative", place=place)
         timed = self._rows("window", text, place, (), {**{each: each for each in self.names}, "time__": time})

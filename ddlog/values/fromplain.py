@@ -98,6 +98,11 @@ def _check_user(value: Any, type: User, typedefs: TypeDefs) -> Struct:
         for each in constructors:
             if not each.fields and value in (each.name, local_name(each.name)):
                 return make(typedef, each, ())
+    if isinstance(value, Mapping) and len(value) == 1:
+        ((name, fields),) = value.items()  # as in JSON
+        for each in constructors:
+            if name in (each.name, local_name(each.name)):
+                return _check_fields(_plain_fields(fields, each, type), each, type, typedefs)
     _refuse(value, type)
 
 

@@ -108,6 +108,18 @@ def test_a_query_may_negate_patterns() -> None:
         assert not session.query("not R(_, &A)") and session.query("not R(3, &B)")
 
 
+def test_a_union_is_given_as_in_json() -> None:
+    text = "typedef U = A{n: u32, s: string} | B{k: bool} | C\ninput relation R(u: U)\n"
+    with ddlog.compile(text).session(relations="all") as session:
+        session.insert("R", ({"A": {"n": 1, "s": "x"}},), ({"A": (2, "y")},), ({"B": {"k": True}},), ("C",))
+        session.commit()
+        texts = ['A{.n = 1, .s = "x"}', 'A{.n = 2, .s = "y"}', "B{.k = true}", "C{}"]
+        assert list(session["R"].records()) == [f"R{{.u = {each}}}" for each in texts]
+        for wrong in ({"D": {}}, {"A": {"n": 1}}, {"A": 1}, {"A": (1, "x"), "B": (True,)}, {"B": {"k": 2}}):
+            with pytest.raises(ddlog.DDlogError):
+                session.insert("R", (wrong,))
+
+
 def test_structured_values_and_keys() -> None:
     with ddlog.compile(HOSTS).session() as session:
         session.insert("Host", {"id": 1, "kind": "Server", "at": (3, 4), "tags": {"b", "a"}, "note": None})
