@@ -39,4 +39,4 @@ def test_all_benchmarks_at_tiny_scale(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(figures.read_text(encoding="utf-8"))
     parts = ("batch", "frontend", "updates", "incremental", "deletions", "curves")
-    assert [len(found[part]) for part in parts] == [22, 2, 3, 8, 15, 3]
+    assert [len(found[part]) for part in parts] == [25, 2, 3, 23, 15, 3]

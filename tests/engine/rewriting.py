@@ -21,6 +21,7 @@ from ddlog.engine.circuit import (
     Output,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.node import Stateful
 
 
 def incrementalize_steps(circuit: Circuit) -> tuple[tuple[str, Circuit], ...]:
@@ -38,7 +39,7 @@ def is_linear(node: Node) -> bool:
     match node:
         case Join(terms):
             return len(terms) <= 1 and not any(t.negated for t in terms)
-        case Distinct() | Group() | Fixpoint() | Constant():
+        case Distinct() | Group() | Fixpoint() | Constant() | Stateful():
             return False
         case _:
             return True
