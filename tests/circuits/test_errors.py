@@ -84,6 +84,8 @@ BUILT: list[tuple[Build, str]] = [
     (lambda c, e: e.join(c.input("n", n=str)), "is one of (n: string)"),
     (lambda c, e: e.join(e, on={"x": "y"}), "both sides have a column `x`"),
     (lambda c, e: e.group("x", n="count(y"), "`count(y` is no aggregate"),
+    (lambda c, e: e.window("x", e.project("x"), "3"), "a lateness is no integer"),  # type: ignore[arg-type]
+    (lambda c, e: e.window("x", e.project("x"), -3), "a range or a lateness is negative"),
     (lambda c, e: e.group("x", n="foo(y)"), "Unknown function `foo`"),
     (lambda c, e: e.project("x").group("x", n="count()"), "its source is a set, and `project(x)` may have"),
     (lambda c, e: c.input("edges", x=int), "there is an input `edges` already"),
