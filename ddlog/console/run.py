@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from ..core import Relation, relation_named
-from ..demand.question import answer_names
 from ..errors.diagnostics import DDlogError
 from ..errors.spark import OnlySparkWrites
 from ..errors.unknown import unknown_relation
@@ -70,8 +69,17 @@ def _chosen(program: Program, options: RunOptions) -> list[Relation]:
         if declared is None:
             raise DDlogError([unknown_relation(name, program.relations, program.indexes)])
         asked.append(declared.name)
-    names = [*asked, *(answer_names(len(options.queries)) if options.queries else ())]
+    names = [*asked, *_answers(options)]
     return [program.relations[name] for name in (dict.fromkeys(names) if names else program.names("output"))]
+
+
+def _answers(options: RunOptions) -> Sequence[str]:
+    """The names of the answers to --query."""
+    if not options.queries:
+        return ()
+    from ..demand.question import answer_names
+
+    return answer_names(len(options.queries))
 
 
 def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> list[str]:

@@ -155,7 +155,6 @@ class Program:
     ) -> Circuit:
         """The circuit that computes `outputs` (the output relations): `relational` or `incremental`.
         `records` are a column for each field, as in-process, or `values`, as on Spark. Raises DDlogError."""
-        from ..demand.demanded import demanded
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
         from ..lowering.lower import lower
@@ -168,7 +167,11 @@ class Program:
             checked = in_columns(self.checked) if records == "columns" else self.checked
             if wanted is None:
                 wanted = tuple(self.names("output"))
-            relational = optimize(lower(demanded(checked, wanted), wanted))
+            if any(self.relations[name].demand for name in wanted):
+                from ..demand.demanded import demanded
+
+                checked = demanded(checked, wanted)
+            relational = optimize(lower(checked, wanted))
             return relational if stage == "relational" else incrementalize(relational)
 
     def _named(self, name: str) -> str:
@@ -271,6 +274,8 @@ class Program:
 
     def _wanted(self, relations: str | Iterable[str]) -> tuple[str, ...]:
         match relations:
+            case "all" if not any(each.demand for each in self.relations.values()):
+                return tuple(self.relations)
             case "all":
                 from ..demand.demanded import on_demand
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from types import TracebackType
+from typing import TYPE_CHECKING
 
 from ..core import Relation, relation_named
 from ..engine.interrupt import deferred
@@ -17,12 +18,14 @@ from ..errors.memory import NoMemoryLeft
 from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
 from ..values.rows import Row
-from .asking import Questions
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
 from .host import Host
 from .program import Program
 from .results import Changes
+
+if TYPE_CHECKING:
+    from .asking import Questions
 
 
 class SessionState:
@@ -42,10 +45,19 @@ class SessionState:
         self.started = False
         self.static = False
         self.closed = False
-        self.questions = Questions(program, host, kept)
+        self._questions: Questions | None = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self._delays = Delays((program.relations[name] for name in kept), host.runtime)
         self._untold = {name for name in kept if program.relations[name].role != "output"}
+
+    @property
+    def questions(self) -> Questions:
+        """The queries that are answered on demand."""
+        if self._questions is None:
+            from .asking import Questions
+
+            self._questions = Questions(self.program, self.host, self.kept)
+        return self._questions
 
     def check_open(self) -> None:
         """Raises DDlogError if the session is closed."""
@@ -72,7 +84,8 @@ class SessionState:
                 changes, static=static, max_iterations=self.max_iterations, progress=self.progress
             )
             self._delays.remember(deltas)
-            self.questions.follow(changes, self.max_iterations)
+            if self._questions is not None:
+                self._questions.follow(changes, self.max_iterations)
             self.started = True
             self.static = static
         if self._untold:
