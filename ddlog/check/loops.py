@@ -24,7 +24,11 @@ _COMPARED = {"==": "==", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 def declare_loops(environment: Environment, module: ModuleSyntax) -> Iterator[Diagnostic]:
     """Notes the loops of a module; the errors in what they declare."""
     written = [each for each in module.all(OTHER) if isinstance(each, syntax.LoopDecl)]
+    first: dict[str, Span] = {}
     for each in written:
+        if first.setdefault(each.name, each.name_span) is not each.name_span:
+            notes = (Note("also defined here", first[each.name]),)
+            yield errors.names.MultipleDefinitions(span=each.name_span, name=each.name, notes=notes)
         empty = None if each.empty is None else module.qualified(each.empty)
         loop = core.Loop(module.qualified(each.name), each.rounds, empty, each.most, each.span)
         environment.loops.append(loop)
