@@ -51,6 +51,14 @@ class FaultInRule(Diagnostic):
 
 
 @declared()
+class FaultInView(Diagnostic):
+    """An expression of a view of SQL that failed on a row."""
+
+    title: ClassVar[str] = "{problem}, in this view"
+    problem: str
+
+
+@declared()
 class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 

@@ -5,6 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+AS_RULES = " (as rules)"
+"""The end of the name of the text of rules that a module of SQL becomes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Source:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Index, Relation, relation_named
@@ -15,7 +16,7 @@ from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue, CannotBeCombined
 from ..errors.reading import TakenByAnswer
-from ..errors.source import Source, program_text
+from ..errors.source import AS_RULES, Source, Span, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
 from ..values.rows import Row
@@ -71,7 +72,7 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     with paused():
         made = translate(source)
         checked, diagnostics = check_cached(
-            Source(f"{source.name} (as rules)", made.text), [*beside, *folders]
+            Source(f"{source.name}{AS_RULES}", made.text), [*beside, *folders]
         )
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
@@ -79,7 +80,7 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    return Program(source, replace(checked, typedefs=typedefs))
+    return Program(source, replace(checked, typedefs=typedefs), statements=made.statements)
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -103,9 +104,14 @@ class Program:
     """A checked program: its relations, its circuits, and sessions that run it."""
 
     def __init__(
-        self, source: Source, checked: CheckedProgram, warnings: tuple[Diagnostic, ...] = ()
+        self,
+        source: Source,
+        checked: CheckedProgram,
+        warnings: tuple[Diagnostic, ...] = (),
+        statements: Mapping[int, Span] = MappingProxyType({}),
     ) -> None:
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
+        self.statements = statements  # of a module of SQL: that of each line of its rules
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -122,7 +128,7 @@ class Program:
         fact on which rules without a positive term rest."""
         shown = exposed(self.checked, self.source)
         warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
-        return Program(self.source, shown, tuple(warnings))
+        return Program(self.source, shown, tuple(warnings), self.statements)
 
     def asking(self, *queries: str) -> Program:
         """The program with the answer to each query, a rule body, as an output relation: `query`, or
@@ -140,7 +146,8 @@ class Program:
             read.update(atom.relation for atom in query.reads())
             checked = with_answer(checked, query, name)
         dropped = {each for each in self.warnings if isinstance(each, UnusedRelation) and each.name in read}
-        return Program(self.source, checked, tuple(each for each in self.warnings if each not in dropped))
+        kept = tuple(each for each in self.warnings if each not in dropped)
+        return Program(self.source, checked, kept, self.statements)
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

@@ -28,10 +28,12 @@ _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The rules of a module, as text, and the relations of its tables and views by their names in SQL."""
+    """The rules of a module, as text, the relations of its tables and views by their names in SQL, and the
+    statement that each line of the text comes from."""
 
     text: str
     tables: dict[str, str] = field(default_factory=dict)
+    statements: dict[int, Span] = field(default_factory=dict)
 
 
 def translate(source: Text) -> Translation:
@@ -49,6 +51,7 @@ def translate(source: Text) -> Translation:
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
     module, found = Module(places), list[Diagnostic]()
+    origins: list[Span] = []
     for part in _statements(tokens):
         whole = places.between(part[0].start, part[-1].end + 1)
         try:
@@ -58,9 +61,11 @@ def translate(source: Text) -> Translation:
         else:
             if statement is not None:
                 found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
+        origins += [whole] * (len(module.output.rules) - len(origins))
     if found:
         raise DDlogError(in_order(found))
-    return Translation(module.text(source.name), module.relations)
+    made = module.text(source.name)
+    return Translation(made, module.relations, dict(enumerate(origins, made.count("\n") - len(origins) + 1)))
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:

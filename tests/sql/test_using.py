@@ -133,6 +133,17 @@ def test_errors_say_what_and_where(query: str, tmp_path: Path, capsys: pytest.Ca
     assert printed.startswith(f"error: {path}:2:") and first in printed.splitlines()[0] and rest in printed
 
 
+def test_faults_name_the_view(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, script = tmp_path / "v.sql", tmp_path / "u.dat"
+    views = "CREATE VIEW fine AS SELECT v FROM t;\nCREATE VIEW q AS\n  SELECT v // (v - 1) AS q FROM t;\n"
+    path.write_text(f"CREATE TABLE t (v INTEGER);\n{views}", encoding="utf-8")
+    script.write_text("start; insert t(1); commit;", encoding="utf-8")
+    assert main(["run", str(path), "--updates", str(script)]) == 1
+    assert (
+        f"error: {path}:3:1: division by zero, in this view\n    CREATE VIEW q AS" in capsys.readouterr().err
+    )
+
+
 def test_all_statements_with_errors_are_told_at_once(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
