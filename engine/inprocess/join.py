@@ -241,6 +241,8 @@ class Joiner:
                     return ()
             if not stage.candidates:
                 return (self._output(rows),)
+            if rows.length > proposals.FEW:  # a row may pass at several times
+                return self._chosen(stage, rows, proposer)
             tally = self._tally(stage)
             (proposal,) = proposer.choose(stage, rows.variables, rows.length, tally)
             step = proposal.look_up
@@ -275,8 +277,14 @@ class Joiner:
         if not stage.candidates:
             yield self._output(rows)
             return
+        yield from self._chosen(stage, rows, proposer, None if stage.tests else known)
+
+    def _chosen(
+        self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
+    ) -> Iterator[Batch]:
+        """What a stage makes of rows that passed its tests; `known` are the groups of its only candidate."""
         for proposal in proposer.choose(stage, rows.variables, rows.length, self._tally(stage)):
-            yield from self._extend(stage, proposal, rows, proposer, None if stage.tests else known)
+            yield from self._extend(stage, proposal, rows, proposer, known)
 
     def _test(
         self,

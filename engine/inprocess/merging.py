@@ -60,9 +60,10 @@ def may_pay(
     """Whether it is worth to look how many of the rows that a look-up gives are equal: a variable is not
     needed any more, and the next look-up gives several rows for each, or the rows are complete and have to be
     summed up anyway."""
-    if total < MANY or not step.keep:
+    bound = {name for _, name in step.binds}
+    if total < MANY or step.keep.isdisjoint({*rows.variables, *bound}):
         return False
-    if step.keep >= rows.variables.keys() and step.keep.issuperset(name for _, name in step.binds):
+    if step.keep >= rows.variables.keys() and step.keep >= bound:
         return False
     if not after.candidates:
         return not as_set

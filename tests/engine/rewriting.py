@@ -100,6 +100,8 @@ def _chained(builder: _Builder, node: Node) -> NodeId:
         return builder.add(_rewrite_body(node, _chained))
     if is_linear(node):
         return builder.add(node)
+    if isinstance(node, Stateful):  # what it remembers stands for the integrals
+        return builder.add(node.incremental(lambda source: source))
     integrals = {source: builder.integral(source) for source in node.reads()}
     whole = builder.add(node.reading(integrals.__getitem__))
     return builder.add(Differentiate(whole, node.schema))

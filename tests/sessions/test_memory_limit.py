@@ -123,7 +123,7 @@ def test_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) ->
     program, updates = tmp_path / "p.dl", tmp_path / "u.dat"
     program.write_text(PATHS)
     updates.write_text("start; insert Edge(1, 2); commit;")
-    given = ["run", str(program), "--updates", str(updates)]
+    given = ["run", str(program), "--updates", str(updates), "--engine", "in-process"]
     assert main([*given, "--memory-limit", "64GiB"]) == 0
     assert capsys.readouterr().out.startswith("Path:\nPath{.a = 1, .b = 2}: +1\n")
     assert main([*given, "--memory-limit", "1M"]) == 1
