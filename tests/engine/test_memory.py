@@ -13,9 +13,8 @@ from ddlog.engine import memory
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.reference import evaluate
 
-from .random_circuits import INPUTS, Changes, any_circuits, apply, settling, streams
+from .random_circuits import INPUTS, Changes, Definition, any_circuits, apply, settling, streams
 from .test_oracle import commit, difference, undo
 
 thorough = settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
@@ -42,6 +41,7 @@ def test_an_epoch_without_memory_leaves_no_trace(
 ) -> None:
     runtime = InProcess(incrementalize(circuit), memory_limit=1 << 62)
     contents: dict[str, dict[tuple, int]] = {name: {} for name in INPUTS}
+    definition = Definition(circuit)
     before: dict[str, dict[tuple, int]] = {}
     for number, changes in enumerate([*epochs, *map(undo, reversed(epochs)), *epochs]):
         with full_after(points[number % len(points)]):
@@ -55,7 +55,7 @@ def test_an_epoch_without_memory_leaves_no_trace(
                 assert runtime.size(name) == len(rows), name
             got = commit(runtime, changes)
         apply(contents, changes)
-        after = evaluate(circuit, contents)
+        after = definition.step(contents)
         for name, rows in after.items():
             assert got.get(name, {}) == difference(rows, before.get(name, {})), name
             assert set(runtime.rows(name)) == rows.keys(), name
