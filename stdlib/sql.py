@@ -6,7 +6,7 @@ import datetime
 import math
 import re
 from collections.abc import Iterable
-from decimal import Decimal, InvalidOperation
+from decimal import Context, Decimal, InvalidOperation
 from functools import lru_cache
 from typing import Any
 
@@ -16,6 +16,7 @@ from .group import float_sum, mean
 from .options import NONE, some
 
 _DAY = 86_400_000_000
+_LONG = Context(prec=5_000)  # the digits of a decimal, of which the usual 28 would be rounded to
 _EPOCH = datetime.date(1970, 1, 1).toordinal()
 _CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
 
@@ -38,7 +39,7 @@ def from_double(a: float, places: int) -> int:
         raise Fault(f"{double_text(a)} is no exact number")
     if places == 0:
         return round(a)
-    return int((Decimal(repr(a)).scaleb(places)).quantize(Decimal(1), rounding="ROUND_HALF_UP"))
+    return int((Decimal(repr(a)).scaleb(places, _LONG)).quantize(Decimal(1), "ROUND_HALF_UP", _LONG))
 
 
 def double_mod(a: float, b: float) -> float:
@@ -103,8 +104,8 @@ def read_integer(text: str) -> Struct:
 
 def read_decimal(text: str, places: int) -> Struct:
     try:
-        exact = Decimal(text.strip()).scaleb(places)
-        return some(int(exact.quantize(Decimal(1), rounding="ROUND_HALF_UP")))
+        exact = Decimal(text.strip()).scaleb(places, _LONG)
+        return some(int(exact.quantize(Decimal(1), "ROUND_HALF_UP", _LONG)))
     except (InvalidOperation, ValueError, OverflowError):
         return NONE
 
@@ -168,7 +169,7 @@ def moment_of(text: str) -> int:
 def units_of(text: str, places: int) -> int:
     """The units of a decimal. Raises ValueError where it has more places."""
     try:
-        exact = Decimal(text.strip()).scaleb(places)
+        exact = Decimal(text.strip()).scaleb(places, _LONG)
         units = int(exact)
     except (InvalidOperation, OverflowError):
         raise ValueError("not a number") from None

@@ -43,8 +43,7 @@ def sql_plain(type: Type, typedefs: TypeDefs) -> Callable[[Any], Any] | None:
         case "micros":
             return lambda value: _after(microseconds=value[0])
         case int(places):
-            unit = Decimal(1).scaleb(-places)
-            return lambda value: value[0] * unit
+            return lambda value: Decimal(f"{value[0]}E-{places}")  # a product would be rounded to 28 digits
     return None
 
 

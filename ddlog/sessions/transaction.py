@@ -51,7 +51,7 @@ class Transaction:
         self._state.start()
         if self._state.static:
             raise DDlogError([NoFurtherChanges()])
-        touched = name in self._touched
+        touched = declared.name in self._touched
         return _Changing(self._state, declared, self._pending(declared), self._touched, touched)
 
     @contextmanager

@@ -109,6 +109,16 @@ def test_equal_rows_of_a_view_are_given_as_often_as_they_are_there(
         assert len(list(session["v"])) == 2
 
 
+def test_an_error_takes_back_its_own_change_only(tmp_path: Path) -> None:
+    with ddlog.compile(shop(tmp_path)).session(relations=["orders"]) as session:
+        session.insert("orders", (1, None, "123456789012345678901234567890.12"))
+        with pytest.raises(ddlog.DDlogError, match="not a number"):
+            session.insert("orders", (2, None, "x"))
+        session.commit()
+        amounts = session["orders"].to_arrow().column("amount").to_pylist()
+    assert amounts == [Decimal("123456789012345678901234567890.12")]
+
+
 ERRORS = {
     "SELECT a, c FROM t": "unknown column `c`\n  help: did you mean `a`?",
     "SELECT a FROM t GROUP BY b": "column `a` is neither a key of GROUP BY nor inside an aggregate",
