@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
 from ..errors import sql as errors
+from ..syntax.lexer import RESERVED
+from ..syntax.tables import tables
 from . import conversions as c
 from .attached import attached
 from .places import Places, SqlError
@@ -18,88 +21,12 @@ from .types import SqlType, Value
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
 
-_RESERVED = frozenset(
-    [
-        "aggregate",
-        "and",
-        "apply",
-        "as",
-        "bigint",
-        "bit",
-        "bool",
-        "break",
-        "continue",
-        "double",
-        "else",
-        "extern",
-        "false",
-        "float",
-        "for",
-        "function",
-        "if",
-        "import",
-        "in",
-        "input",
-        "mut",
-        "not",
-        "or",
-        "output",
-        "relation",
-        "return",
-        "signed",
-        "skip",
-        "stream",
-        "string",
-        "transformer",
-        "true",
-        "typedef",
-        "var",
-        "multiset",
-        "abstract",
-        "async",
-        "await",
-        "become",
-        "box",
-        "const",
-        "crate",
-        "do",
-        "dyn",
-        "final",
-        "fn",
-        "impl",
-        "let",
-        "loop",
-        "macro",
-        "match",
-        "mod",
-        "move",
-        "override",
-        "priv",
-        "pub",
-        "ref",
-        "self",
-        "static",
-        "struct",
-        "super",
-        "trait",
-        "try",
-        "type",
-        "typeof",
-        "unsafe",
-        "unsized",
-        "use",
-        "virtual",
-        "where",
-        "while",
-        "yield",
-        "index",
-        "on",
-        "primary",
-        "key",
-        "group_by",
-        "group_all_by",
-    ]
-)
+
+@cache
+def _reserved() -> frozenset[str]:
+    """The words that cannot name columns of relations, and those of the grammar that could be taken amiss."""
+    words = {word for word in tables().words if word.isidentifier()} - {"initial"}
+    return RESERVED | words | {"aggregate", "group_all_by", "group_by", "key", "primary"}
 
 
 class Module:
@@ -320,7 +247,7 @@ def field_name(name: str) -> str:
     kept = "".join(e if e.isascii() and (e.isalnum() or e == "_") else "_" for e in name) or "col"
     if not (kept[0].islower() or kept[0] == "_"):
         kept = f"c{kept}"
-    return f"{kept}_" if kept in _RESERVED or kept == "_" else kept
+    return f"{kept}_" if kept in _reserved() or kept == "_" else kept
 
 
 def _fields(names: tuple[str, ...]) -> list[str]:
