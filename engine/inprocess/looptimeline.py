@@ -9,7 +9,6 @@ import numpy as np
 
 from ..looptime import Lattice
 from ..schema import Array, Schema
-from .arrays import grow
 from .kernels import looptimes as kernels
 from .table import RowTable
 from .timeline import Timeline
@@ -18,6 +17,8 @@ from .timelinegroup import TimelineGroup
 
 class LoopTimeline(Timeline):
     """A timeline whose times are those of a lattice."""
+
+    _enter = staticmethod(kernels.enter)
 
     def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
         super().__init__(schema, table)
@@ -51,19 +52,6 @@ class LoopTimeline(Timeline):
         return kernels.later_times(  # type: ignore[no-any-return]
             *chains, rows, time, self._guard, self._bits, count
         )
-
-    def add_rows(self, rows: Array, changes: Array, time: int) -> None:
-        """Adds changes of rows of the table at a time."""
-        self._grow()
-        room = self.used + len(rows)
-        grow(self, "following", room)
-        grow(self, "when", room)
-        grow(self, "weight", room)
-        entries = np.empty(len(rows), np.int64)
-        self.used = kernels.enter(
-            self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
-        )
-        self._log.append((entries, changes))
 
 
 class Missing(NamedTuple):

@@ -23,6 +23,8 @@ _FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 class Timeline:
     """Rows with the changes of their weights by round. Several may share one table of rows."""
 
+    _enter = staticmethod(kernels.enter)
+
     def __init__(self, schema: Schema, table: RowTable | None = None) -> None:
         self.schema = schema
         self.table = RowTable(len(schema)) if table is None else table
@@ -90,7 +92,7 @@ class Timeline:
         grow(self, "when", room)
         grow(self, "weight", room)
         entries = np.empty(len(rows), np.int64)
-        self.used = kernels.enter(
+        self.used = self._enter(
             self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
         )
         self._log.append((entries, changes))
