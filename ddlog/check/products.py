@@ -76,7 +76,8 @@ def _in_body(
 
 
 def _may_stand_alone(term: core.Atom | core.GroupBy, tables: set[str], constant: set[str]) -> bool:
-    """Whether a product with this term is meant: its relation has few rows, or a column is constant."""
+    """Whether a term may be combined with all rows: its relation has few rows, or one of its columns is
+    constant."""
     if isinstance(term, core.GroupBy):
         return not term.keys
     return term.relation in tables or not constant.isdisjoint(_bound(term))
@@ -92,8 +93,8 @@ class _Related:
     others: Sequence[set[str]]
 
     def to(self, bound: set[str], own: set[str]) -> bool:
-        """Whether a shared variable, an equation or a condition relates a term with the variables `own`
-        to the bound ones."""
+        """Whether a term with the variables `own` shares a variable with the bound ones, or an equation or a
+        condition reads both."""
         derived = _defined(own, self.body)
         sides = [(one, other) for pair in self.equations for one, other in (pair, pair[::-1])]
         return (

@@ -24,7 +24,7 @@ _STREAMS = ("all", "last")
 
 
 def is_window(declaration: syntax.ApplyDecl) -> bool:
-    """Whether an application is of a transformer of the module `window`."""
+    """Whether a declaration applies a transformer of the module `window`."""
     return declaration.transformer.startswith(f"{WINDOW}::")
 
 

@@ -66,7 +66,7 @@ def _limits(node: c.Bracket) -> dict[str, int] | None:
 
 
 def _is_recursion(body: c.Circuit) -> bool:
-    """Whether a body is made of rules only, over what is held from iteration 0 on and what is fed back."""
+    """Whether a body has only rules, which read imports and delayed results."""
     nodes, read_by = body.nodes, readers(body)
     for at, each in enumerate(nodes):
         match each:

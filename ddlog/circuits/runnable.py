@@ -1,4 +1,4 @@
-"""What can be done with a circuit that is built: print it, draw it, evaluate it, run it."""
+"""Circuits that are built: their text, their drawing, the reference evaluation, and sessions."""
 
 from __future__ import annotations
 

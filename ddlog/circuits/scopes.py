@@ -41,7 +41,7 @@ class Operator:
 
     @property
     def is_wire(self) -> bool:
-        """Whether it is a wire."""
+        """Whether the operator is a wire: a name for one that is connected later."""
         return self.make is None
 
     def end(self) -> Operator:

@@ -51,7 +51,7 @@ class Stream:
 
     @property
     def is_set(self) -> bool:
-        """Whether at all times every row has weight 1, as far as is known."""
+        """Whether every row of the stream provably has weight 1 at all times."""
         return self.operator.is_set
 
     def __repr__(self) -> str:

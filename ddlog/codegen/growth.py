@@ -11,7 +11,7 @@ from ..types import BigInt, Bit, Signed, Type
 
 
 def carried(expr: Expr, inputs: Collection[str], functions: Mapping[str, Function]) -> tuple[Carried, ...]:
-    """How the value of an integer expression depends on those of its inputs that it carries along."""
+    """The inputs that an integer expression only adds to or bounds."""
     limits = _limits(expr.type)
     if limits is None:
         return ()

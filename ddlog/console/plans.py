@@ -60,7 +60,7 @@ def _guessed(program: Program, engine: str) -> Iterator[str]:
 
 
 def _recursions(program: Program, found_rows: int) -> Iterator[Expectation]:
-    """What would be done with each recursion if it and its imports had so many rows, of some iterations."""
+    """For each recursion, whether a commit would maintain it, if it and its imports had so many rows."""
     for node in program.circuit().nodes:
         if isinstance(node, Fixpoint):
             costs = Costs()

@@ -19,7 +19,7 @@ class Loop:
     span: Span = field(repr=False)
 
     def holds(self, span: Span) -> bool:
-        """Whether a place is inside the loop."""
+        """Whether the loop encloses a place of the text."""
         own, start, end = self.span, (span.line, span.column), (span.end_line, span.end_column)
         within = (own.line, own.column) <= start and end <= (own.end_line, own.end_column)
         return within and own.source == span.source
