@@ -50,9 +50,11 @@ RATE = 4e-7
 _COMPARING = 6e-8  # seconds to compare a row
 _GOING, _COMING = 3.0, 1.5  # factors where nothing was measured
 _PREPARING = 0.5  # of an evaluation that it takes to prepare maintaining, where nothing was measured
+ENOUGH = 0.3
+"""Of the seconds of recomputing, the part after which the iterations so far tell what is left."""
+
 _PATIENCE = 0.08  # of the seconds of recomputing that maintaining may take before it is watched
 _SEEDING = 0.5  # of the same, that it may take to derive what follows from the changes at once
-_ENOUGH = 0.3  # of the same, after which the iterations so far tell what is left
 _FOLLOWING = 10  # times the seconds of a row that one that waits takes, with all that comes of it
 _WRONG = 3.0  # times the seconds of recomputing at which maintaining is given up, whatever is left
 _DOUBT = 2.0  # times dearer that maintaining must look to be not even tried, if that was never measured
@@ -286,7 +288,7 @@ class Watch:
         since = spent - self._seeded
         if since / max(self.reached, _NOTHING) - since <= recompute:
             return False
-        return since > _ENOUGH * recompute or self.waiting * self._rate * _FOLLOWING > recompute
+        return since > ENOUGH * recompute or self.waiting * self._rate * _FOLLOWING > recompute
 
     @property
     def spent(self) -> float:

@@ -1,15 +1,50 @@
-"""What one epoch of a recursion costs, and what is learnt from it, whichever way it goes."""
+"""What one epoch of a recursion costs, and what is learnt from it, whichever way it goes.
+
+Whatever kind of recursion it is, an epoch makes one `Account` when it begins, and tells it what it does:
+
+    account = Account(maintaining, costs, relations, imports, epoch.number)
+    choice = account.choose()                       or account.settle(why), where there is no choice
+    if choice.maintain and account.goes_on(maintain, undo):
+        account.maintained()                        `maintain` calls choice.watch.look() now and then
+    else:
+        account.begin_anew()
+        ...                                         evaluates from empty relations
+        account.evaluated(rows, depths)
+        ...                                         compares the new contents with the old
+        account.compared(rows)
+    account.finish()                                and account.close() when the epoch is committed
+
+The state of the recursion keeps the `Costs` from epoch to epoch, as its attribute `costs`: `expected` then
+says what would be done with it. `depths` are the rows that came at each iteration or round, and `undo`
+takes back what was done of the epoch. A recursion that is maintained says how far it is:
+`choice.watch.seeded()` when what follows from the changes at once is derived, and from then on
+`choice.watch.reached`, the part of the rows of the last evaluation that came up to the iteration that runs
+(`costs.profile.reached(iteration)`). Where that cannot be known, maintaining is given up at
+`maintaining.ENOUGH` of the seconds of an evaluation.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 import numpy as np
 
 from .. import memory
 from ..clock import work
-from ..maintaining import Choice, Costs, Decision, Depths, Import, Maintaining, Situation, Watch, Way
+from ..maintaining import (
+    Choice,
+    Costs,
+    Decision,
+    Depths,
+    GivenUp,
+    Import,
+    Maintaining,
+    Situation,
+    Watch,
+    Way,
+)
+from ..schema import RowFault
 from .memories import Imported
 from .views import Readable
 
@@ -58,6 +93,26 @@ class Account:
             return True
         held = sum(relation.table.bytes for relation in self._relations.values())
         return (memory.resident() or 0) + _ROOM * held <= limit
+
+    def goes_on(
+        self, maintain: Callable[[], object], undo: Callable[[], object], look_into_faults: bool = True
+    ) -> bool:
+        """Whether the recursion is maintained, wholly or a step further. False: that was given up and undone.
+        A fault may come of rows that were never there together: unless it is to be raised, that is
+        looked into by an evaluation anew, too."""
+        watch = self._choice.watch
+        try:
+            watch.look()
+            maintain()
+            return True
+        except GivenUp:
+            self.give_up(DEARER, watch)
+        except RowFault:
+            if not look_into_faults:
+                raise
+            self.give_up(FAULT, None)
+        undo()
+        return False
 
     def give_up(self, why: str, watch: Watch | None) -> None:
         """Maintaining is given up. `watch` tells what it would have come to."""

@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from typing import Protocol, runtime_checkable
 
-from ..circuit import Import
-from ..maintaining import Expectation, Situation, expectation
-from ..maintaining import Import as Imported
+from ..maintaining import Costs, Expectation, Import, Situation, expectation
 from .recursion import Recursion
-from .rounds import RoundsRecursion
 from .state import State
+from .views import Readable
+
+
+@runtime_checkable
+class Chosen(Protocol):
+    """The state of a recursion that is maintained or evaluated anew."""
+
+    costs: Costs
+
+    @property
+    def relations(self) -> Mapping[str, Readable]:
+        """The relations, as of the last commit."""
 
 
 def expectations(state: State) -> Iterator[Expectation]:
     """What would be done with each recursion that is not inside another one."""
-    for recursion in state.recursions.values():
-        if not isinstance(recursion, Recursion | RoundsRecursion):
+    for at, recursion in state.recursions.items():
+        if not isinstance(recursion, Chosen):
             continue
-        node = recursion.fixpoint if isinstance(recursion, Recursion) else recursion.node
-        imports = [Imported(state.stores[n.node].present) for n in node.body.nodes if isinstance(n, Import)]
+        imports = [Import(state.stores[source].present) for source in state.circuit.nodes[at].reads()]
         rows = sum(relation.present for relation in recursion.relations.values())
-        why = ""
-        if isinstance(recursion, Recursion) and recursion.has_effects:
-            why = "a rule has an effect"
+        why = "a rule has an effect" if isinstance(recursion, Recursion) and recursion.has_effects else ""
         yield expectation(recursion.relations, recursion.costs, Situation(rows, imports), why)

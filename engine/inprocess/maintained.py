@@ -17,10 +17,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from ..epoch import Epoch
-from ..maintaining import Choice, GivenUp, Watch
-from ..schema import RowFault
+from ..maintaining import Choice
 from ..settling import Changing
-from .account import DEARER, FAULT, Account
+from .account import Account
 from .batch import Batch
 from .growingset import GrowingSet
 from .history import History
@@ -78,20 +77,9 @@ class MaintainedRecursion:
 
     def _go_on(self, act: Callable[[], None]) -> None:
         """Maintains the recursion further, or gives up."""
-        watch: Watch | None = self._choice.watch
-        try:
-            self._choice.watch.look()
-            act()
-            return
-        except GivenUp:
-            why = DEARER
-        except RowFault:
-            if self._recursion.ranked is None or self._epoch.limit is not None:
-                raise
-            why, watch = FAULT, None
-        self._account.give_up(why, watch)
-        self._maintained.rollback()
-        self._evaluate_anew()
+        look_into_faults = self._recursion.ranked is not None and self._epoch.limit is None
+        if not self._account.goes_on(act, self._maintained.rollback, look_into_faults):
+            self._evaluate_anew()
 
     def _evaluate_anew(self) -> None:
         self._account.begin_anew()

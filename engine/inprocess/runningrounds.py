@@ -7,12 +7,11 @@ from collections.abc import Iterable, Mapping
 from ..circuit import Input, NodeId
 from ..clock import work
 from ..epoch import Epoch
-from ..maintaining import GivenUp
 from ..rounds import import_name
 from ..schedule import walk
 from ..schema import RowFault
 from ..settling import MOST_ROUNDS, Changing, Repetition, is_checkpoint
-from .account import DEARER, FAULT, Account
+from .account import Account
 from .batch import Batch
 from .checkpoint import Checkpoint
 from .memories import Imported
@@ -87,19 +86,19 @@ class RunningRounds:
             self._account.give_up("rounds are looked at, or have too many rows", None)
             return False
         limit = MOST_ROUNDS if self._epoch.limit is None else self._epoch.limit
-        profile, watch = self._recursion.costs.profile, choice.watch
+        costs, watch = self._recursion.costs, choice.watch
+
+        def maintain() -> None:
+            assert self._nested is not None
+            self._changes = NestedEpoch(self._nested, self._imports, limit, costs.profile, watch).run()
+
         try:
-            self._changes = NestedEpoch(self._nested, self._imports, limit, profile, watch).run()
-            return True
-        except GivenUp:
-            self._account.give_up(DEARER, watch)
-        except RowFault:
-            self._account.give_up(FAULT, None)
+            if self._account.goes_on(maintain, self._nested.rollback):
+                return True
         except MemoryError:
             self._recursion.forget()
             self._nested = None
             raise
-        self._nested.rollback()
         self._nested = None
         return False
 
