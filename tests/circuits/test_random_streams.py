@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import HealthCheck, assume, given, settings
 
 from ddlog.circuits import Circuit
-from ddlog.circuits.runnable import Runnable
+from ddlog.circuits.runnable import Contents, Runnable
 from ddlog.engine import zset
 from ddlog.engine.machine import Machine
 from ddlog.engine.zset import Zset
@@ -51,6 +51,12 @@ def test_the_incremental_version_is_d_after_the_circuit_after_i(circuit: Circuit
     incremental = circuit.incremental()
     changes = settled(incremental, given)
     assert stepped(incremental, given) == changes
+    machine = Machine(incremental.shown, True)
+    contents = Contents(incremental)
+    for each, change in zip(given, changes, strict=True):
+        legal = contents.changes(each, 0)
+        assert machine.step(legal) == change
+        contents.keep(legal)
     values = settled(circuit, integrated(given))
     before: dict[str, Zset] = {}
     for value, change in zip(values, changes, strict=True):

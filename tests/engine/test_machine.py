@@ -9,7 +9,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.machine import Machine
 from ddlog.engine.reference import Evaluation
 
-from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, circuits, settling, streams
+from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, settling, streams
 
 some = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
 
@@ -26,14 +26,15 @@ def test_machines_have_the_values_of_the_reference(circuit: Circuit, epochs: lis
 
 
 @some
-@given(circuits(), streams())
+@given(any_circuits, streams())
+@settling
 def test_machines_of_incremental_circuits_have_the_changes_of_the_reference(
     circuit: Circuit, epochs: list[Changes]
 ) -> None:
     """A trace in a recursion is a delay on nested streams: a list of states."""
     contents: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in INPUTS}
     incremental = incrementalize(circuit)
-    reference, machine = Evaluation(incremental, True), Machine(incremental, True)
+    reference, machine = Evaluation(incremental, True, LIMIT), Machine(incremental, True, LIMIT)
     for changes in epochs:
         before = {name: dict(rows) for name, rows in contents.items()}
         apply(contents, changes)
