@@ -1,9 +1,9 @@
 """Circuits as dataflow machines: a second meaning, by messages (dbsp-spec, part 10). Only tests use it.
 
-    reset     a delay holds zero again; on nested streams it goes back to the beginning of its list
-    latch     the delay of a cycle sends what it holds, before data come
-    data      a value has come on an edge; when one has come on each, a node computes, and sends its own
-    repeat    from ∫ to δ₀: the body runs once more
+reset     a delay holds zero again; on nested streams it goes back to the beginning of its list
+latch     the delay of a cycle sends what it holds, before data come
+data      a value has come on an edge; when one has come on each, a node computes, and sends its own
+repeat    from ∫ to δ₀: the body runs once more
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ class Primitive:
     def __init__(self, node: c.Node, send: Callable[[Any], None]) -> None:
         self.node, self.send, self.memory = node, send, None
         self.edges, self.waiting = set(node.reads()), dict[c.NodeId, Any]()
+        self.reset()
 
     def reset(self) -> None:
         """It has no state."""
@@ -41,17 +42,16 @@ class Primitive:
         if isinstance(self.node, Stateful):
             value, self.memory = self.node.step(values, self.memory)
             return value
-        is_result = isinstance(self.node, c.Result)
-        return values[0][self.node.relation] if is_result else self.node.value(values, (0, 0))
+        if isinstance(self.node, c.Result):
+            return values[0][self.node.relation]
+        return self.node.value(values, (0, 0))
 
 
 class Delay(Primitive):
-    """z⁻¹, with I and D, which are made of it. That of a cycle sends at a latch, and the cycle's end sets it."""
-
-    held: Zset = {}
+    """z⁻¹, with I and D, which are made of it. That of a cycle sends at a latch; its end sets it."""
 
     def reset(self) -> None:
-        self.held = {}
+        self.held: Zset = {}
 
     def computed(self, values: list[Zset]) -> Zset:
         held, (now,) = self.held, values
@@ -77,9 +77,9 @@ class NestedTrace(Primitive):
 
 
 class Bracket(Primitive):
-    """δ₀ and ∫ with a body between them: data reset it, and ∫ has δ₀ repeat until no delay changes. Around the
-    body of a fixpoint they are I ∘ δ₀, which holds the data, and ∫ ∘ D, the last value (5.1.4). Around a body
-    that is evaluated anew stand I and D as well: `sums` and `last` are their states."""
+    """δ₀ and ∫ with a body between them: data reset it, and ∫ has δ₀ repeat until no delay changes. For a
+    fixpoint they are I ∘ δ₀, which holds the data, and ∫ ∘ D, the last value (5.1.4). Around a body that is
+    evaluated anew stand I and D as well: `sums` and `last` are their states."""
 
     def __init__(self, node: c.Fixpoint, send: Callable[[Any], None], body: Machine) -> None:
         super().__init__(node, send)
@@ -109,8 +109,8 @@ class Bracket(Primitive):
 
 
 class Machine:
-    """The controller of a circuit, or of the body of `owner`: latches and data for its nodes, and data along its
-    edges. With `incremental` a Constant is a change of the first epoch."""
+    """The controller of a circuit, or of the body of `owner`: latches and data for its nodes, and data along
+    its edges. With `incremental` a Constant is a change of the first epoch."""
 
     def __init__(
         self, of: c.Circuit, incremental: bool = False, limit: int | None = None, owner: Any = None

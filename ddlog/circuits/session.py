@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from ..engine import circuit as c
 from ..engine.interrupt import deferred
 from ..engine.runtime import Batch
 from ..engine.zset import Row, Zset
-from ..errors.circuits import BadChange, InProcessOnly
+from ..errors.circuits import BadChange
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
 from ..errors.sessions import SessionClosed
@@ -34,15 +33,12 @@ def open_session(
     max_iterations: int | None,
     memory_limit: int | str | None,
 ) -> CircuitSession:
-    """A session of a circuit. Raises DDlogError, also for an operator that Spark's runtime does not have."""
+    """A session of a circuit. Raises DDlogError, also for a window on Spark."""
     choice = engine_named(engine, spark, spark_options)
     limit = memory_limit_of(memory_limit, choice)
-    executed = circuit.executed()
-    if choice.spark:
-        for node in executed.nodes:
-            if isinstance(node, c.Clocked | c.DeltaBracket):
-                raise DDlogError([InProcessOnly(operator=node.text or node.title())])
-    host = open_host(choice, circuit.language.host_program(), executed, spark, spark_options, workers, limit)
+    host = open_host(
+        choice, circuit.language.host_program(), circuit.executed(), spark, spark_options, workers, limit
+    )
     return CircuitSession(circuit, host, max_iterations)
 
 

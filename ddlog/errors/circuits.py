@@ -56,12 +56,3 @@ class BadChange(Diagnostic):
     title: ClassVar[str] = "{where}: {problem}"
     where: str
     problem: str
-
-
-@declared(kw_only=True)
-class InProcessOnly(Diagnostic):
-    """An operator that the Spark runtime does not have."""
-
-    title: ClassVar[str] = "`{operator}` runs in-process only, not on Spark"
-    label: ClassVar[str] = "made here"
-    operator: str

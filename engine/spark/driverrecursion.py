@@ -11,7 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ..circuit import Circuit, Fixpoint, Import, Input, Node, Output, Result
+from ..circuit import Circuit, DeltaBracket, Fixpoint, Import, Input, Node, Output, Result
 from ..inprocess.batch import Batch
 from ..inprocess.rows import ArrayDelta
 from ..inprocess.runtime import InProcess
@@ -52,7 +52,9 @@ class DriverRecursion:
         places: dict[int, int] = {}
         for at, schema in self._schemas.items():
             places[at] = len(nodes)
-            nodes.append(Input(f"{at}", schema, at in self._weighted))
+            weighted = at in self._weighted
+            signed = weighted and isinstance(self._fixpoint, DeltaBracket)
+            nodes.append(Input(f"{at}", schema, weighted, signed=signed))
         body = tuple(
             Import(places[n.node], n.schema, n.text) if isinstance(n, Import) else n
             for n in self._fixpoint.body.nodes

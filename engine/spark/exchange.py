@@ -66,9 +66,16 @@ def _input(codec: Codec, column: Column, data: pa.ChunkedArray) -> Any:
     return codec.decode(column, data)
 
 
-def _all_differ(rows: pa.Table) -> bool:
-    """Whether a quick test shows that no row is there twice; False for columns other than integers."""
-    if not rows.num_columns or not rows.num_rows or not all(map(pa.types.is_integer, rows.schema.types)):
+def all_differ(rows: pa.Table | None) -> bool:
+    """Whether a quick test shows that no row is there twice, whatever its weight; False for columns other
+    than integers, and for rows that are not on the driver."""
+    rows = None if rows is None else rows.drop_columns(["w"])
+    if (
+        rows is None
+        or not rows.num_columns
+        or not rows.num_rows
+        or not all(map(pa.types.is_integer, rows.schema.types))
+    ):
         return False
     if pa.uint64() in rows.schema.types:
         return False
@@ -83,7 +90,7 @@ def _all_differ(rows: pa.Table) -> bool:
 def distinct_rows(rows: pa.Table) -> pa.Table | None:
     """Each row of a local table once, with weight 1; None where Arrow cannot compare the columns."""
     columns = [name for name in rows.column_names if name != "w"]
-    if _all_differ(rows.select(columns)):
+    if all_differ(rows):
         return rows
     if not columns or any(pa.types.is_nested(rows.schema.field(name).type) for name in columns):
         return None

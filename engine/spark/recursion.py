@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 
-from ..circuit import Fixpoint, Loop, Rounds
+from ..circuit import DeltaBracket, Fixpoint, Loop, Rounds
 from ..epoch import Epoch
 from ..maintaining import Maintaining
 from ..rules import schemas_of
@@ -23,7 +23,7 @@ from .tables import Table, Tables
 
 class Recursion:
     """The state of one Fixpoint node, on the driver or on the cluster: up to `most` rows on the driver. One
-    by rounds stays on the driver: only the in-process runtime has an operator for it."""
+    by rounds, a loop and a bracket stay on the driver: only the in-process runtime has operators for them."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Recursion:
         maintaining: Maintaining,
     ) -> None:
         self.fixpoint, self.tables, self.expressions = fixpoint, tables, expressions
-        self.most = sys.maxsize if isinstance(fixpoint, Rounds | Loop) else most
+        self.most = sys.maxsize if isinstance(fixpoint, Rounds | Loop | DeltaBracket) else most
         self.schemas = schemas_of(fixpoint)
         self.maintaining = maintaining
         self.driver = (

@@ -10,8 +10,11 @@ from ..circuit import (
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    Differentiate,
+    Feed,
     Fixpoint,
     Input,
+    Integrate,
     Join,
     Negate,
     Node,
@@ -22,16 +25,17 @@ from ..circuit import (
 from ..epoch import Epoch
 from ..integrals import shown, weighted
 from ..runtime import Delta
+from ..schema import Schema
 from ..versions import versions
 from .change import Change, of_table
-from .exchange import distinct_rows
+from .exchange import all_differ, distinct_rows
 from .joins import JoinStart, SpineView, View
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
 from .recursion import RunningRecursion
 from .rows import FrameDelta
-from .sqltext import As, Query, Select, UnionAll, consolidated, names
+from .sqltext import As, Query, Select, UnionAll, consolidated, everything, names
 from .state import State
 from .tables import Table
 
@@ -89,7 +93,28 @@ class RunningEpoch:
         return self._change(at, query, change.small)
 
     def clocked(self, at: NodeId, node: Clocked, change: Change | None) -> Change | None:
-        raise TypeError(f"{node.title()} runs in-process only")
+        state, come = self.state.memories, None if change is None else self._net(at, node.schema, change)
+        if isinstance(node, Integrate):
+            spine = state.sums[at]
+            if come is not None:
+                spine.add(come)
+            small = all(table.small for table in spine.seen())
+            return self._change(at, everything(spine.contents()), small) if spine.rows() else None
+        memory = state.of(at, node)
+        before, memory.next = memory.now, come
+        if isinstance(node, Feed):
+            return None
+        if not isinstance(node, Differentiate):
+            return None if before is None else of_table(self.tables, node.schema, before)
+        parts = [(table, sign) for table, sign in ((come, 1), (before, -1)) if table is not None]
+        query = multiset_input(names(node.schema), [(table.view, sign, table.rows) for table, sign in parts])
+        return self._change(at, query, all(table.small for table, _ in parts), True) if parts else None
+
+    def _net(self, at: NodeId, schema: Schema, change: Change) -> Table | None:
+        """The rows of a change, each once; None if there are none."""
+        if change.rows is None or not all_differ(change.table.local):
+            change = self._change(at, consolidated(names(schema), change.sql), change.small, by_row=True)
+        return change.table if change.table.rows else None
 
     def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Change | None]) -> Change | None:
         text, spines = self.state.joins[at], self.state.spines
@@ -201,6 +226,7 @@ class RunningEpoch:
     def commit(self) -> None:
         for spine in self.state.integrals():
             spine.commit()
+        self.state.memories.commit()
         for recursion in self._begun:
             recursion.commit()
         self.state.sweep()
@@ -208,6 +234,7 @@ class RunningEpoch:
     def rollback(self) -> None:
         for spine in self.state.integrals():
             spine.rollback()
+        self.state.memories.rollback()
         for recursion in self._begun:
             recursion.rollback()
         self.state.sweep()

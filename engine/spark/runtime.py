@@ -50,7 +50,11 @@ class SparkRuntime:
             circuit, self.tables, self.expressions, nan, self.options.driver_rows, self._maintaining
         )
         self._epochs: Epochs[Table, Change | None] = Epochs(
-            circuit, self._begin, self._held, lambda table: table.rows
+            circuit,
+            self._begin,
+            self._held,
+            lambda table: table.rows,
+            restless=self._state.memories.restless,
         )
 
     # ------------------------------------------------------------- giving rows

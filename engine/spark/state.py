@@ -21,6 +21,7 @@ from ..integrals import shown, weighted
 from ..maintaining import Maintaining
 from ..schedule import readers
 from ..schema import Schema
+from .clocked import Memories
 from .expressions import Expressions
 from .grouping import GroupText
 from .joins import JoinText
@@ -62,6 +63,7 @@ class State:
             elif not isinstance(node, Fixpoint | Output):
                 self.spines[at] = Spine(tables, node.schema)
         self.counts: dict[NodeId, Spine] = {}
+        self.memories = Memories(circuit, tables)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
         self.recursions: dict[NodeId, Recursion] = {}
@@ -148,10 +150,12 @@ class State:
         """All spines."""
         yield from self.spines.values()
         yield from self.counts.values()
+        yield from self.memories.sums.values()
 
     def sweep(self) -> None:
         """Forgets the tables that no state needs."""
         held = [table for spine in self.integrals() for table in spine.held()]
+        held += self.memories.held()
         held += [table for recursion in self.recursions.values() for table in recursion.held()]
         self.tables.release_but(held)
 
@@ -159,6 +163,7 @@ class State:
         """Drops the state."""
         self.spines.clear()
         self.counts.clear()
+        self.memories = Memories(Circuit(()), self.tables)
         self.recursions.clear()
         self.tables.close()
 

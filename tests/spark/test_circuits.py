@@ -41,6 +41,49 @@ def test_a_session_on_spark_has_the_changes_of_the_definition(spark: SparkSessio
             raised.value
         )
         assert session.contents("edges") == {(2, 3): 1, (3, 4): 1}
-    circuit.output("late", edges.delay())
-    with pytest.raises(DDlogError, match=r"`edges.delay\(\)` runs in-process only, not on Spark"):
+
+
+def clocks() -> Circuit:
+    """Every operator of a clock, a cycle, and a bracket that is no fixpoint."""
+    circuit = Circuit()
+    s, name = circuit.input("s", zset=True, x=int), circuit.input("name", x=int, n=str)
+    cycle = circuit.wire(s)
+    cycle.connect(s + cycle.delay().filter("x < 20").map(x="x + x"))
+    with circuit.nested() as loop:
+        start = loop.delta0(s)
+        down = loop.wire(start)
+        down.connect(start + down.delay().filter("x > 1").map(x="x - 1"))
+        circuit.output("down", loop.integral(down))
+    circuit.output("cycle", cycle)
+    circuit.output("all", s.integrate().join(name.delay()))
+    circuit.output("changes", name.distinct().differentiate())
+    circuit.output("sums", (cycle - cycle.delay()).integrate().distinct().group("x", n="count()"))
+    return circuit
+
+
+def test_clocks_on_spark_have_the_values_of_the_definition(spark: SparkSession) -> None:
+    circuit = clocks()
+    epochs: list[dict[str, Any]] = [
+        {"s": {1: 1, 3: 2}, "name": [(1, "a"), (3, "b")]},
+        {"name": {(2, "c"): 1}},
+        {"s": {3: -2, 2: 1}},
+        {},
+    ]
+    for each in (circuit, circuit.incremental()):
+        with each.session(engine="spark", spark=spark) as session:
+            assert [session.step(epoch) for epoch in epochs] == each.run(epochs)
+
+
+def test_an_epoch_that_fails_leaves_the_clocks_as_they_were(spark: SparkSession) -> None:
+    circuit = Circuit()
+    s = circuit.input("s", zset=True, x=int)
+    circuit.output("late", s.delay())
+    circuit.output("divided", s.integrate().map(q=python("bigint", lambda x: 10 // x)))
+    with circuit.session(engine="spark", spark=spark) as session:
+        session.step({"s": [5]})
+        with pytest.raises(DDlogError, match="in `map"):
+            session.step({"s": [0, 1]})
+        assert session.step({"s": [2]}) == {"late": {(5,): 1}, "divided": {(2,): 1, (5,): 1}}
+    circuit.output("recent", s.window("x", s, 3))
+    with pytest.raises(DDlogError, match="Spark does not keep windows"):
         circuit.session(engine="spark", spark=spark)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Integrate, Join
+from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
 from ...engine.node import Stateful
 from ...engine.runtime import Batch, Delta, RowSet
 from ...errors.diagnostics import DDlogError
@@ -70,7 +70,7 @@ def _check_operators(circuit: Circuit) -> None:
     """Raises DDlogError for a window, and if an Inspect reads of a row what Spark does not offer."""
     bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
     for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
-        if isinstance(node, Stateful | Integrate):
+        if isinstance(node, Stateful):
             check_offered(HostKind.SPARK, Ability.WINDOWS, node.text)
         for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
             if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
