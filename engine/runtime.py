@@ -140,6 +140,20 @@ class Runtime(Protocol):
         contents; gives its one output."""
 
 
+class ComparingRuntime(Runtime, Protocol):
+    """A runtime that compares the rows of batches with those that it holds, without giving them out."""
+
+    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        """Whether the relation held all rows of these batches at the last commit, each as often as all of
+        them together have it."""
+
+    def has_room(
+        self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
+    ) -> bool:
+        """Whether the rows of the batches that come differ in the columns at the positions `key` from each
+        other, and from all rows of the last commit but those that go, which were there."""
+
+
 class FrameRuntime(Runtime, Protocol):
     """A runtime on a Spark session, which takes and gives DataFrames, too."""
 

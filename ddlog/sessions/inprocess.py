@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import values
 from ..core import CheckedProgram, CheckedQuery, Relation
-from ..engine.runtime import Batch, Delta, RowSet, Runtime
+from ..engine.runtime import Batch, ComparingRuntime, Delta, RowSet
 from ..lowering.lower import lower_query
 from ..lowering.records import query_in_columns
 from ..types import TypeDef
@@ -17,7 +17,16 @@ from ..values.layouts import Layouts
 from .gaps import Ability, HostKind, refused
 from .host import FactSource, Host, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
-from .pending import KeyedChanges, MultisetChanges, PendingChanges, SetChanges, StoredByKey, StreamChanges
+from .pending import (
+    KeyedBatches,
+    KeyedChanges,
+    MultisetChanges,
+    PendingChanges,
+    SetChanges,
+    StoredByKey,
+    StreamChanges,
+    key_places,
+)
 from .program import Program
 from .records import RecordColumns, RecordRuntime, with_records
 
@@ -57,7 +66,7 @@ class InProcessHost:
     spark = None
     is_followed = True
 
-    def __init__(self, program: Program, runtime: Runtime) -> None:
+    def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         self._program, self._typedefs = program, program.checked.typedefs
 
@@ -68,12 +77,15 @@ class InProcessHost:
         if declared.kind == "stream":
             return StreamChanges(declared, self.runtime)
         if declared.kind == "multiset":
-            return MultisetChanges(declared, self.runtime)
+            return MultisetChanges(declared, self.runtime, self.runtime)
         if declared.key is None:
             return SetChanges(declared, self.runtime)
         key_of = self._program.key_function(declared)
+        show, places = show_key(declared, self._typedefs), key_places(declared)
+        if places:
+            return KeyedBatches(declared, self.runtime, key_of, show, places)
         stored = StoredByKey(declared.name, self.runtime, key_of)
-        return KeyedChanges(declared, self.runtime, key_of, show_key(declared, self._typedefs), stored)
+        return KeyedChanges(declared, self.runtime, key_of, show, stored)
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):

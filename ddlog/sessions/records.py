@@ -12,7 +12,7 @@ from ..core import Relation
 from ..engine.circuit import Circuit
 from ..engine.maintaining import Decision, Expectation
 from ..engine.plans import JoinPlan
-from ..engine.runtime import Batch, Delta, Held, RowSet, Runtime
+from ..engine.runtime import Batch, ComparingRuntime, Delta, Held, RowSet
 from ..engine.schema import Schema
 from ..engine.settling import Unsettled
 from ..lowering.building import column
@@ -118,8 +118,8 @@ class RecordDelta:
 
 
 def with_records(
-    runtime: Runtime, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
-) -> Runtime:
+    runtime: ComparingRuntime, relations: Mapping[str, Relation], typedefs: Mapping[str, TypeDef]
+) -> ComparingRuntime:
     """A runtime over the fields of the records in some relations, as one over the records."""
     layouts = Layouts(typedefs)
     columns = {
@@ -132,7 +132,7 @@ def with_records(
 class RecordRuntime:
     """A runtime over fields as one over records. See `engine.runtime.Runtime`."""
 
-    def __init__(self, runtime: Runtime, columns: Mapping[str, RecordColumns]) -> None:
+    def __init__(self, runtime: ComparingRuntime, columns: Mapping[str, RecordColumns]) -> None:
         self.inner, self._columns = runtime, columns
 
     def batch(self, relation: str, rows: Sequence[Row]) -> Batch:
@@ -157,6 +157,16 @@ class RecordRuntime:
             parts = taken_apart(of.layouts[place], [value])
             fields.update({at: part for at, (part,) in enumerate(parts, of.starts[place])})
         return of.rows_together(self.inner.find(relation, fields))
+
+    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        return self.inner.covers(relation, batches)
+
+    def has_room(
+        self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
+    ) -> bool:
+        starts = self._columns[relation].starts
+        places = [at for place in key for at in range(starts[place], starts[place + 1])]
+        return self.inner.has_room(relation, places, come, gone)
 
     def rows(self, relation: str) -> RowSet:
         return self._columns[relation].shown(self.inner.rows(relation))

@@ -18,7 +18,7 @@ from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Delta, Held, Progress
 from ..schema import Schema
-from . import sweeping
+from . import comparing, sweeping
 from .allocator import kept_memory
 from .batch import Batch
 from .exhaustion import Sizes, described, sizes, sizes_within
@@ -136,6 +136,14 @@ class InProcess:
         (part,) = view.expand(positions, groups, total)
         columns = store.table.columns_at(part.rows)
         return list(ArrayRows(self.values, store.schema, Batch(columns, len(part.rows))))
+
+    def covers(self, relation: str, batches: Sequence[Batch]) -> bool:
+        return comparing.covers(self._store(relation), batches)
+
+    def has_room(
+        self, relation: str, key: Sequence[int], come: Sequence[Batch], gone: Sequence[Batch]
+    ) -> bool:
+        return comparing.has_room(self._store(relation), key, come, gone)
 
     def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)

@@ -14,6 +14,7 @@ from ..planner import guessed
 from ..schema import Array, Schema
 from .batch import Batch
 from .index import Index
+from .signedstore import SignedStore
 from .store import store_of
 from .table import RowTable
 
@@ -330,8 +331,13 @@ def before(store: Readable, weighted: bool, change: Batch) -> View:
 
 
 def was_empty(store: Readable, weighted: bool, change: Batch) -> bool:
-    """Whether a set was certainly empty before a change that is in it: the sizes tell."""
-    return not weighted and change.length == store.present and change.positive()
+    """Whether a set or a bag was certainly empty before a change that is in it: the sizes tell."""
+    if change.length < store.present or isinstance(store, SignedStore) or not change.positive():
+        return False
+    if not weighted:
+        return change.length == store.present
+    held = store.present if store.weights is None else int(store.weights.sum())
+    return held == (change.length if change.weights is None else int(change.weights.sum()))
 
 
 class EmptyView:

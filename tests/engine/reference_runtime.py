@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -80,6 +81,17 @@ class ReferenceRuntime:
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[Row]:
         return [row for row in self._state[relation] if all(row[at] == v for at, v in values.items())]
+
+    def covers(self, relation: str, batches: Sequence[list[Row]]) -> bool:
+        gone = Counter(row for batch in batches for row in batch)
+        return all(self._state[relation].get(row, 0) >= count for row, count in gone.items())
+
+    def has_room(
+        self, relation: str, key: Sequence[int], come: Sequence[list[Row]], gone: Sequence[list[Row]]
+    ) -> bool:
+        left = self._state[relation].keys() - {row for batch in gone for row in batch}
+        rows = [*left, *(row for batch in come for row in batch)]
+        return len({tuple(row[at] for at in key) for row in rows}) == len(rows)
 
     def rows(self, relation: str) -> ReferenceRows:
         at = self._circuit.relation(relation)

@@ -15,6 +15,9 @@ from ...errors.diagnostics import DDlogError
 from ...values.rows import Row
 from .protocol import SignedBatch
 
+_DEAR = 64  # rows that are read in the time of a look-up
+_Change = tuple[Hashable, bool, Row | None]
+
 
 class RowsByKey(Protocol):
     """The rows of a relation with a primary key as of the last commit."""
@@ -30,19 +33,39 @@ class RowsByKey(Protocol):
 
 
 class StoredByKey:
-    """All rows by key, read from the runtime when first asked for, and kept up to date."""
+    """All rows by key, read from the runtime when first asked for, and kept up to date. Where the columns at
+    `places` are the key, rows are looked up one by one until reading them all would have been cheaper."""
 
-    def __init__(self, name: str, runtime: Runtime, key_of: Callable[[Row], Hashable]) -> None:
-        self._name, self._runtime, self._key_of = name, runtime, key_of
+    def __init__(
+        self, name: str, runtime: Runtime, key_of: Callable[[Row], Hashable], places: Sequence[int] = ()
+    ) -> None:
+        self._name, self._runtime, self._key_of, self._places = name, runtime, key_of, places
         self._rows: dict[Hashable, Row] | None = None
+        self._found: dict[Hashable, Row | None] = {}  # of this transaction
+        self._asked = 0
 
-    def get(self, key: Hashable) -> Row | None:
-        return self._all().get(key)
+    @property
+    def is_read(self) -> bool:
+        """Whether all rows are held."""
+        return self._rows is not None
+
+    def get(self, key: Any) -> Row | None:
+        if self._rows is not None or not self._places:
+            return self._all().get(key)
+        if key not in self._found:
+            self._asked += 1
+            if self._asked * _DEAR > self._runtime.size(self._name):
+                return self._all().get(key)
+            parts = key if len(self._places) > 1 else (key,)
+            rows = self._runtime.find(self._name, dict(zip(self._places, parts, strict=True)))
+            self._found[key] = rows[0] if rows else None
+        return self._found[key]
 
     def keys(self) -> Iterable[Hashable]:
         return self._all()
 
     def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
+        self._found = {}
         if self._rows is None:
             return
         for key, row in changed.items():
@@ -53,7 +76,7 @@ class StoredByKey:
 
     def forget(self) -> None:
         """Drops the rows, which are read again when they are next asked for."""
-        self._rows = None
+        self._rows, self._found = None, {}
 
     def _all(self) -> dict[Hashable, Row]:
         if self._rows is None:
@@ -76,7 +99,7 @@ class KeyedChanges:
         self._key_of, self._show_key = key_of, show_key
         self._stored = stored
         self._now: dict[Hashable, Row | None] = {}
-        self._log: list[tuple[Hashable, bool, Row | None]] = []
+        self._log: list[Any] = []  # changes, and what subclasses put there
 
     def insert(self, rows: Sequence[Row]) -> None:
         for row in rows:
@@ -144,11 +167,14 @@ class KeyedChanges:
 
     def undo(self, mark: int) -> None:
         while len(self._log) > mark:
-            key, known, row = self._log.pop()
-            if known:
-                self._now[key] = row
-            else:
-                del self._now[key]
+            self._take_back(self._log.pop())
+
+    def _take_back(self, change: _Change) -> None:
+        key, known, row = change
+        if known:
+            self._now[key] = row
+        else:
+            del self._now[key]
 
     def settle(self, committed: bool) -> None:
         if committed:
