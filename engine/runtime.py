@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from .plans import JoinPlan
+
+_NOTHING: Mapping[str, Sequence[tuple[Any, ...]]] = MappingProxyType({})
 
 Batch: TypeAlias = Any  # a runtime's own columnar rows
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -135,9 +138,9 @@ class Runtime(Protocol):
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""
 
-    def query(self, circuit: Circuit) -> RowSet:
+    def query(self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] = _NOTHING) -> RowSet:
         """Evaluates a circuit without recursion whose inputs are relations of this runtime, on their
-        contents; gives its one output."""
+        contents, or sets of a few rows that are `given`; gives its one output."""
 
 
 class ComparingRuntime(Runtime, Protocol):

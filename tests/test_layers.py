@@ -87,6 +87,7 @@ LANGUAGE = (
     "names codegen",
     "lowering",
     "check demand souffle",
+    "explaining",
     "sessions",
     "circuits commands spark",
     "console",

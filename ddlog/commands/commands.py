@@ -11,6 +11,7 @@ from ..errors import commands as errors
 from ..errors.diagnostics import DDlogError
 from ..stdlib.log import set_level
 from ..syntax.cursor import TextFault
+from .explaining import read_why
 from .interpreter import Action, Interpreter
 from .scanner import Scanner
 from .update import Update
@@ -215,6 +216,7 @@ COMMANDS: dict[str, Callable[[Scanner, str], Action | Update]] = {
     "clear": lambda scanner, _: Clear(scanner.relation("a relation to clear").name),
     "dump": _dump,
     "query": lambda scanner, _: Query(scanner.query_text()),
+    "why": read_why,
     "query_index": _query_index,
     "dump_index": lambda scanner, _: DumpIndex(scanner.index("an index to dump").name),
     "echo": lambda scanner, _: Echo(scanner.text_until_end()),

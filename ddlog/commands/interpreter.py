@@ -45,8 +45,8 @@ class CommitSink(Protocol):
 class Interpreter:
     """Carries out commands in order. It holds the open transaction and the open batch of updates.
 
-    `show` prints a line. Without `store`, `dump` prints nothing. Updates go to the session batch by batch: an
-    error takes back the whole batch, and leaves the batches before it.
+    `show` prints a line; `color`: explanations are in color. Without `store`, `dump` prints nothing. Updates
+    go to the session batch by batch: an error takes back the whole batch, and leaves the batches before it.
     """
 
     def __init__(
@@ -57,8 +57,9 @@ class Interpreter:
         outputs: Sequence[str],
         *,
         store: bool = True,
+        color: bool = False,
     ) -> None:
-        self.session, self.show, self._changed = session, show, changed
+        self.session, self.show, self._changed, self.color = session, show, changed, color
         self._outputs, self._store = outputs, store
         self.profile = SessionProfile(session)
         self._filled: set[str] = set()  # output relations that have, or had, rows
@@ -163,6 +164,11 @@ class Interpreter:
         self.need_transaction("rollback")
         self.in_transaction = False
         self.session.rollback()
+
+    def show_all(self, lines: Iterable[str]) -> None:
+        """Prints lines."""
+        for line in lines:
+            self.show(line)
 
     def show_records(self, rows: RelationView) -> None:
         """Prints rows as records."""

@@ -33,8 +33,8 @@ A value that is not a number, string or boolean is written as in commands, or as
 
 update files (--updates):
   NAME.dat         commands: start; insert R(1, "a"), delete R(2, "b"); commit;
-                   also rollback, insert_or_update, delete_key, modify, clear, dump, query, query_index,
-                   dump_index, profile, timestamp, log_level, mssleep, echo, exit
+                   also rollback, insert_or_update, delete_key, modify, clear, dump, query, why,
+                   query_index, dump_index, profile, timestamp, log_level, mssleep, echo, exit
   NAME.jsonl       {"insert": {"R": {"x": 1}}}, {"delete": …}, {"commit": true}, one a line
   REL.csv, .tsv    a first column +1 or -1; a line `commit` ends a transaction, and so does the end
   -                standard input: commands or JSON lines, applied as they arrive
@@ -59,6 +59,7 @@ def parser() -> argparse.ArgumentParser:
     _repl(commands)
     _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
     _circuit(commands)
+    _explain(commands)
     _import_souffle(commands)
     return parser
 
@@ -139,6 +140,20 @@ def _circuit(commands: _Commands) -> None:
     circuit.add_argument("--input", metavar="PLACE", action="append", default=[],
                          help="with --plans: run the program on these facts, and show the plans that ran, "
                               "with the rows expected and true; may be repeated")  # fmt: skip
+
+
+def _explain(commands: _Commands) -> None:
+    explain = _command(commands, "explain", subcommands.explain, "show why a row holds, on facts")
+    explain.add_argument("question", metavar="ROW",
+                         help="the row, such as 'Path(1, 2)'; a variable or _ stands for any value, and the "
+                              "first row that matches is explained")  # fmt: skip
+    explain.add_argument("--all", action="store_true", help="show each derivation of the row")
+    explain.add_argument("--depth", metavar="N", type=_positive, default=10,
+                         help="the levels of a tree (default: 10)")  # fmt: skip
+    explain.add_argument("--format", choices=("text", "json", "dot", "html"),
+                         help="the form (default: text, or as the ending of --output says)")  # fmt: skip
+    explain.add_argument("--output", metavar="FILE", type=_name, help="write FILE instead of printing")
+    _session_options(explain)
 
 
 def _import_souffle(commands: _Commands) -> None:

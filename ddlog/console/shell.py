@@ -28,6 +28,8 @@ HELP = """\
   rollback;                     drop the transaction
   dump;  dump Path;             print the output relations, or one relation
   query Path("a", x);           print what `?` shows as a table, a line for each row
+  why Path("a", "d");           a proof of a row; `why Path("a", x);` the first that matches; why all: each
+                                derivation of the row
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
   relations                     list relations and indexes, their columns and sizes
   profile cpu on;  profile;     measure commits (also `change`); print sizes and measurements
@@ -45,7 +47,8 @@ class Shell:
             session.program.relations, session.typedefs, "<input>", session.program.indexes
         )
         outputs = [name for name in session.program.names("output") if session.keeps(name)]
-        self._interpreter = Interpreter(session, self._show, self._changed, outputs)
+        color = sys.stdout.isatty()
+        self._interpreter = Interpreter(session, self._show, self._changed, outputs, color=color)
         self._lines: list[str] = []
 
     @property

@@ -85,6 +85,19 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def explain(arguments: argparse.Namespace) -> int:
+    """`ddlog explain`. Raises DDlogError."""
+    from .explain import ExplainOptions, explain
+
+    options = ExplainOptions(
+        arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.format,
+        arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
+    )  # fmt: skip
+    with _engines_stopped():
+        explain(_compile(arguments), options)
+    return 0
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import Settings

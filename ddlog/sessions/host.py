@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ..core import CheckedProgram, CheckedQuery, Relation
 from ..engine.runtime import Batch, Delta, RowSet, Runtime
+from ..values.rows import Row
 from .gaps import HostKind
 from .incoming import IncomingRows
 from .pending import PendingChanges
@@ -80,8 +81,11 @@ class Host(Protocol):
         """The facts of the input relations at places; `others` are the other relations, `originals`
         names of relations by those in their sources. Raises DDlogError."""
 
-    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
-        """The valuations of the variables of a query. The program has what the query adds to it."""
+    def query(
+        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+    ) -> RowSet:
+        """The valuations of the variables of a query. The program has what the query adds to it, and the
+        relations whose few rows are `given`."""
 
     def beside(self, program: Program, circuit: Circuit) -> Host:
         """A host for the circuit of a program over relations of this one."""

@@ -14,6 +14,7 @@ from ..lowering.lower import lower_query
 from ..lowering.records import query_in_columns
 from ..types import TypeDef
 from ..values.layouts import Layouts
+from ..values.rows import Row
 from .gaps import Ability, HostKind, refused
 from .host import FactSource, Host, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
@@ -113,10 +114,19 @@ class InProcessHost:
         ]
         return LocatedFacts(sources, found.missing, found.ignored)
 
-    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
-        stored = self.runtime.query(lower_query(*query_in_columns(program, query)))
+    def query(
+        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+    ) -> RowSet:
+        layouts = Layouts(program.typedefs)
+        apart = {
+            name: RecordColumns(
+                ((each.name, each.type) for each in program.relations[name].columns), layouts
+            ).rows_apart(rows)
+            for name, rows in (given or {}).items()
+        }
+        stored = self.runtime.query(lower_query(*query_in_columns(program, query)), apart)
         types = query.rule.variables
-        of = RecordColumns(((each, types[each]) for each in query.variables), Layouts(program.typedefs))
+        of = RecordColumns(((each, types[each]) for each in query.variables), layouts)
         return of.shown(stored)
 
     def beside(self, program: Program, circuit: Circuit) -> InProcessHost:

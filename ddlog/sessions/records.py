@@ -203,5 +203,5 @@ class RecordRuntime:
     def tidy(self) -> None:
         self.inner.tidy()
 
-    def query(self, circuit: Circuit) -> RowSet:
-        return self.inner.query(circuit)
+    def query(self, circuit: Circuit, given: Mapping[str, Sequence[Row]] | None = None) -> RowSet:
+        return self.inner.query(circuit, given or {})

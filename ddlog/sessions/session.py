@@ -35,7 +35,9 @@ from .transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..explaining.explanation import Explanation
     from ..io.columns import Columns
+    from .explained import Explaining
 
 
 class Session(Inputs):
@@ -195,11 +197,27 @@ class Session(Inputs):
         the last commit."""
         return self._reading.query(text, name)
 
+    def why(self, relation: str, row: Any = None, *, depth: int = 10) -> Explanation:
+        """Why a row holds as of the last commit: a proof tree of least height, with so many levels. The row
+        is a tuple, or in another form that `insert` takes; without it `relation` is a question such as
+        `Path("a", x)`, and the first row that matches is explained. An error if the row does not hold."""
+        return self._explaining.why(relation, row, depth)
+
+    def why_all(self, relation: str, row: Any = None, *, depth: int = 10) -> list[Explanation]:
+        """Why a row holds, as `why` says it, for each derivation of the row, those of least height first."""
+        return self._explaining.why_all(relation, row, depth)
+
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,
         parquet), at a path or a URL, or to the table PREFIX + relation if `place` is `table:PREFIX`. Earlier
         contents are replaced. Returns the folder or table."""
         return self._reading.write(relation, place, format)
+
+    @property
+    def _explaining(self) -> Explaining:
+        from .explained import Explaining
+
+        return Explaining(self.state)
 
     @property
     def spark(self) -> SparkSession | None:

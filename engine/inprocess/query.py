@@ -17,11 +17,11 @@ from .state import State
 from .views import Readable, StoreView, View, whole_row
 
 
-def answer(state: State, epoch: int) -> ArrayRows:
+def answer(state: State, epoch: int, given: Collection[str] = ()) -> ArrayRows:
     """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number
-    that the query's expressions are told."""
+    that the query's expressions are told. Joins begin with an input that is `given`."""
     (name,) = state.outputs
-    operators = _Query(state, Epoch({}, static=True))
+    operators = _Query(state, given)
     state.evaluator.epoch = epoch
     (out,) = walk(state.circuit, operators).values()
     schema = state.circuit.nodes[state.outputs[name]].schema
@@ -30,6 +30,11 @@ def answer(state: State, epoch: int) -> ArrayRows:
 
 class _Query(RunningEpoch):
     """A static epoch in which the inputs' contents are the changes and the state at once."""
+
+    def __init__(self, state: State, given: Collection[str]) -> None:
+        super().__init__(state, Epoch({}, static=True))
+        nodes = state.circuit.nodes
+        self._given = {at for at, n in enumerate(nodes) if isinstance(n, Input) and n.relation in given}
 
     def input(self, at: int, node: Input) -> Batch | None:
         return self.state.stores[at].batch()
@@ -42,8 +47,8 @@ class _Query(RunningEpoch):
             return super().join(at, node, changes)
         joiner = self.state.joiners[at]
         views = [_QueryView(stores[t.source], weighted(self.circuit, t.source)) for t in node.terms]
-        first = joiner.first_look_up(views)
-        start = None
+        start = next((k for k, term in enumerate(node.terms) if term.source in self._given), None)
+        first = None if start is not None else joiner.first_look_up(views)
         if first is not None:
             store = stores[node.terms[first.term].source]
             if not whole_row(first.positions, store.schema) and first.positions not in store.indexes:

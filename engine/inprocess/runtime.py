@@ -30,6 +30,7 @@ from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
 from .sharing import among
 from .state import State
+from .store import Store
 from .views import Readable, StoreView
 
 
@@ -152,10 +153,25 @@ class InProcess:
     def size(self, relation: str) -> int:
         return self._store(relation).present
 
-    def query(self, circuit: Circuit) -> ArrayRows:
-        given = {n.relation: self._store(n.relation) for n in circuit.nodes if isinstance(n, Input)}
+    def query(
+        self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None
+    ) -> ArrayRows:
+        given = given or {}
+        inputs = [node for node in circuit.nodes if isinstance(node, Input)]
         with kept_memory():
-            return answer(State(incrementalize(circuit), self.values, given), self._state.evaluator.epoch)
+            stores = {
+                node.relation: self._given(node, given[node.relation])
+                if node.relation in given
+                else self._store(node.relation)
+                for node in inputs
+            }
+            state = State(incrementalize(circuit), self.values, stores)
+            return answer(state, self._state.evaluator.epoch, given.keys())
+
+    def _given(self, node: Input, rows: Sequence[tuple[Any, ...]]) -> Store:
+        store = Store(node.schema, True)
+        store.add_present(self._encode(node.schema, rows))
+        return store
 
     # ------------------------------------------------------------- epochs
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..circuit import Circuit, DeltaGroup, Input, NodeId
 from ..epoch import Epoch
@@ -12,18 +13,21 @@ from .change import Change
 from .faults import raising
 from .rows import FrameRows
 from .running import RunningEpoch
+from .spine import Spine
 from .sqltext import everything
 from .state import State
 
 
-def answer(of: State, circuit: Circuit) -> FrameRows:
-    """The rows of the one output of a circuit whose inputs are relations of a state."""
-    inputs = [node.relation for node in circuit.nodes if isinstance(node, Input)]
+def answer(of: State, circuit: Circuit, few: Mapping[str, Sequence[tuple[Any, ...]]]) -> FrameRows:
+    """The rows of the one output of a circuit whose inputs are relations of a state, or `few` rows."""
+    nodes = [node for node in circuit.nodes if isinstance(node, Input)]
+    inputs = [node.relation for node in nodes if node.relation not in few]
     given = {name: of.spine(name) for name in inputs}
+    given |= {n.relation: _spine(of, n, few[n.relation]) for n in nodes if n.relation in few}
     state = State(
         incrementalize(circuit), of.tables, of.expressions, of.nan, of.driver_rows, of.maintaining, given
     )
-    counted = {name: of.weighted(name) for name in inputs}
+    counted = {name: of.weighted(name) for name in inputs} | dict.fromkeys(few, False)
     (at,) = state.outputs.values()
     schema = state.circuit.nodes[at].schema
     with raising(of.expressions), of.tables.configured():
@@ -34,6 +38,13 @@ def answer(of: State, circuit: Circuit) -> FrameRows:
             local = of.tables.fetch(everything(rows.view), schema)
     of.sweep()
     return FrameRows(schema, of.tables.codec, lambda: local.num_rows, lambda: local)
+
+
+def _spine(of: State, node: Input, rows: Sequence[tuple[Any, ...]]) -> Spine:
+    """A few rows as the state of an input."""
+    spine = Spine(of.tables, node.schema)
+    spine.parts.append(of.tables.of_rows(node.schema, rows))
+    return spine
 
 
 class _Query(RunningEpoch):

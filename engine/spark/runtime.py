@@ -96,8 +96,10 @@ class SparkRuntime:
     def size(self, relation: str) -> int:
         return size_of(self._state, relation)
 
-    def query(self, circuit: Circuit) -> FrameRows:
-        return answer(self._state, circuit)
+    def query(
+        self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None
+    ) -> FrameRows:
+        return answer(self._state, circuit, given or {})
 
     # ------------------------------------------------------------- epochs
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from ddlog.engine import zset
@@ -140,6 +141,9 @@ class ReferenceRuntime:
     def tidy(self) -> None:
         """Nothing is kept."""
 
-    def query(self, circuit: Circuit) -> ReferenceRows:
+    def query(
+        self, circuit: Circuit, given: Mapping[str, Sequence[Row]] = MappingProxyType({})
+    ) -> ReferenceRows:
         (output,) = (node for node in circuit.nodes if isinstance(node, Output))
-        return ReferenceRows(output.schema, evaluate(circuit, self._state)[output.relation])
+        few = {name: dict.fromkeys(rows, 1) for name, rows in given.items()}
+        return ReferenceRows(output.schema, evaluate(circuit, {**self._state, **few})[output.relation])

@@ -115,10 +115,12 @@ class SparkHost:
         cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
-    def query(self, program: CheckedProgram, query: CheckedQuery) -> RowSet:
+    def query(
+        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+    ) -> RowSet:
         circuit = lower_query(program, query)
         self._codec.learn(program, column_types(circuit))
-        return self.runtime.query(circuit)
+        return self.runtime.query(circuit, given)
 
     def beside(self, program: Program, circuit: Circuit) -> SparkHost:
         return open_host(program, circuit, self.spark, self.runtime.options)

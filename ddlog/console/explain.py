@@ -1,0 +1,93 @@
+"""`ddlog explain`: why a row holds, on facts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from ..errors.diagnostics import DDlogError
+from ..errors.options import BadOptionValue
+from ..explaining.explanation import Explanation
+from ..io.write import replacing
+from ..sessions.engines import EngineOptions
+from ..sessions.program import Program
+from .launch import launch
+from .notes import noting
+from .progress import ProgressLine
+
+FORMS = ("text", "json", "dot", "html")
+
+
+@dataclass(frozen=True, slots=True)
+class ExplainOptions:
+    """The options of `ddlog explain`."""
+
+    question: str
+    input: tuple[str, ...]
+    depth: int
+    all: bool
+    form: str | None
+    output: str | None
+    max_iterations: int | None
+    quiet: bool
+    engine: EngineOptions
+
+
+def explain(program: Program, options: ExplainOptions) -> None:
+    """Prints or writes the explanation. Raises DDlogError."""
+    form = _form(options)
+    note, progress = noting(options.quiet), ProgressLine(options.quiet)
+    with progress:
+        session = launch(
+            program, options.input, options.engine, max_iterations=options.max_iterations, progress=progress,
+            note=note,
+        )  # fmt: skip
+    with session:
+        with progress:
+            if options.input:
+                session.load(options.input, note=note)
+            else:
+                session.start()
+        if options.all:
+            found: Sequence[Explanation] = session.why_all(options.question, depth=options.depth)
+        else:
+            found = [session.why(options.question, depth=options.depth)]
+        _write(_in_form(found, form, options), options.output)
+
+
+def _form(options: ExplainOptions) -> str:
+    if options.output is None:
+        return options.form or "text"
+    ending = Path(options.output).suffix.removeprefix(".")
+    named = {"txt": "text"}.get(ending, ending)
+    if options.form is None and named not in FORMS:
+        expected = "a name that ends in .txt, .json, .dot or .html"
+        raise DDlogError([BadOptionValue("--output", options.output, expected)])
+    return options.form or named
+
+
+def _in_form(found: Sequence[Explanation], form: str, options: ExplainOptions) -> str:
+    match form:
+        case "json":
+            return "".join(f"{each.json()}\n" for each in found)
+        case "dot":
+            return "".join(each.dot() for each in found)
+        case "html":
+            return found[0].html(found[1:])
+    color = options.output is None and sys.stdout.isatty()
+    lines: list[str] = []
+    for number, each in enumerate(found, 1):
+        if options.all:
+            lines.append(f"derivation {number} of {len(found)}")
+        lines += each.lines(color=color)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _write(text: str, output: str | None) -> None:
+    if output is None:
+        sys.stdout.write(text)
+        return
+    with replacing(Path(output)) as out:
+        out.write(text.encode("utf-8"))

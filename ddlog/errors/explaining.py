@@ -1,0 +1,43 @@
+"""Errors about explanations."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .declared import declared
+from .diagnostics import Diagnostic
+
+
+@declared()
+class DoesNotHold(Diagnostic):
+    """A question why a row holds that does not."""
+
+    title: ClassVar[str] = "{row} does not hold"
+    suggestion: ClassVar[str] = "`why not` says what it lacks"
+    row: str
+
+
+@declared()
+class NotARow(Diagnostic):
+    """A question that is not about rows of one relation."""
+
+    title: ClassVar[str] = "a question is about a row of one relation"
+    label: ClassVar[str] = "expected Relation(value, …)"
+    suggestion: ClassVar[str] = 'such as `Reach("a", "d")`; a variable or `_` stands for any value'
+
+
+@declared()
+class NoRowMatches(Diagnostic):
+    """A question about rows of which none holds."""
+
+    title: ClassVar[str] = "no row of {relation} matches {pattern}"
+    relation: str
+    pattern: str
+
+
+@declared()
+class RowNotWhole(Diagnostic):
+    """A question why not about a row that leaves values open."""
+
+    title: ClassVar[str] = "a question why a row does not hold needs all its values"
+    label: ClassVar[str] = "not all values are given"

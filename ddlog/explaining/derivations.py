@@ -1,0 +1,202 @@
+"""Derivations: the valuations of rule bodies that give a row, with the rows that they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ..core import Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Unnest, Var
+from ..core.walk import descendants
+from ..values import local_name
+from ..values.rows import Row
+from .held import Fact, Held
+from .inverting import bindings, invertible, rest
+from .stages import MEMBER, Stage, Test, plain, positive
+
+_DECIDERS = {"min": min, "max": max, "first": min}
+_SECONDS = {"min_second": min, "max_second": max}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Valuation:
+    """The values of the variables of a stage, the rows of its terms, and its group."""
+
+    stage: Stage
+    variables: Mapping[str, Any]
+    rows: tuple[Fact, ...]
+    group: Members | None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Member:
+    """A value in a group, and the valuations that put it there."""
+
+    value: Any
+    ways: tuple[Valuation, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Members:
+    """The members of a group, in order. `deciding`, where the group is used only by its least and greatest
+    members: the places of these."""
+
+    clause: GroupBy
+    members: tuple[Member, ...]
+    deciding: tuple[int, ...] | None
+
+    @property
+    def needed(self) -> Iterator[Member]:
+        """The members on which the result rests."""
+        places: Iterable[int] = range(len(self.members)) if self.deciding is None else self.deciding
+        return (self.members[at] for at in places)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Derivation:
+    """A valuation of a rule's body that gives a row as one of the heads."""
+
+    case: Case
+    valuation: Valuation
+
+
+@dataclass(frozen=True)
+class Case:
+    """A rule, and a head of it that can be the row asked for. `written` is the rule in the program."""
+
+    written: Rule
+    rule: Rule
+    head: Head
+
+    @cached_property
+    def stage(self) -> Stage:
+        """The whole body, given a row of the head."""
+        tests = tuple(Test(f"$head{at}", self.head.args[at]) for at in rest(self.head))
+        return Stage(self.rule, len(self.rule.body), tuple(invertible(self.head)), tests)
+
+    def seed(self, row: Row, program: CheckedProgram) -> Row | None:
+        """What is known for a row; None if the head cannot be it."""
+        found = bindings(self.head, row, program.typedefs)
+        if found is None:
+            return None
+        known = tuple(found[name] for name in self.stage.known)
+        return (*known, *(row[at] for at in rest(self.head)))
+
+    @property
+    def is_fact(self) -> bool:
+        """Whether the rule has no body."""
+        return not self.written.body
+
+
+class Derivations:
+    """The derivations of rows, over the relations of a session."""
+
+    def __init__(self, held: Held) -> None:
+        self._held, self._program = held, held.program
+        self._cases: dict[str, list[Case]] = {}
+        self._inner: dict[tuple[int, int], Stage] = {}
+
+    def cases(self, relation: str) -> list[Case]:
+        """The rules that can give rows of a relation."""
+        if not self._cases:
+            for rule in self._program.rules:
+                made = plain(rule, self._program)
+                for head in rule.heads:
+                    self._cases.setdefault(head.relation, []).append(Case(rule, made, head))
+        return self._cases.get(relation, [])
+
+    def given(self, relation: str) -> bool:
+        """Whether the rows of a relation are given, and not derived."""
+        declared = self._program.relations[relation]
+        return declared.role in ("input", "delayed", "earlier") or declared.window is not None
+
+    def of(self, facts: Collection[Fact]) -> dict[Fact, list[Derivation]]:
+        """All derivations of each of some rows."""
+        found: dict[Fact, list[Derivation]] = {fact: [] for fact in facts}
+        rows: dict[str, list[Row]] = {}
+        for relation, row in found:
+            rows.setdefault(relation, []).append(row)
+        for relation, each in rows.items():
+            if not self.given(relation):
+                for case in self.cases(relation):
+                    self._of_case(case, relation, each, found)
+        return found
+
+    def _of_case(
+        self, case: Case, relation: str, rows: Sequence[Row], found: dict[Fact, list[Derivation]]
+    ) -> None:
+        seeds = {seed: row for row in rows if (seed := case.seed(row, self._program)) is not None}
+        if seeds:
+            for seed, valuation in self._valuations(case.stage, list(seeds), case.head):
+                found[relation, seeds[seed]].append(Derivation(case, valuation))
+
+    def _valuations(
+        self, stage: Stage, seeds: Sequence[Row], head: Head | None
+    ) -> Iterator[tuple[Row, Valuation]]:
+        found = stage.valuations(self._held, seeds)
+        groups: dict[Row, Members] = {}
+        if stage.group is not None:
+            groups = self._groups(stage, stage.group, [values for _, values in found], head)
+        terms = list(positive(stage))
+        for seed, values in found:
+            rows = tuple(
+                (term.relation, tuple(values[name] for name in term.columns if name is not None))
+                for term in terms
+            )
+            group = None
+            if stage.group is not None:
+                group = groups[tuple(values[name] for name in stage.group.keys)]
+            yield seed, Valuation(stage, values, rows, group)
+
+    def _groups(
+        self, stage: Stage, clause: GroupBy, found: Sequence[Mapping[str, Any]], head: Head | None
+    ) -> dict[Row, Members]:
+        """The members of the groups that valuations of a stage rest on, by their keys."""
+        inner = self._inner.setdefault(
+            (id(stage.rule), stage.last), Stage(stage.rule, stage.last - 1, clause.keys, (), clause.value)
+        )
+        keys = list(dict.fromkeys(tuple(values[name] for name in clause.keys) for values in found))
+        by_key: dict[Row, dict[Any, list[Valuation]]] = {key: {} for key in keys}
+        for key, valuation in self._valuations(inner, keys, None) if keys else ():
+            by_key[key].setdefault(valuation.variables[MEMBER], []).append(valuation)
+        uses = self._uses(stage, clause.name, head)
+        return {key: _members(clause, values, uses) for key, values in by_key.items()}
+
+    def _uses(self, stage: Stage, name: str, head: Head | None) -> set[str] | None:
+        """The names of the functions whose only argument is the group; None if it is used otherwise."""
+        exprs = [expr for each in stage.body[stage.last :] for expr in _expressions(each)]
+        exprs += [] if head is None else head.args
+        parts = [part for expr in exprs for part in descendants(expr)]
+        calls = [part for part in parts if isinstance(part, Call) and part.args == (_named(part, name),)]
+        mentions = sum(isinstance(part, Var) and part.name == name for part in parts)
+        if len(calls) != mentions:
+            return None
+        functions = self._program.functions
+        return {local_name(functions[each.function].name).removeprefix("group_") for each in calls}
+
+
+def _named(call: Call, name: str) -> Expr | None:
+    """The only argument of a call, if it is the variable."""
+    first = call.args[0] if len(call.args) == 1 else None
+    return first if isinstance(first, Var) and first.name == name else None
+
+
+def _members(clause: GroupBy, values: Mapping[Any, Sequence[Valuation]], uses: set[str] | None) -> Members:
+    ordered = sorted(values)
+    deciding: tuple[int, ...] | None = None
+    if uses and uses <= _DECIDERS.keys():
+        least = {0} if uses & {"min", "first"} else set()
+        deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
+    return Members(clause, tuple(Member(each, tuple(values[each])) for each in ordered), deciding)
+
+
+def _expressions(clause: Any) -> tuple[Expr, ...]:
+    match clause:
+        case Let(_, value) | Unnest(_, value):
+            return (value,)
+        case Guard(condition):
+            return (condition,)
+        case GroupBy(_, value):
+            return (value,)
+    return ()

@@ -1,0 +1,91 @@
+"""Proof trees as JSON.
+
+    {"row": {"relation": "Reach", "values": ["a", "c"]}, "kind": "rule", "height": 2,
+     "rule": {"text": "...", "file": "reach.dl", "line": 6, "column": 1}, "variables": {"x": "a", ...},
+     "body": [{"kind": "row", ...}, {"kind": "absent", ...}, {"kind": "condition", ...}]}
+
+An item of a body that is a row is the object of its tree, with its kind as `of` and "row" as `kind`. The body
+of a group has the items of all its members, each with the `member` that it is of; `members` has their values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..types import Type
+from .text import rule_text
+from .tree import Absent, Condition, Group, Item, Tree
+from .words import Words
+
+
+def tree_json(tree: Tree, words: Words) -> dict[str, Any]:
+    """The object of a tree."""
+    made: dict[str, Any] = {
+        "row": {
+            "relation": words.relation(tree.relation),
+            "values": words.row_json(tree.relation, tree.row),
+        },
+        "kind": tree.kind,
+        "height": tree.height,
+    }
+    if tree.rule is None:
+        return made
+    place = tree.place or tree.rule.span
+    made["rule"] = {
+        "text": rule_text(tree),
+        "file": place.source.name,
+        "line": place.line,
+        "column": place.column,
+    }
+    if tree.kind in ("rule", "group"):
+        types = tree.rule.variables
+        made["variables"] = _variables(tree.variables, types, words)
+        made["body"] = list(_items(tree.body, types, words, ()))
+        groups = [item for item in tree.body if isinstance(item, Group)]
+        if groups:
+            made["members"] = _members(groups[0], types, words)
+    return made
+
+
+def _variables(found: Mapping[str, Any], types: Mapping[str, Type], words: Words) -> dict[str, Any]:
+    return {name: words.value_json(value, types[name]) for name, value in found.items()}
+
+
+def _items(
+    items: tuple[Item, ...], types: Mapping[str, Type], words: Words, member: tuple[int, ...]
+) -> Iterator[dict[str, Any]]:
+    for item in items:
+        if isinstance(item, Group):
+            for number, each in enumerate(item.members):
+                yield from _items(each.body, types, words, (*member, number))
+        else:
+            made = _item(item, words)
+            yield {**made, "member": list(member)} if member else made
+
+
+def _item(item: Tree | Absent | Condition, words: Words) -> dict[str, Any]:
+    match item:
+        case Tree():
+            return {**tree_json(item, words), "kind": "row", "of": item.kind}
+        case Absent(relation, pattern, text):
+            shown = words.row_json(relation, pattern)
+            return {"kind": "absent", "relation": words.relation(relation), "pattern": shown, "text": text}
+        case Condition(text, value, of):
+            return {"kind": "condition", "text": text, "value": words.value_json(value, of)}
+
+
+def _members(group: Group, types: Mapping[str, Type], words: Words) -> dict[str, Any]:
+    return {
+        "text": group.text,
+        "keys": _variables(group.keys, types, words),
+        "count": group.count,
+        "shown": [
+            {
+                "value": words.value_json(each.value, group.type),
+                "decides": each.decides,
+                "variables": _variables(each.variables, types, words),
+            }
+            for each in group.members
+        ],
+    }

@@ -1,0 +1,20 @@
+"""Which rows a relation has, by a query."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..core import Atom, Rule
+from ..values.rows import Row
+from .held import Held
+from .stages import Stage
+
+
+def membership(held: Held, relation: str, rows: Sequence[Row]) -> set[Row]:
+    """The rows among some that a relation has."""
+    declared = held.program.relations[relation]
+    names = tuple(f"c{at}" for at in range(len(declared.columns)))
+    types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
+    term = Atom(relation, names, False, declared.span)
+    stage = Stage(Rule((), (term,), types, "", declared.span), 1, names)
+    return {row for row, _ in stage.valuations(held, rows)}

@@ -1,0 +1,193 @@
+"""Proof trees, and how they are built from derivations of least height."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeAlias
+
+from ..core import Atom, Clause, GroupBy, Guard, Let, Rule, Unnest
+from ..errors.source import Span
+from ..types import Bool, Type
+from ..values.rows import Row
+from .derivations import Derivation, Members, Valuation
+from .heights import UNKNOWN, Heights
+from .held import Fact, Held
+
+SHOWN_MEMBERS = 10
+"""The members of a group that a tree has; more are counted."""
+
+DEPTH = 10
+"""The depth to which a tree goes if nobody says."""
+
+
+class Any_:
+    """Stands in a pattern for a column that may have any value."""
+
+    def __repr__(self) -> str:
+        return "ANY"
+
+
+ANY = Any_()
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """A row, and why it holds. `kind`: a row that is given is a "fact", as is one of a fact of the program;
+    other rows are by a "rule", or by a rule with a "group"; a "cut" goes on where the tree does not. A
+    `height` of None is not known. `rule` gave the row, with the values of `variables`, from `body`."""
+
+    relation: str
+    row: Row
+    kind: str
+    height: int | None
+    rule: Rule | None = None
+    place: Span | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    body: tuple[Item, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Absent:
+    """A negated term that found nothing: the values that a row would have, or ANY."""
+
+    relation: str
+    pattern: tuple[Any, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """A condition, an assignment or a FlatMap, with its value."""
+
+    text: str
+    value: Any
+    type: Type
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMember:
+    """A member of a group: its value, the variables where it was taken in, and whether it decides the result
+    as the least or greatest."""
+
+    value: Any
+    decides: bool
+    variables: Mapping[str, Any]
+    body: tuple[Item, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A group, with some of its `count` members."""
+
+    text: str
+    type: Type
+    keys: Mapping[str, Any]
+    count: int
+    members: tuple[ShownMember, ...]
+
+
+Item: TypeAlias = Tree | Absent | Condition | Group
+
+
+class Trees:
+    """Builds the trees of rows over the relations of a session."""
+
+    def __init__(self, held: Held, heights: Heights) -> None:
+        self._held, self._heights = held, heights
+        self._made: dict[tuple[Fact, int], Tree] = {}
+
+    def tree(self, fact: Fact, depth: int) -> Tree:
+        """The tree of a row that holds, with so many levels below the row."""
+        key = fact, depth
+        if key not in self._made:
+            self._made[key] = self._tree(fact, depth)
+        return self._made[key]
+
+    def by(self, fact: Fact, derivation: Derivation, depth: int) -> Tree:
+        """The tree of a row that begins with a derivation."""
+        case, valuation = derivation.case, derivation.valuation
+        height, place = _whole(self._heights.of(derivation)), self._held.place(case.written.span)
+        if case.is_fact:
+            return Tree(*fact, "fact", height, case.written, place)
+        kind = "rule" if valuation.stage.last == 0 else "group"
+        body = tuple(self._items(valuation, depth - 1))
+        return Tree(*fact, kind, height, case.written, place, shown(valuation.variables), body)
+
+    def _tree(self, fact: Fact, depth: int) -> Tree:
+        heights = self._heights
+        if heights.derivations.given(fact[0]):
+            return Tree(*fact, "fact", 0)
+        if depth <= 0:
+            return Tree(*fact, "cut", _whole(heights.height(fact)))
+        ways = heights.searched.get(fact)
+        if ways is None or heights.height(fact) == UNKNOWN:
+            heights.search(fact)
+            ways = heights.searched[fact]
+        if heights.height(fact) == UNKNOWN:
+            return Tree(*fact, "cut", None)
+        return self.by(fact, min(ways, key=heights.of), depth)
+
+    def _items(self, valuation: Valuation, depth: int) -> Iterator[Item]:
+        stage, rows = valuation.stage, iter(valuation.rows)
+        if valuation.group is not None:
+            yield self._group(valuation, valuation.group, depth)
+        spans = [each.span for each in stage.body if isinstance(each, Atom)]
+        for clause in stage.body[stage.last :]:
+            if isinstance(clause, Atom) and not clause.negated:
+                yield self.tree(next(rows), depth)
+            else:
+                yield from step(clause, valuation.variables, stage.types, spans)
+
+    def _group(self, valuation: Valuation, group: Members, depth: int) -> Group:
+        clause, deciding = group.clause, set(group.deciding or ())
+        rest = [at for at in range(len(group.members)) if at not in deciding]
+        places = sorted([*deciding, *rest][:SHOWN_MEMBERS])
+        members = []
+        for at in places:
+            member = group.members[at]
+            way = min(member.ways, key=self._heights.greatest)
+            body = tuple(self._items(way, depth))
+            members.append(ShownMember(member.value, at in deciding, shown(way.variables), body))
+        keys = {name: valuation.variables[name] for name in clause.keys}
+        return Group(clause.span.text(), clause.value.type, keys, len(group.members), tuple(members))
+
+
+def step(
+    clause: Clause, values: Mapping[str, Any], types: Mapping[str, Type], terms: Sequence[Span]
+) -> Iterator[Absent | Condition]:
+    """What a tree says of a clause that is not a positive term: nothing of those that are parts of terms, or
+    that nobody wrote."""
+    match clause:
+        case Atom(relation, columns, True, span):
+            pattern = tuple(ANY if name is None else values[name] for name in columns)
+            yield Absent(relation, pattern, span.text())
+        case GroupBy():
+            return
+        case Let(name, _, span) | Unnest(name, _, span) if "$" in name or name not in values:
+            return
+        case Let(_, _, span) | Guard(_, span) | Unnest(_, _, span) if any(_within(span, e) for e in terms):
+            return
+        case Let(name, _, span):
+            yield Condition(f"{name} = {span.text()}", values[name], types[name])
+        case Unnest(name, _, span):
+            yield Condition(f"{name} in {span.text()}", values[name], types[name])
+        case Guard(_, span):
+            yield Condition(span.text(), True, Bool())
+
+
+def shown(variables: Mapping[str, Any]) -> dict[str, Any]:
+    """The variables that have names in the rule."""
+    return {name: value for name, value in variables.items() if "$" not in name}
+
+
+def _within(inner: Span, outer: Span) -> bool:
+    return (
+        inner.source == outer.source
+        and (outer.line, outer.column) <= (inner.line, inner.column)
+        and (inner.end_line, inner.end_column) <= (outer.end_line, outer.end_column)
+    )
+
+
+def _whole(height: float) -> int | None:
+    return None if height == UNKNOWN else int(height)

@@ -1,0 +1,58 @@
+"""Why a row holds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..errors.diagnostics import DDlogError
+from ..errors.explaining import DoesNotHold, NoRowMatches
+from ..values.rows import Row
+from .derivations import Derivations
+from .explanation import Explanation
+from .goals import Goal, matching
+from .heights import UNKNOWN, Heights
+from .held import Held
+from .tree import DEPTH, Trees
+from .words import Words
+
+
+def why(held: Held, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
+    """A proof of least height of a row that holds, with so many levels. Raises DDlogError."""
+    _check(held, relation, row)
+    heights = Heights(Derivations(held))
+    if not heights.derivations.given(relation):
+        heights.search((relation, row))
+    return Explanation(Trees(held, heights).tree((relation, row), depth), held.program)
+
+
+def why_all(held: Held, relation: str, row: Row, depth: int = DEPTH) -> list[Explanation]:
+    """A proof of a row that holds for each of its derivations, those of least height first. One for a row
+    that is given. Raises DDlogError."""
+    _check(held, relation, row)
+    heights, fact = Heights(Derivations(held)), (relation, row)
+    trees = Trees(held, heights)
+    if heights.derivations.given(relation):
+        return [Explanation(trees.tree(fact, depth), held.program)]
+    heights.search_all(fact)
+    ways = sorted(heights.searched[fact], key=heights.of)
+    found = [
+        Explanation(trees.by(fact, each, depth), held.program) for each in ways if heights.of(each) < UNKNOWN
+    ]
+    return found or [Explanation(trees.tree(fact, depth), held.program)]
+
+
+def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
+    """The row that a goal is about, and all rows that match if it leaves values open. Raises DDlogError."""
+    if goal.row is not None:
+        return goal.row, ()
+    found = matching(held, goal)
+    if not found:
+        words = Words(held.program)
+        shown = words.row(goal.relation, goal.pattern)
+        raise DDlogError([NoRowMatches(words.relation(goal.relation), shown)])
+    return found[0], found
+
+
+def _check(held: Held, relation: str, row: Row) -> None:
+    if not held.holds(relation, [row])[0]:
+        raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])

@@ -1,0 +1,112 @@
+"""A session's relations, as explanations ask for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, Let
+from ..errors.source import Span
+from ..explaining.explanation import Explanation
+from ..explaining.held import Held
+from ..explaining.stages import GIVEN, KEYS
+from ..values.rows import Row, row_of
+
+if TYPE_CHECKING:
+    from ..explaining.goals import Goal
+    from .state import SessionState
+
+
+class SessionHeld:
+    """The relations of a session. See `Held`."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self.program = state.program.checked
+
+    def valuations(
+        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]]
+    ) -> Iterable[Row]:
+        state = self._state
+        with state.diagnosing():
+            if all(each.relation in state.kept or each.relation in given for each in query.reads()):
+                return state.host.query(program, query, given)
+            return [row for each in _constant(query, given) for row in self._asked(each)]
+
+    def _asked(self, query: CheckedQuery) -> Iterable[Row]:
+        return self._state.questions.answer(query, self._state.max_iterations)
+
+    def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
+        state = self._state
+        if relation in state.kept:
+            return state.host.runtime.contains(relation, rows)
+        from ..explaining.membership import membership
+
+        present = membership(self, relation, rows)
+        return [row in present for row in rows]
+
+    def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
+        return None
+
+    def place(self, span: Span) -> Span:
+        return self._state.program.statements.get(span.line, span)
+
+
+def _constant(query: CheckedQuery, given: Mapping[str, Sequence[Row]]) -> Iterable[CheckedQuery]:
+    """The query for each of the rows that are given, as constants."""
+    rule = query.rule
+    rest = tuple(
+        each for each in rule.body if not (isinstance(each, Atom) and each.relation in (GIVEN, KEYS))
+    )
+    terms = [each for each in rule.body if isinstance(each, Atom) and each.relation == GIVEN]
+    if not terms:
+        yield replace(query, rule=replace(rule, body=rest))
+        return
+    columns, types = terms[0].columns, rule.variables
+    for row in given[GIVEN]:
+        known: list[Clause] = [
+            Let(name, Const(value, types[name], rule.span), rule.span)
+            for name, value in zip(columns, row, strict=True)
+            if name is not None
+        ]
+        yield replace(query, rule=replace(rule, body=(*known, *rest)))
+
+
+class Explaining:
+    """The explanations that a session gives. All methods raise DDlogError."""
+
+    def __init__(self, state: SessionState) -> None:
+        self._state = state
+        self._held = SessionHeld(state)
+
+    def why(self, relation: str, value: Any, depth: int) -> Explanation:
+        """Why a row holds. A question without a `value` is a text."""
+        from ..explaining.why import row_asked, why
+
+        name, row, matches = self._asked(relation, value, row_asked)
+        return why(self._held, name, row, depth).among(matches)
+
+    def why_all(self, relation: str, value: Any, depth: int) -> list[Explanation]:
+        """A proof for each derivation of a row that holds."""
+        from ..explaining.why import row_asked, why_all
+
+        name, row, _ = self._asked(relation, value, row_asked)
+        return why_all(self._held, name, row, depth)
+
+    def _asked(
+        self, relation: str, value: Any, choose: Callable[[Held, Goal], tuple[Row, Sequence[Row]]]
+    ) -> tuple[str, Row, Sequence[Row]]:
+        """The relation and the row of a question, and the rows that match it."""
+        state = self._state
+        state.check_open()
+        if value is not None:
+            declared = state.declared(relation)
+            row = row_of(value, declared, state.typedefs)
+            state.start()
+            return declared.name, row, ()
+        from ..explaining.goals import goal
+
+        state.start()
+        found = goal(self._held, relation)
+        return found.relation, *choose(self._held, found)

@@ -1,0 +1,146 @@
+"""Proof trees of random programs: each node is an instance of its rule, and each height is the least."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import ddlog
+from ddlog.explaining.derivations import Derivations
+from ddlog.explaining.heights import Heights
+from ddlog.explaining.why import why, why_all
+from ddlog.sessions.explained import SessionHeld
+
+from ..programs.random_programs import edges, grouping_programs, programs, transactions
+from .trees import Checked
+
+some = settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+
+Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
+
+
+@some
+@given(programs(), transactions())
+def test_trees_of_random_programs(text: str, stream: Transactions) -> None:
+    check(text, stream)
+
+
+@some
+@given(grouping_programs(), edges())
+def test_trees_of_recursions_with_groups(text: str, stream: Transactions) -> None:
+    check(text, stream)
+
+
+def check(text: str, stream: Transactions, rows: int = 6) -> None:
+    """Checks the trees of some rows of each relation after all transactions."""
+    program = ddlog.compile(text)
+    with program.session() as session:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            try:
+                session.commit()
+            except ddlog.DDlogError:  # it does not settle
+                return
+        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        held, checked = SessionHeld(session.state), Checked(program, contents)
+        least = checked.least_heights(grouped(held, contents))
+        for name, present in contents.items():
+            for row in list(present)[:rows]:
+                explained = why(held, name, row)
+                assert explained.tree.height == least.get((name, row))
+                checked.tree(explained.tree)
+                assert json.loads(explained.json())["kind"] == explained.tree.kind
+                assert explained.dot() and explained.html() and str(explained)
+            for row in list(present)[:1]:
+                for each in why_all(held, name, row):
+                    checked.tree(each.tree)
+
+
+def grouped(held: SessionHeld, contents: dict[str, dict[Any, int]]) -> dict[Any, int]:
+    """The heights that rules with groups give rows."""
+    heights, found = Heights(Derivations(held)), dict[Any, int]()
+    for name, rows in contents.items():
+        for row in rows if not heights.derivations.given(name) else ():
+            heights.search((name, row))
+            ways = [each for each in heights.searched[name, row] if each.valuation.group is not None]
+            height = min(map(heights.of, ways), default=math.inf)
+            if height < math.inf:
+                found[name, row] = int(height)
+    return found
+
+
+REACH = """
+input relation Edge(a: string, b: string)
+output relation Reach(a: string, b: string)
+Reach(x, y) :- Edge(x, y).
+Reach(x, z) :- Reach(x, y), Edge(y, z).
+output relation Far(a: string, n: usize)
+Far(x, n) :- Reach(x, y), var n = y.group_by(x).count().
+output relation Last(a: string, b: string)
+Last(x, m) :- Reach(x, y), var m = y.group_by(x).max().
+"""
+
+
+@pytest.fixture
+def reach() -> Any:
+    with ddlog.compile(REACH).session() as session:
+        for pair in ("ab", "bc", "cd"):
+            session.insert("Edge", tuple(pair))
+        session.commit()
+        yield session
+
+
+def test_a_tree_of_a_recursion(reach: Any) -> None:
+    tree = reach.why("Reach", ("a", "d")).tree
+    assert (tree.kind, tree.height, tree.variables) == ("rule", 3, {"x": "a", "y": "c", "z": "d"})
+    assert [each.row for each in tree.body] == [("a", "c"), ("c", "d")]
+    reach.insert("Edge", ("a", "d"))
+    reach.commit()
+    assert reach.why("Reach", ("a", "d")).tree.height == 1
+    assert [each.tree.height for each in reach.why_all("Reach", ("a", "d"))] == [1, 3]
+    reach.delete("Edge", ("a", "d"))
+    reach.commit()
+    assert reach.why("Reach", ("a", "d")).tree.height == 3
+
+
+def test_the_member_that_decides(reach: Any) -> None:
+    (group, _) = reach.why("Last", ("a", "d")).tree.body
+    assert [each.value for each in group.members if each.decides] == ["d"]
+    assert reach.why("Far", ("a", 3)).tree.height == 4
+
+
+def test_a_tree_is_cut_at_a_depth(reach: Any) -> None:
+    cut, _ = reach.why("Reach", ("a", "d"), depth=1).tree.body
+    assert (cut.kind, cut.height, cut.body) == ("cut", 2, ())
+
+
+def test_questions_as_text(reach: Any) -> None:
+    explained = reach.why('Reach("a", x)')
+    assert explained.tree.row == ("a", "b") and len(explained.matches) == 3
+    assert reach.why('Reach("a" ++ "", "c")').tree.height == 2
+    for question, message in (
+        ('Reach("d", "a")', r'Reach\("d", "a"\) does not hold'),
+        ('Reach("d", x)', r'no row of Reach matches Reach\("d", _\)'),
+        ('Reach("d", x), Edge(x, _)', "a question is about a row of one relation"),
+        ("Reach(1, x)", "expected"),
+        ('Reach("d")', "column"),
+        ('Raech("d", "a")', "Unknown relation"),
+    ):
+        with pytest.raises(ddlog.DDlogError, match=message):
+            reach.why(question)
+
+
+def test_relations_that_the_session_does_not_keep() -> None:
+    with ddlog.compile(REACH).session(relations="inputs") as session:
+        for pair in ("ab", "bc", "cd"):
+            session.insert("Edge", tuple(pair))
+        session.commit()
+        assert session.why("Reach", ("a", "d")).tree.height == 3
+        assert session.why("Far", ("a", 3)).tree.height == 4
+        with pytest.raises(ddlog.DDlogError, match="does not hold"):
+            session.why("Reach", ("d", "a"))
