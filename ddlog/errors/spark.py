@@ -43,11 +43,11 @@ class NoCircumstances(Diagnostic):
 
 
 @declared()
-class NoWindows(Diagnostic):
-    """A window on Spark."""
+class NoWideTimes(Diagnostic):
+    """A window on Spark by times of more than 126 bits."""
 
-    title: ClassVar[str] = "Spark does not keep windows: {text}"
-    suggestion: ClassVar[str] = "run it in-process (--engine in-process)"
+    title: ClassVar[str] = "on Spark a window takes times of at most 126 bits: {text}"
+    suggestion: ClassVar[str] = "declare the times as s64 or u64, or run it in-process (--engine in-process)"
     text: str
 
 

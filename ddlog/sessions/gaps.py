@@ -13,7 +13,7 @@ from enum import Enum
 from ..errors.checkpoints import CheckpointOfTime
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.following import NeedsClassicSpark
-from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWindows
+from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWideTimes
 
 
 class HostKind(Enum):
@@ -34,7 +34,7 @@ class Ability(Enum):
     WRITE = "let Spark's executors write a relation"
     STREAM = "be driven by Structured Streaming"
     CHECKPOINT_OF_PAST = "keep a checkpoint of a program with input streams, delayed relations or windows"
-    WINDOWS = "keep a window"
+    WIDE_TIMES = "keep a window by times of more than 126 bits"
     CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
 
@@ -64,7 +64,7 @@ GAPS = (
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
     Gap(Ability.CHECKPOINT_OF_PAST, tuple(HostKind), CheckpointOfTime),
-    Gap(Ability.WINDOWS, _ON_SPARK, NoWindows),
+    Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
     Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
 )
 """Every gap."""

@@ -164,6 +164,7 @@ class Program:
         `records` are a column for each field, as in-process, or `values`, as on Spark. Raises DDlogError."""
         from ..engine.incremental import incrementalize
         from ..engine.passes import optimize
+        from ..lowering.fields import fields_as_columns
         from ..lowering.lower import lower
         from ..lowering.records import in_columns
 
@@ -171,7 +172,8 @@ class Program:
             raise DDlogError([BadOptionValue("stage", repr(stage), "relational or incremental")])
         wanted = None if outputs is None else tuple(map(self._named, outputs))
         with paused():
-            checked = in_columns(self.checked) if records == "columns" else self.checked
+            in_form = in_columns if records == "columns" else fields_as_columns
+            checked = in_form(self.checked)
             if wanted is None:
                 wanted = tuple(self.names("output"))
             if any(self.relations[name].demand for name in wanted):

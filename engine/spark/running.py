@@ -7,9 +7,12 @@ from collections.abc import Mapping, Sequence
 from ..circuit import (
     Clocked,
     Constant,
+    DeltaClock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
+    DeltaLate,
+    DeltaWindow,
     Differentiate,
     Feed,
     Fixpoint,
@@ -17,7 +20,6 @@ from ..circuit import (
     Integrate,
     Join,
     Negate,
-    Node,
     NodeId,
     Output,
     Sum,
@@ -29,6 +31,7 @@ from ..schema import Schema
 from ..versions import versions
 from .change import Change, of_table
 from .exchange import all_differ, distinct_rows
+from .forgetting import forget
 from .joins import JoinStart, SpineView, View
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
@@ -38,6 +41,7 @@ from .rows import FrameDelta
 from .sqltext import As, Query, Select, UnionAll, consolidated, everything, names
 from .state import State
 from .tables import Table
+from .windows import late
 
 
 class RunningEpoch:
@@ -173,8 +177,22 @@ class RunningEpoch:
             return None
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
 
-    def timed(self, at: NodeId, node: Node, change: Change | None) -> Change | None:
-        raise TypeError(f"{node.title()} runs in-process only")
+    def timed(
+        self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, change: Change | None
+    ) -> Change | None:
+        state = self.state
+        match node:
+            case DeltaClock():
+                return state.clocks[at].change(node, change)
+            case DeltaWindow():
+                return state.windows[at].change(node, change, state.clocks[node.clock])
+            case DeltaLate():
+                last, come = state.spines[at], late(self.tables, node, change, state.clocks[node.clock])
+                ended = Select([*last.columns, As("-w", "w")], last.contents())
+                parts: list[Query] = [ended] if last.rows() else []
+                parts += [everything(come.view)] if come is not None and come.rows else []
+                small = last.rows() + (0 if come is None else come.rows) <= self.tables.most_small
+                return self._change(at, UnionAll(parts), small) if parts else None
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         imports = {
@@ -202,6 +220,7 @@ class RunningEpoch:
         deltas: dict[str, Delta] = {
             name: self._delta(at, outputs.get(name)) for name, at in self.state.outputs.items()
         }
+        forget(self.state)
         for spine in self.state.integrals():
             spine.prepare()
         for recursion in self._begun:
@@ -227,6 +246,8 @@ class RunningEpoch:
         for spine in self.state.integrals():
             spine.commit()
         self.state.memories.commit()
+        for clock in self.state.clocks.values():
+            clock.commit()
         for recursion in self._begun:
             recursion.commit()
         self.state.sweep()
@@ -235,6 +256,8 @@ class RunningEpoch:
         for spine in self.state.integrals():
             spine.rollback()
         self.state.memories.rollback()
+        for clock in self.state.clocks.values():
+            clock.rollback()
         for recursion in self._begun:
             recursion.rollback()
         self.state.sweep()

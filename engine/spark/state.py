@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from ..circuit import (
     Circuit,
+    Clock,
     DeltaDistinct,
     DeltaGroup,
     DeltaJoin,
@@ -13,10 +14,13 @@ from ..circuit import (
     Import,
     Input,
     Join,
+    Late,
     NodeId,
     Output,
     Trace,
+    Window,
 )
+from ..forgetting import forgetful_inputs
 from ..integrals import shown, weighted
 from ..maintaining import Maintaining
 from ..schedule import readers
@@ -28,11 +32,12 @@ from .joins import JoinText
 from .recursion import Recursion
 from .spine import Spine
 from .tables import Table, Tables
+from .windows import ClockState, WindowSpine
 
 
 class State:
     """The state of one circuit. `spines` holds the integrals of nodes, `counts` those of the sources of
-    distinct nodes, both by node."""
+    distinct nodes, `windows` those of windows with the times of their rows, all by node."""
 
     def __init__(
         self,
@@ -64,6 +69,9 @@ class State:
                 self.spines[at] = Spine(tables, node.schema)
         self.counts: dict[NodeId, Spine] = {}
         self.memories = Memories(circuit, tables)
+        self.windows: dict[NodeId, WindowSpine] = {}
+        self.clocks: dict[NodeId, ClockState] = {}
+        self.forgetful = forgetful_inputs(circuit)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
         self.recursions: dict[NodeId, Recursion] = {}
@@ -78,6 +86,10 @@ class State:
                     self.groups[at] = GroupText(node, nodes[node.source].schema, expressions)
                 case Fixpoint():
                     self.recursions[at] = self._recursion(node)
+                case Window():
+                    self.windows[at] = WindowSpine(tables, nodes[node.source].schema)
+                case Clock():
+                    self.clocks[at] = ClockState(tables)
 
     def _recursion(self, node: Fixpoint) -> Recursion:
         imports = {n.node: n.schema for n in node.body.nodes if isinstance(n, Import)}
@@ -99,7 +111,7 @@ class State:
         kept = {shown(self.circuit, node) for _, node in self.circuit.relations}
         for at, node in enumerate(self.circuit.nodes):
             match node:
-                case Input():
+                case Input() | Late():
                     kept.add(at)
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
@@ -151,6 +163,7 @@ class State:
         yield from self.spines.values()
         yield from self.counts.values()
         yield from self.memories.sums.values()
+        yield from self.windows.values()
 
     def sweep(self) -> None:
         """Forgets the tables that no state needs."""
@@ -164,6 +177,7 @@ class State:
         self.spines.clear()
         self.counts.clear()
         self.memories = Memories(Circuit(()), self.tables)
+        self.windows.clear()
         self.recursions.clear()
         self.tables.close()
 

@@ -112,6 +112,10 @@ class Tables:
         by = columns if all(part.by == tuple(columns) for part in parts) else ()
         return Table(self._registry, rows, least, total, frame=self.united(parts, columns), by=by)
 
+    def selected(self, query: Query, of: Table, least: int, total: int) -> Table:
+        """What a query makes of each row of a table, without a table of its own."""
+        return Table(self._registry, of.rows, least, total, frame=self.spark.sql(str(query)))
+
     def of_columns(self, schema: Schema, columns: Sequence[Any]) -> Table:
         """Columns (arrays, lists of values, or pairs of a dictionary and positions), each row of weight 1."""
         arrays = [self._encoded(c, given) for c, given in zip(schema, columns, strict=True)]

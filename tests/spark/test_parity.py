@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.commands import Clear, Commit, Rollback, Start
@@ -30,6 +31,8 @@ from ..programs.random_programs import (
     transactions,
 )
 from ..programs.test_corpus import CORPUS
+from ..programs.test_windows import EPOCHS
+from ..programs.test_windows import PROGRAMS as WINDOWS
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,6 +99,10 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
             assert there.size(relation) == here.size(relation)
 
 
+# They take half a minute each.
+LONG = [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)] if "DDLOG_TEST_EXAMPLES" in os.environ else []
+
+
 @pytest.mark.parametrize(
     "name, options",
     [
@@ -113,6 +120,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
         ("streams", ON_DRIVER),
         ("control", ON_CLUSTER),
         ("string_code", ON_CLUSTER),
+        *LONG,
         ("written_values", ALL_LARGE),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
@@ -165,9 +173,11 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
         assert printed(there) == printed(here)
 
 
-def follow(text: str, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any) -> None:
+def follow(
+    text: str | Program, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any
+) -> None:
     """Commits the transactions on both runtimes and compares every change and what is there at the end."""
-    program = ddlog.compile(text)
+    program = ddlog.compile(text) if isinstance(text, str) else text
     with program.session() as here, program.session(spark=spark, spark_options=options) as there:
         for transaction in stream:
             for relation, row, sign in transaction:
@@ -228,5 +238,24 @@ def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
     @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ALL_LARGE, spark)
+
+    check()
+
+
+def test_random_windows_change_alike(spark: SparkSession) -> None:
+    @seed(3)
+    @settings(sampled, max_examples=max(EXAMPLES - 1, 1))
+    @given(st.sampled_from(["relation", "multiset"]), EPOCHS, st.sampled_from([ON_CLUSTER, OUTGROWING]))
+    def check(
+        kind: str, epochs: list[tuple[list[tuple[tuple[int, int], bool]], int | None]], options: SparkOptions
+    ) -> None:
+        stream, clock = [], 0
+        for rows, now in epochs:
+            updates = [("Event", row, 1 if come else -1) for row, come in rows]
+            if now is not None:
+                updates += [("Now", (clock,), -1), ("Now", (now,), 1)]
+                clock = now
+            stream.append(updates)
+        follow(WINDOWS[kind], stream, options, spark)
 
     check()

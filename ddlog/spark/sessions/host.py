@@ -10,10 +10,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ... import values
+from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.circuit import CIRCUMSTANCES, Circuit, DeltaJoin, Fixpoint, Inspect, Join
-from ...engine.node import Stateful
+from ...engine.circuit import CIRCUMSTANCES, Circuit, Clock, DeltaJoin, Fixpoint, Inspect, Join, Window
 from ...engine.runtime import Batch, Delta, RowSet
+from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
@@ -26,6 +27,7 @@ from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
 from ...sessions.inprocess import show_key
 from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
 from ...sessions.program import Program
+from ...types import Bit, Signed
 from ...values.rows import Row
 from ..files.listing import SparkFacts, find_facts
 from ..files.read import FactReader
@@ -67,14 +69,19 @@ def open_host(
 
 
 def _check_operators(circuit: Circuit) -> None:
-    """Raises DDlogError for a window, and if an Inspect reads of a row what Spark does not offer."""
+    """Raises DDlogError for times that Spark cannot compare, and if an Inspect reads of a row what Spark does
+    not offer."""
     bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
     for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
-        if isinstance(node, Stateful):
-            check_offered(HostKind.SPARK, Ability.WINDOWS, node.text)
+        if isinstance(node, Clock | Window) and _is_binary(circuit.nodes[node.source].schema[-1]):
+            check_offered(HostKind.SPARK, Ability.WIDE_TIMES, node.text)
         for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
             if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
                 check_offered(HostKind.SPARK, Ability.CIRCUMSTANCES, node.text)
+
+
+def _is_binary(column: Column) -> bool:
+    return isinstance(column.type, Bit | Signed) and integer_type(column.type) == "BINARY"
 
 
 class SparkHost:
