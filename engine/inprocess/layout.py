@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from .kernels import packing
 from .lazycolumns import LazyColumns
 
 WORD = 62  # bits of a packed word; words are never negative
+_FEW = 32  # values that Python compares sooner than NumPy does
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +91,11 @@ def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
 
     Bits to spare are shared out, so that values may outgrow the range without a repack.
     """
+    return _fitted(tuple(ranges))
+
+
+@lru_cache(maxsize=256)
+def _fitted(ranges: tuple[tuple[int, int], ...]) -> Layout | None:
     needed = [max(1, (high - low).bit_length()) for low, high in ranges]
     spare = WORD - sum(needed)
     if spare < 0:
@@ -110,4 +117,7 @@ def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
 
 def bounds(column: Array) -> tuple[int, int]:
     """The least and greatest value of a column that is not empty."""
+    if len(column) <= _FEW:
+        values = column.tolist()
+        return min(values), max(values)
     return int(column.min()), int(column.max())

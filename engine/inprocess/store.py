@@ -102,8 +102,8 @@ class Store:
     def add_counted(self, batch: Batch, as_set: bool) -> Batch:
         """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
         rows = self._rows_of(batch)
-        change = self._net(*self._add_rows(rows, batch.weight_array()))
-        return change if as_set else batch
+        touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
+        return self._changed(touched, signs) if as_set else batch
 
     def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
         """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.
@@ -124,7 +124,7 @@ class Store:
             touched, before = self._add_rows(rows, change)
             all_rows.append(touched)
             all_before.append(before)
-        return self._net(np.concatenate(all_rows), np.concatenate(all_before))
+        return self._changed(*self._net(np.concatenate(all_rows), np.concatenate(all_before)))
 
     def _rows_of(self, batch: Batch) -> Array:
         """The ids of rows, each with a place for its weight."""
@@ -150,8 +150,8 @@ class Store:
         touched, before = adding.add_weights(self.weights, rows, change)
         return touched, before
 
-    def _net(self, touched: Array, before: Array) -> Batch:
-        """The net change of presence, applied to the indexes."""
+    def _net(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        """Applies the net change of presence to the indexes: the rows, with +1 or -1 for each."""
         touched, signs = self._signs(touched, before)
         gone = touched[signs < 0]
         self.present += len(touched) - 2 * len(gone)
@@ -164,7 +164,12 @@ class Store:
                     if len(come):
                         index.insert(come)
         self._whole = True
-        return Batch(self.table.columns_at(touched), len(touched), signs if len(gone) else None)
+        return touched, signs
+
+    def _changed(self, rows: Array, signs: Array) -> Batch:
+        """Rows that come and go, as a batch."""
+        plain = bool((signs > 0).all())
+        return Batch(self.table.columns_at(rows), len(rows), None if plain else signs)
 
     def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
         """The rows whose presence changed, and +1 or -1 for each."""

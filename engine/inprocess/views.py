@@ -12,7 +12,7 @@ from ..circuit import Term
 from ..derived import Position
 from ..planner import guessed
 from ..schema import Array, Schema
-from .batch import Batch
+from .batch import FEW, Batch
 from .index import Index
 from .signedstore import SignedStore
 from .store import store_of
@@ -34,6 +34,7 @@ class Part:
 Groups: TypeAlias = tuple[Array, ...]
 
 ALL = 1 << 62  # more than any row id
+_FEW_PAIRS = 1024  # pairs of keys and rows that are compared sooner than an index is built
 
 
 class View(Protocol):
@@ -272,6 +273,30 @@ class StoreView(TableView):
         return found if self.weighted else (found > 0).astype(np.int64)
 
 
+class FewView(StoreView):
+    """A store of a few rows: a look-up by a few keys compares them with all rows, which takes less time than to
+    build an index."""
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        plain = positions and all(isinstance(each, int) for each in positions)
+        if not plain or self.whole(positions) or length * self.table.size > _FEW_PAIRS:
+            return super().groups(positions, keys, length)
+        held = self.relation.rows()
+        alike = np.ones((length, len(held)), np.bool_)
+        for position, key in zip(positions, keys, strict=True):
+            assert isinstance(position, int)
+            alike &= key[:, None] == self.table.column_at(held, position)
+        left, at = np.nonzero(alike)
+        return (np.stack((left, held[at])),), len(left)
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        if groups[0].ndim == 1:
+            return super().expand(positions, groups, total)
+        return [self.part(*groups[0])]
+
+
 V = TypeVar("V", bound=View)
 
 
@@ -280,7 +305,8 @@ class Without(Generic[V]):
     matches."""
 
     def __init__(self, now: V, schema: Schema, change: Batch) -> None:
-        self.now, self.change = now, StoreView(store_of(schema, change), True)
+        view = FewView if change.length <= FEW else StoreView
+        self.now, self.change = now, view(store_of(schema, change), True)
 
     @property
     def size(self) -> int:
