@@ -11,9 +11,10 @@ from ..engine import circuit as c
 from ..engine.schema import Schema
 from ..engine.wellformed import IllFormed, check_circuit
 from ..errors.diagnostics import InternalError
+from ..errors.source import Span
 from ..values.rows import row_of
 from .language import Language, TypeText, did_you_mean, relation_of
-from .places import caller, refuse
+from .places import caller, expect, refuse
 from .runnable import Ends, Runnable
 from .scopes import Operator, Ordering, Scope
 from .streams import Stream, Wire
@@ -27,6 +28,10 @@ class Builder:
     def wire(self, like: Stream | None = None, /, **columns: TypeText) -> Wire:
         """A stream to be connected later, with the columns of another or of these types."""
         place, language = caller(), self._scope.language
+        if like is not None:
+            expect(like, Stream, "wire", "like", "a stream, whose columns the wire gets")
+            if columns:
+                refuse("wire", "there are a stream and columns", "its columns are those of the stream", place)
         given = language.columns("wire", columns) if like is None else like.columns
         text = f"wire {sum(each.is_wire for each in self._scope.operators)}"
         return Wire(self._scope.add("wire", text, place, language.schema(given), (), None, False), given)
@@ -36,6 +41,7 @@ class Builder:
         place, language = caller(), self._scope.language
         given = language.columns("constant", columns)
         relation = relation_of("constant", given)
+        expect(rows, Iterable, "constant", "rows", 'rows, for example `constant([(1, "a")], x=int, y=str)`')
         values = tuple(dict.fromkeys(row_of(row, relation, language.typedefs) for row in rows))
         schema, text = language.schema(given), "constant"
         made = self._scope.add(
@@ -66,6 +72,10 @@ class Builder:
             refuse(
                 "fixpoint", "a fixpoint stands inside the step of another", "nest them with `nested()`", place
             )
+        if not callable(step):
+            refuse("fixpoint", f"`step` is {step!r}, not a function", "it is given the relation", place)
+        for each in like:
+            expect(each, Stream, "fixpoint", "like", "a stream, whose columns the relation gets")
         shapes = [each.columns for each in like] if like else [language.columns("fixpoint", columns)]
         body = Scope("fixpoint", language, self._scope)
         names = [language.result_name(name, place) for name in _names(step, len(shapes))]
@@ -74,7 +84,7 @@ class Builder:
             schema = language.schema(shape)
             made = body.add("fixpoint", name, place, schema, (), _variable(name, schema), True)
             variables.append(Stream(made, shape))
-        returned = step(*variables)
+        returned = _applied(step, variables, place)
         found: list[Any] = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(found) != len(shapes) or not all(isinstance(each, Stream) for each in found):
             refuse("fixpoint", f"the step returns {returned!r}, not {len(shapes)} streams", place=place)
@@ -125,6 +135,7 @@ class Nested(Builder):
     def delta0(self, stream: Stream) -> Stream:
         """δ₀: the value of a stream outside at time 0, and zero afterwards (Definition 5.1)."""
         place = caller()
+        expect(stream, Stream, "delta0", "stream", "a stream of the scope around")
         if self._scope.closed:
             refuse("delta0", "the scope is closed", place=place)
         if stream.operator.scope is self._scope:
@@ -140,6 +151,7 @@ class Nested(Builder):
     def integral(self, stream: Stream) -> Stream:
         """∫: the sum of a stream of this scope over its times (Definition 5.2)."""
         place = caller()
+        expect(stream, Stream, "integral", "stream", "a stream of this scope")
         if stream.operator.scope is not self._scope or self._scope.closed:
             refuse(
                 "integral", "the stream does not belong to this scope, or the scope is closed", place=place
@@ -169,6 +181,20 @@ def _names(step: Callable[..., Any], count: int) -> list[str]:
     except (TypeError, ValueError):
         names = []
     return names if len(names) == count else [f"x{number}" for number in range(count)]
+
+
+def _applied(step: Callable[..., Any], variables: Sequence[Stream], place: Span) -> Any:
+    """What a step returns. Raises DDlogError if it takes another number of relations."""
+    try:
+        signature = inspect.signature(step)
+    except (TypeError, ValueError):
+        return step(*variables)
+    try:
+        signature.bind(*variables)
+    except TypeError as error:
+        help = "it is given the relations, in the order of the streams"
+        refuse("fixpoint", f"the step cannot take {len(variables)} relations: {error}", help, place)
+    return step(*variables)
 
 
 def _variable(name: str, schema: Schema) -> Callable[[Sequence[int]], c.Node]:
@@ -219,6 +245,7 @@ class Circuit(Builder, Runnable):
     """
 
     def __init__(self, declarations: str = "") -> None:
+        expect(declarations, str, "Circuit", "declarations", "a text of the language")
         self._language = Language(declarations)
         self._scope = Scope("circuit", self._language)
         self._inputs: dict[str, Ends] = {}
@@ -229,6 +256,7 @@ class Circuit(Builder, Runnable):
         """An input with these columns. It is a set at all times, or with `zset` rows of any weights."""
         place, language = caller(), self._language
         self._check_name("input", name)
+        expect(zset, bool, "input", "zset", "True or False")
         if name in self._inputs:
             refuse("input", f"there is an input `{name}` already", place=place)
         given = language.columns("input", columns)
@@ -243,8 +271,7 @@ class Circuit(Builder, Runnable):
         self._check_name("output", name)
         if name in self._outputs or name in self._inputs:
             refuse("output", f"there is an input or output `{name}` already", place=place)
-        if not isinstance(stream, Stream):
-            refuse("output", f"{stream!r} is not a stream", place=place)
+        expect(stream, Stream, "output", "stream", "what an input or an operator gives")
         operator = stream.operator
         if operator.scope is not self._scope:
             if operator.scope.chain()[-1] is not self._scope:
@@ -266,7 +293,7 @@ class Circuit(Builder, Runnable):
         refuse(
             "circuit",
             f"there is no input or output `{name}`",
-            did_you_mean(name, (*self._inputs, *self._outputs)),
+            did_you_mean(str(name), (*self._inputs, *self._outputs), "the inputs and outputs"),
         )
 
     def incremental(self) -> Incremental:

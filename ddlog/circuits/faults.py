@@ -8,7 +8,7 @@ from typing import Any
 
 from ..engine import circuit as c
 from ..engine.memory import Exhausted
-from ..engine.operators.steps import expression
+from ..engine.operators.steps import expression, with_expression
 from ..engine.schema import Origin, RowFault
 from ..engine.settling import Endless, IterationLimit, Repetition, Unsettled
 from ..errors.circuits import FaultInOperator, NeverZero
@@ -17,6 +17,7 @@ from ..errors.memory import NoMemoryLeft
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.source import Span
 from ..sessions.faults import out_of_memory
+from .places import Made
 
 _WAYS = {1: "comes", -1: "goes", 0: "comes and goes"}
 
@@ -27,8 +28,7 @@ def diagnosed(error: BaseException, places: Mapping[str, Span]) -> DDlogError | 
     match error:
         case RowFault():
             row = ", ".join(f"{name} = {value!r}" for name, value in error.row.items() if "$" not in name)
-            span = error.origin if isinstance(error.origin, Span) else None
-            operator = " ".join(error.rule.split())
+            span, operator = _operator(error)
             return DDlogError(
                 [
                     FaultInOperator(
@@ -43,6 +43,14 @@ def diagnosed(error: BaseException, places: Mapping[str, Span]) -> DDlogError | 
         case MemoryError():
             return DDlogError([NoMemoryLeft("")])
     return None
+
+
+def _operator(fault: RowFault) -> tuple[Span | None, str]:
+    """The line and the text of the operator whose expression failed."""
+    origin = fault.origin
+    if isinstance(origin, Made):
+        return origin.place, " ".join(origin.text.split())
+    return origin if isinstance(origin, Span) else None, " ".join(fault.rule.split())
 
 
 def _unsettled(
@@ -81,7 +89,7 @@ def _with_faults(node: c.Node) -> c.Node:
 def _step(step: c.Step, text: str) -> c.Step:
     value = expression(step)
     faulty = replace(value, scalar=_raising(value.scalar, text, value.origin, value.inputs))
-    return c.Guard(faulty) if isinstance(step, c.Guard) else replace(step, value=faulty)
+    return with_expression(step, faulty)
 
 
 def _aggregate(aggregate: c.Aggregate, text: str) -> c.Aggregate:

@@ -19,8 +19,8 @@ from .. import core, syntax
 from ..check.query import check_query
 from ..codegen.scalar import kind_of
 from ..engine import schema as engine
-from ..engine.circuit import Aggregate, Circuit, Group, Guard, Join, Let, Step
-from ..engine.operators.steps import rename_step
+from ..engine.circuit import Aggregate, Circuit, Group, Join, Let, Step
+from ..engine.operators.steps import expression, rename_step, with_expression
 from ..errors.diagnostics import DDlogError, Diagnostic, Note
 from ..errors.nearest import nearest
 from ..errors.source import Source, Span
@@ -30,7 +30,7 @@ from ..names.environment import Environment
 from ..sessions.program import Program, compile_source
 from ..syntax.parser import parse_program
 from ..types import Constructor, Type, TypeDef, User
-from .places import refuse
+from .places import Made, refuse
 
 _ROW = "RowOfStream__"
 _NAME = re.compile(r"[a-z][A-Za-z0-9_]*\Z")
@@ -227,24 +227,23 @@ def _placed(
 # --------------------------------------------------------------- row operators
 
 
-def steps_of(body: Body, place: Span) -> tuple[tuple[str | None, ...], tuple[Step, ...]]:
-    """The columns of the term of a body, and its steps; faults are at the line of the operator."""
+def steps_of(body: Body) -> tuple[tuple[str | None, ...], tuple[Step, ...]]:
+    """The columns of the term of a body, and its steps, with their expressions as they were given."""
     join = body.join()
-    return join.terms[0].columns, tuple(at_place(each, place) for each in join.steps)
+    return join.terms[0].columns, tuple(_given(each) for each in join.steps)
 
 
-def at_place(step: Step, place: Span) -> Step:
-    """The step with faults at a line of Python."""
-    if isinstance(step, Guard):
-        return replace(step, condition=_at(step.condition, place))
-    return replace(step, value=_at(step.value, place))
-
-
-def _at(expression: engine.RowExpr, place: Span) -> engine.RowExpr:
-    text = " ".join(expression.text.split())
-    if expression.text.startswith("(\n"):
+def _given(step: Step) -> Step:
+    value = expression(step)
+    text = " ".join(value.text.split())
+    if value.text.startswith("(\n"):
         text = text[1:-1].strip()
-    return replace(expression, origin=place, text=text)
+    return with_expression(step, replace(value, text=text))
+
+
+def made_by(step: Step, made: Made) -> Step:
+    """The step of an operator, whose faults tell of it."""
+    return with_expression(step, replace(expression(step), origin=made))
 
 
 _CALL = re.compile(r"\s*([A-Za-z_][\w:]*)\s*\((.*)\)\s*\Z", re.S)
@@ -290,7 +289,7 @@ def aggregate_of(
     result = last.terms[0].columns[-1]
     if last.steps:
         moved = _finished(moved, last, result, body, operator, text, place)
-    steps = tuple(at_place(rename_step(each, _renamed(columns, name)), place) for each in first.steps)
+    steps = tuple(_given(rename_step(each, _renamed(columns, name))) for each in first.steps)
     values = tuple(_renamed(columns, name)(each) for each in first.output[shift:])
     return steps, values, moved, body.types["out__0"]
 
@@ -323,10 +322,10 @@ def _renamed(columns: Columns, name: str) -> Callable[[str], str]:
     return lambda each: each if each in own else f"${name}.{each}"
 
 
-def did_you_mean(name: str, known: Sequence[str]) -> str:
+def did_you_mean(name: str, known: Sequence[str], what: str = "the columns") -> str:
     """A help with the nearest known name."""
     close = nearest(name, known)
-    return f"did you mean `{close}`?" if close else f"the columns are {', '.join(known) or 'none'}"
+    return f"did you mean `{close}`?" if close else f"{what} are {', '.join(known) or 'none'}"
 
 
 def kind(of: Type) -> tuple[engine.Kind, str]:

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import linecache
 import sys
+from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from ..errors.circuits import BadOperator
 from ..errors.diagnostics import DDlogError
 from ..errors.source import Source, Span
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """An operator, as the origin of the faults of its expressions: the line that made it, and its text."""
+
+    place: Span
+    text: str
+
 
 _ROOM = str(Path(__file__).parent)
 
@@ -31,3 +41,9 @@ def refuse(operator: str, problem: str, help: str = "", place: Span | None = Non
     """Raises the DDlogError of an operator that cannot be built, at the line that makes it."""
     span = caller() if place is None else place
     raise DDlogError([BadOperator(span=span, operator=operator, problem=problem, help=help)])
+
+
+def expect(given: object, kind: Any, operator: str, parameter: str, right: str) -> None:
+    """Raises DDlogError if an argument is not of a type, or of one of several; `right` says what would be."""
+    if not isinstance(given, kind):
+        refuse(operator, f"`{parameter}` is {given!r}", f"it is {right}")

@@ -7,12 +7,12 @@ is what the join would see one iteration later, and the least fixpoint is the sa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ..engine import circuit as c
-from ..engine.circuit import NodeId, Step, Term
-from ..engine.operators.steps import rename_step, variables
+from ..engine.circuit import NodeId, Term
+from ..engine.passes.chains import joined
 
 _MOST_TERMS = 8
 
@@ -82,57 +82,16 @@ class _Rules:
     def flat(self, join: c.Join) -> c.Join:
         """The join over imports and variables only."""
         terms: list[Term] = []
-        steps: list[Step] = []
-        same: dict[str, str] = {}
-        for term in join.terms:
+        inner: dict[int, c.Join] = {}
+        count = 0
+        for number, term in enumerate(join.terms):
             source = self.body.nodes[term.source]
-            inner = self.flat(source) if isinstance(source, c.Join) and not term.negated else None
-            if inner is None or len(terms) + len(inner.terms) > _MOST_TERMS:
-                terms.append(replace(term, source=self.leaf(term.source)))
-                continue
-            self.number += 1
-            inner = _named_apart(inner, f"${self.number}.")
-            names: dict[str, str] = {}
-            for own, outer in zip(inner.output, term.columns, strict=True):
-                if outer is not None and names.setdefault(own, outer) != outer:
-                    _unify(same, names[own], outer)
-            new = _renaming(names)
-            terms += [_renamed(each, new) for each in inner.terms]
-            steps += [rename_step(each, new) for each in inner.steps]
-        final = _renaming({name: _end(same, name) for name in same})
-        whole = replace(join, terms=tuple(terms), steps=(*steps, *join.steps))
-        return _all_renamed(whole, final)
-
-
-def _named_apart(join: c.Join, prefix: str) -> c.Join:
-    """The join with variables that occur nowhere else."""
-    own = {name for term in join.terms for name in term.columns if name is not None}
-    own |= {name for step in join.steps for name in variables(step)}
-    return _all_renamed(join, _renaming({name: prefix + name for name in own}))
-
-
-def _all_renamed(join: c.Join, new: Callable[[str], str]) -> c.Join:
-    terms = tuple(_renamed(term, new) for term in join.terms)
-    steps = tuple(rename_step(step, new) for step in join.steps)
-    return replace(join, terms=terms, steps=steps, output=tuple(map(new, join.output)))
-
-
-def _renaming(names: dict[str, str]) -> Callable[[str], str]:
-    return lambda name: names.get(name, name)
-
-
-def _renamed(term: Term, new: Callable[[str], str]) -> Term:
-    return replace(term, columns=tuple(name and new(name) for name in term.columns))
-
-
-def _unify(same: dict[str, str], left: str, right: str) -> None:
-    """Notes that two variables are one."""
-    left, right = _end(same, left), _end(same, right)
-    if left != right:
-        same[right] = left
-
-
-def _end(same: dict[str, str], name: str) -> str:
-    while name in same:
-        name = same[name]
-    return name
+            found = self.flat(source) if isinstance(source, c.Join) and not term.negated else None
+            if found is None or count + len(found.terms) > _MOST_TERMS:
+                found, term = None, replace(term, source=self.leaf(term.source))
+            else:
+                inner[number] = found
+            terms.append(term)
+            count += 1 if found is None else len(found.terms)
+        self.number += 1
+        return joined(replace(join, terms=tuple(terms)), inner, f"${self.number}.")

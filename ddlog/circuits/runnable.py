@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core import Relation
 from ..engine import circuit as c
 from ..engine import reference, zset
 from ..engine.incremental import incrementalize
 from ..engine.passes import optimize
+from ..engine.passes.chains import join_chains
 from ..engine.text import to_dot, to_text
 from ..engine.zset import Zset
 from ..errors.circuits import BadChange
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
-from .language import Columns, Language, relation_of
+from .language import Columns, Language, did_you_mean, relation_of
 from .plainrows import are_plain
 from .recognition import with_fixpoints
 from .rules import in_rules
@@ -99,6 +99,9 @@ class Runnable:
     ) -> list[dict[str, Zset]]:
         """The values of the outputs at each time, for the values of the inputs, by the reference evaluation:
         naive, and right by definition. An input that is not given is zero at that time. Raises DDlogError."""
+        check_limit(max_iterations)
+        if isinstance(epochs, Mapping) or not isinstance(epochs, Iterable):
+            bad("epochs", f"{epochs!r} is not a list of times", 'for example `run([{"edges": [(1, 2)]}])`')
         return list(self.outputs(epochs, max_iterations))
 
     def outputs(
@@ -138,7 +141,7 @@ class Runnable:
         """The circuit of changes that a runtime executes. The incremental version takes changes and gives
         changes. Otherwise each time is a change from the one before: inputs and outputs are streams, which
         begin an epoch empty."""
-        network = in_rules(with_fixpoints(self.network()))
+        network = join_chains(in_rules(with_fixpoints(self.network())))
         if not self.on_changes:
             network = c.Circuit(tuple(map(_stream, network.nodes)), network.relations)
         pure = not any(isinstance(node, _SIGNED) or getattr(node, "signed", False) for node in network.nodes)
@@ -170,7 +173,7 @@ class Contents:
     def changes(self, given: Mapping[str, Change], number: int) -> dict[str, Zset]:
         """The Z-sets of an epoch, checked. Raises DDlogError."""
         found: dict[str, Zset] = {}
-        for name, rows in given.items():
+        for name, rows in by_input(given, f"time {number}").items():
             found[name] = self.zset(name, rows, f"{name}, time {number}")
             if self._inputs[name].kind == "set" and self._tracked:
                 held = self._held[name]
@@ -180,13 +183,10 @@ class Contents:
     def zset(self, name: str, rows: Change, where: str) -> Zset:
         """The Z-set of rows that a user gives for an input. Raises DDlogError."""
         if name not in self._inputs:
-            known = tuple(self._inputs)
-            help = (
-                f"did you mean `{near}`?"
-                if (near := nearest(name, known))
-                else f"the inputs are {', '.join(known)}"
-            )
-            raise DDlogError([BadChange(where=name, problem="there is no such input", help=help)])
+            help = did_you_mean(str(name), tuple(self._inputs), "the inputs")
+            bad(str(name), "there is no such input", help)
+        if not isinstance(rows, Iterable):
+            bad(where, f"{rows!r} are no rows", "rows are a list, or a mapping from rows to weights")
         total = self._plain(name, rows)
         if total is None:
             weighted = rows.items() if isinstance(rows, Mapping) else ((row, 1) for row in rows)
@@ -199,7 +199,7 @@ class Contents:
                     allowed = "+1 or -1" if self._tracked else "1"
                     problem = f"the row {row} has weight {weight}: {name} is a set, whose rows have {allowed}"
                     help = "an input of any weights is `circuit.input(…, zset=True)`"
-                    raise DDlogError([BadChange(where=where, problem=problem, help=help)])
+                    bad(where, problem, help)
         return total
 
     def _plain(self, name: str, rows: Change) -> Zset | None:
@@ -234,7 +234,27 @@ def _ones(rows: Iterable[Any]) -> Zset:
 
 def _weight(weight: object, where: str) -> int:
     if isinstance(weight, bool) or not isinstance(weight, int):
-        raise DDlogError(
-            [BadChange(where=where, problem=f"{weight!r} is not a weight", help="a weight is an integer")]
-        )
+        bad(where, f"{weight!r} is not a weight", "a weight is an integer")
     return weight
+
+
+def bad(where: str, problem: str, help: str) -> NoReturn:
+    """Raises the DDlogError of a change that cannot be taken."""
+    raise DDlogError([BadChange(where=where, problem=problem, help=help)])
+
+
+def by_input(given: object, where: str) -> Mapping[str, Any]:
+    """What the inputs are given at a time. Raises DDlogError if it is no mapping."""
+    if not isinstance(given, Mapping):
+        bad(where, f"{given!r} is not a mapping from inputs to rows", 'for example `{"edges": [(1, 2)]}`')
+    return given
+
+
+def check_limit(most: object) -> None:
+    """Raises DDlogError if a limit of iterations is none."""
+    if most is not None and (type(most) is not int or most < 1):
+        bad(
+            "max_iterations",
+            f"{most!r} is no number of iterations",
+            "it is an integer of at least 1, or None",
+        )

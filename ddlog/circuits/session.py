@@ -9,16 +9,15 @@ from typing import TYPE_CHECKING, Any
 from ..engine.interrupt import deferred
 from ..engine.runtime import Batch
 from ..engine.zset import Row, Zset
-from ..errors.circuits import BadChange
 from ..errors.diagnostics import DDlogError
-from ..errors.nearest import nearest
 from ..errors.sessions import SessionClosed
 from ..sessions.engines import engine_named, memory_limit_of
 from ..sessions.host import Host
 from ..sessions.incoming import table_rows
 from ..sessions.opening import open_host
 from .faults import diagnosed
-from .runnable import Change, Contents, Runnable
+from .language import did_you_mean
+from .runnable import Change, Contents, Runnable, bad, by_input, check_limit
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,6 +33,9 @@ def open_session(
     memory_limit: int | str | None,
 ) -> CircuitSession:
     """A session of a circuit. Raises DDlogError, also for a window on Spark."""
+    check_limit(max_iterations)
+    if workers is not None and (type(workers) is not int or workers < 1):
+        bad("workers", f"{workers!r} is no number of threads", "it is an integer of at least 1, or None")
     choice = engine_named(engine, spark, spark_options)
     limit = memory_limit_of(memory_limit, choice)
     host = open_host(
@@ -74,7 +76,7 @@ class CircuitSession:
         or a data frame with its columns."""
         self._check_open()
         changes: dict[str, list[tuple[Batch, int]]] = {}
-        for name, rows in (given or {}).items():
+        for name, rows in ({} if given is None else by_input(given, "step")).items():
             changes[name] = self._batches(name, rows)
         try:
             with deferred(), self._host.failures():
@@ -90,9 +92,8 @@ class CircuitSession:
         """The contents of an input or output: the sum of all changes so far; of a stream, its last value."""
         self._check_open()
         if name not in self._inputs and name not in self._outputs:
-            known = (*self._inputs, *self._outputs)
-            help = f"did you mean `{near}`?" if (near := nearest(name, known)) else ""
-            raise DDlogError([BadChange(where=name, problem="there is no such input or output", help=help)])
+            help = did_you_mean(str(name), (*self._inputs, *self._outputs), "they")
+            bad(str(name), "there is no such input or output", help)
         with self._host.failures():
             found = self._host.runtime.rows(name)
             return dict(zip(found, found.weights or [1] * len(found), strict=True))

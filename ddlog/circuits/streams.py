@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -14,45 +14,31 @@ from ..engine.circuit import (
     Distinct,
     Group,
     Integrate,
-    Join,
     Let,
     Negate,
     Step,
-    Sum,
-    Term,
     Window,
 )
-from ..engine.operators.steps import variables
 from ..errors.source import Span
 from ..types import BigInt, Bit, Bool, Signed
 from . import functions
+from .calls import Expression, argument, listed, matched, named
 from .functions import Python
-from .language import Clause, Columns, aggregate_of, did_you_mean, steps_of
+from .language import Clause, Columns, aggregate_of, steps_of
+from .making import Operand
 from .places import caller, refuse
-from .scopes import Make, Operator, delay, target
-
-Expression = str | Callable[..., Any] | Python
+from .scopes import Operator, delay
 
 
 @dataclass(frozen=True, eq=False)
-class Stream:
+class Stream(Operand):
     """A stream of Z-sets in a circuit: at each time, rows of these columns with integer weights.
 
     Its methods are operators; each gives another stream. All raise DDlogError, at the line that calls them.
     """
 
-    operator: Operator
-    columns: Columns
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns."""
-        return tuple(each.name for each in self.columns)
-
-    @property
-    def is_set(self) -> bool:
-        """Whether every row of the stream provably has weight 1 at all times."""
-        return self.operator.is_set
+    def _stream(self, operator: Operator, columns: Columns) -> Stream:
+        return Stream(operator, columns)
 
     def __repr__(self) -> str:
         columns = ", ".join(f"{each.name}: {each.type}" for each in self.columns)
@@ -63,16 +49,14 @@ class Stream:
     def map(self, **columns: Expression) -> Stream:
         """Each row replaced by a row of these columns. An expression is a text of the language over the
         columns, or a Python function of them (see `python`). Linear."""
-        place, text = caller(), f"map({_shown(columns)})"
+        place, text = caller(), f"map({named(columns)})"
         if not columns:
             refuse("map", "there are no columns", 'for example `map(x="y")`', place)
         return self._rows("map", text, place, (), columns)
 
     def project(self, *names: str) -> Stream:
         """Some of the columns, in this order. Linear."""
-        place, text = caller(), f"project({', '.join(names)})"
-        for name in names:
-            self._column("project", name, place)
+        place, text = caller(), f"project({', '.join(map(str, names))})"
         kept = tuple(self._column("project", name, place) for name in names)
         if len(set(names)) != len(names):
             refuse("project", "a column occurs twice", place=place)
@@ -80,7 +64,7 @@ class Stream:
 
     def rename(self, **names: str) -> Stream:
         """The same rows with other names of columns: `rename(new="old")`. Linear."""
-        place, text = caller(), f"rename({_shown(names)})"
+        place, text = caller(), f"rename({named(names)})"
         for old in names.values():
             self._column("rename", old, place)
         for new in names:
@@ -95,13 +79,20 @@ class Stream:
         """The rows for which the condition holds: a text, or a Python function that returns True or False.
         Linear."""
         place = caller()
-        text = f"filter({_value(condition)})"
+        text = f"filter({argument(condition)})"
         if isinstance(condition, str):
             body = self._language.body("filter", place, self.columns, [Clause("the condition", condition)])
-            columns, steps = steps_of(body, place)
+            columns, steps = steps_of(body)
             output = tuple(body.variables[name] for name in self.names)
         else:
             function = condition.function if isinstance(condition, Python) else condition
+            if not callable(function):
+                help = "a condition is a text, or a Python function"
+                refuse("filter", f"the condition is {condition!r}, not an expression", help, place)
+            if isinstance(condition, Python):
+                of = self._language.type("filter", "the condition", condition.type)
+                if of != Bool():
+                    refuse("filter", f"the condition is of type `{of}`", "it is of type `bool`", place)
             columns, output = self.names, self.names
             steps = (functions.guard("filter", place, self.columns, function),)
         return self._apply("filter", text, place, self.columns, (columns, steps, output), self.is_set)
@@ -109,7 +100,7 @@ class Stream:
     def flat_map(self, **columns: Expression) -> Stream:
         """The rows, each as often as the collection has elements, with the element in a new column:
         `lines.flat_map(word='string_split(line, " ")')`. Linear (Proposition 8.1)."""
-        place, text = caller(), f"flat_map({_shown(columns)})"
+        place, text = caller(), f"flat_map({named(columns)})"
         if len(columns) != 1:
             refuse("flat_map", "there is one new column", 'for example `flat_map(word="words(line)")`', place)
         ((name, expression),) = columns.items()
@@ -119,7 +110,7 @@ class Stream:
         if isinstance(expression, str):
             clause = Clause(name, expression, "var out__0 = FlatMap(", ")")
             body = self._language.body("flat_map", place, self.columns, [clause])
-            terms, steps = steps_of(body, place)
+            terms, steps = steps_of(body)
             output = tuple(body.variables[each] for each in (*self.names, "out__0"))
             made = Column(name, body.types["out__0"])
         else:
@@ -136,6 +127,16 @@ class Stream:
         """The sum, row by row. Linear."""
         self._alike("+", other)
         return self._with("+", f"{self._name} + {other._name}", [other], self._sum(), False)
+
+    def __radd__(self, other: object) -> Stream:
+        """0 + s is s, so that `sum` of a list adds streams up."""
+        if other != 0:
+            self._operand("+", other)
+        return self
+
+    def __rsub__(self, other: object) -> Stream:
+        self._operand("-", other)
+        raise AssertionError("a stream has __sub__")
 
     def __neg__(self) -> Stream:
         """The rows with opposite weights. Linear."""
@@ -184,27 +185,29 @@ class Stream:
         place = caller()
         pairs = self._pairs("join", other, on, place)
         if not pairs:
-            help = "name them with `on`, or say `product`"
-            refuse("join", f"no column of {_listed(self)} is one of {_listed(other)}", help, place)
-        return self._join("join", f"join({other._name}{_on(on)})", place, other, pairs)
+            problem = f"no column of {listed(self.columns)} is one of {listed(other.columns)}"
+            refuse("join", problem, "name them with `on`, or say `product`", place)
+        return self._join("join", f"join({other._name}{matched(on)})", place, other, pairs)
 
     def product(self, other: Stream) -> Stream:
         """All pairs of rows, each pair as one row; weights multiply. Bilinear."""
-        return self._join("product", f"product({other._name})", caller(), other, {})
+        place = caller()
+        self._operand("product", other, place)
+        return self._join("product", f"product({other._name})", place, other, {})
 
     def semijoin(self, other: Stream, on: Mapping[str, str] | None = None) -> Stream:
         """The rows that agree with some row of `other`; see `join`."""
         place = caller()
         pairs = self._pairs("semijoin", other, on, place)
         keys = other._keys("semijoin", tuple(pairs.values()))
-        return self._join("semijoin", f"semijoin({other._name}{_on(on)})", place, keys, pairs)
+        return self._join("semijoin", f"semijoin({other._name}{matched(on)})", place, keys, pairs)
 
     def antijoin(self, other: Stream, on: Mapping[str, str] | None = None) -> Stream:
         """The rows that agree with no row of `other`; see `join`."""
         place = caller()
         pairs = self._pairs("antijoin", other, on, place)
         keys = other._keys("antijoin", tuple(pairs.values()))
-        return self._anti("antijoin", f"antijoin({other._name}{_on(on)})", place, keys, tuple(pairs))
+        return self._anti("antijoin", f"antijoin({other._name}{matched(on)})", place, keys, tuple(pairs))
 
     # ---------------------------------------------------------------- groups
 
@@ -213,7 +216,7 @@ class Stream:
         `total="sum(amount)"`. An aggregate is `count()`, `sum`, `avg`, `min` or `max` of an expression,
         another function of the language of a group, or a Python function of lists (see `python`). The
         source is a set."""
-        place, text = caller(), f"group({', '.join([*map(repr, keys), _shown(aggregates)])})"
+        place, text = caller(), f"group({', '.join([*map(repr, keys), named(aggregates)])})"
         for key in keys:
             self._column("group", key, place)
         if not aggregates:
@@ -290,11 +293,13 @@ class Stream:
         of one column has had. With `lateness`, a row that comes more than so much behind the clock is left
         out (dbsp-spec, 8.5)."""
         place = caller()
-        text = f"window({_value(time)}, {clock._name}, {range})"
+        self._operand("window", clock, place)
+        text = f"window({argument(time)}, {clock._name}, {range})"
         if self.operator.scope.kind != "circuit" or clock.operator.scope.kind != "circuit":
             refuse("window", "a window stands in nested time or in a fixpoint", place=place)
-        if not isinstance(range, int) or not isinstance(lateness, int | None):
-            refuse("window", "a range or a lateness is no integer", place=place)
+        if type(range) is not int or type(lateness) not in (int, type(None)):
+            problem = f"a range or a lateness is no integer: {range!r}, {lateness!r}"
+            refuse("window", problem, "both are in the unit of the times", place)
         if range < 0 or (lateness or 0) < 0:
             refuse("window", "a range or a lateness is negative", place=place)
         timed = self._rows("window", text, place, (), {**{each: each for each in self.names}, "time__": time})
@@ -304,7 +309,7 @@ class Stream:
             or clock.columns[0].type != of
             or not isinstance(of, BigInt | Bit | Signed)
         ):
-            problem = f"the time is of type `{of}`, and the clock has {_listed(clock)}"
+            problem = f"the time is of type `{of}`, and the clock has {listed(clock.columns)}"
             refuse("window", problem, "both are integers of one type", place)
         clock_text, clock_schema = f"clock({clock._name})", clock._schema
         now = clock._made(
@@ -327,174 +332,8 @@ class Stream:
             self.is_set,
         )
 
-    # ---------------------------------------------------------------- making nodes
 
-    @property
-    def _schema(self) -> Any:
-        return self.operator.schema
-
-    @property
-    def _language(self) -> Any:
-        return self.operator.scope.language
-
-    @property
-    def _name(self) -> str:
-        return self.operator.text
-
-    def _made(
-        self,
-        name: str,
-        text: str,
-        place: Span,
-        columns: Columns,
-        make: Make,
-        others: Sequence[Stream],
-        is_set: bool,
-        strict: bool = False,
-    ) -> Stream:
-        operators = [self.operator, *(each.operator for each in others)]
-        for each in others:
-            if not isinstance(each, Stream):
-                refuse(name, f"{each!r} is not a stream", place=place)
-        scope = target(name, place, [each.scope for each in operators])
-        sources = [scope.enter(each, name, place) for each in operators]
-        schema = self._language.schema(columns)
-        if scope.kind == "fixpoint" and name in ("-", "delay", "integrate", "differentiate"):
-            help = "say it in nested time: `with circuit.nested() as loop:`"
-            refuse(name, "the step of a fixpoint is made of operators on sets", help, place)
-        return Stream(scope.add(name, text, place, schema, sources, make, is_set, strict), columns)
-
-    def _with(self, name: str, text: str, others: Sequence[Stream], make: Make, is_set: bool) -> Stream:
-        return self._made(name, text, caller(), self.columns, make, others, is_set)
-
-    def _sum(self, text: str = "") -> Make:
-        return lambda ids: Sum(tuple(ids), self._schema, text)
-
-    def _apply(
-        self,
-        name: str,
-        text: str,
-        place: Span,
-        columns: Columns,
-        parts: tuple[Sequence[str | None], Sequence[Step], Sequence[str]],
-        is_set: bool,
-    ) -> Stream:
-        """An Apply: a join of one term with its steps, projected."""
-        terms, steps, output = parts
-        schema = self._language.schema(columns)
-        read = {*output, *(each for step in steps for each in variables(step))}
-        pruned = tuple(each if each in read and each is not None else None for each in terms)
-
-        def make(ids: Sequence[int]) -> Join:
-            return Join((Term(ids[0], pruned),), tuple(steps), tuple(output), schema, text)
-
-        return self._made(name, text, place, columns, make, [], is_set)
-
-    def _simple(self, name: str, text: str, place: Span, columns: Columns, output: Sequence[str]) -> Stream:
-        keeps = self.is_set and set(output) == set(self.names)
-        return self._apply(name, text, place, columns, (self.names, (), tuple(output)), keeps)
-
-    def _rows(
-        self, name: str, text: str, place: Span, steps: Sequence[Step], columns: Mapping[str, Expression]
-    ) -> Stream:
-        language, texts = self._language, [(name, of) for name, of in columns.items() if isinstance(of, str)]
-        for each in columns:
-            language.name(name, each)
-        clauses = [Clause(each, of, f"var out__{i} = (") for i, (each, of) in enumerate(texts)]
-        terms: Sequence[str | None] = self.names
-        bound = dict(zip(self.names, self.names, strict=True))
-        found: dict[str, tuple[str, Any]] = {}
-        taken = list(steps)
-        if clauses:
-            body = language.body(name, place, self.columns, clauses)
-            terms, more = steps_of(body, place)
-            taken += more
-            bound = {each: body.variables[each] for each in self.names}
-            for i, (each, _) in enumerate(texts):
-                found[each] = body.variables[f"out__{i}"], body.types[f"out__{i}"]
-        for each, of in columns.items():
-            if not isinstance(of, str):
-                given = functions.typed(name, each, of)
-                step, type_ = functions.let(language, name, place, self.columns, each, given, f"${each}")
-                taken.append(step)
-                found[each] = f"${each}", type_
-        output = tuple(found[each][0] for each in columns)
-        keeps = self.is_set and set(bound.values()) <= set(output)
-        made = tuple(Column(each, found[each][1]) for each in columns)
-        return self._apply(name, text, place, made, (terms, taken, output), keeps)
-
-    def _join(self, name: str, text: str, place: Span, other: Stream, pairs: Mapping[str, str]) -> Stream:
-        of = {its: mine for mine, its in pairs.items()}
-        rest = tuple(each for each in other.columns if each.name not in of)
-        for each in rest:
-            if each.name in self.names:
-                help = "rename one of them before"
-                refuse(name, f"both sides have a column `{each.name}`", help, place)
-        columns = (*self.columns, *rest)
-        schema = self._language.schema(columns)
-        right = tuple(of.get(each, each) for each in other.names)
-
-        def make(ids: Sequence[int]) -> Join:
-            terms = (Term(ids[0], self.names), Term(ids[1], right))
-            return Join(terms, (), tuple(each.name for each in columns), schema, text)
-
-        return self._made(name, text, place, columns, make, [other], self.is_set and other.is_set)
-
-    def _anti(self, name: str, text: str, place: Span, other: Stream, keys: Sequence[str]) -> Stream:
-        def make(ids: Sequence[int]) -> Join:
-            terms = (Term(ids[0], self.names), Term(ids[1], tuple(keys), negated=True))
-            return Join(terms, (), self.names, self._schema, text)
-
-        return self._made(name, text, place, self.columns, make, [other], self.is_set)
-
-    def _keys(self, name: str, keys: Sequence[str]) -> Stream:
-        """The set of the values of some columns."""
-        if self.is_set and tuple(keys) == self.names:
-            return self
-        return self._simple(
-            name, f"{name} keys", caller(), tuple(self._column(name, k) for k in keys), keys
-        ).distinct()
-
-    # ---------------------------------------------------------------- checks
-
-    def _column(self, name: str, column: str, place: Span | None = None) -> Column:
-        for each in self.columns:
-            if each.name == column:
-                return each
-        refuse(name, f"there is no column `{column}`", did_you_mean(str(column), self.names), place)
-
-    def _pairs(self, name: str, other: Stream, on: Mapping[str, str] | None, place: Span) -> dict[str, str]:
-        if not isinstance(other, Stream):
-            refuse(name, f"{other!r} is not a stream", place=place)
-        pairs = {each: each for each in self.names if each in other.names} if on is None else dict(on)
-        if len(set(pairs.values())) != len(pairs):
-            refuse(name, "a column of the other stream occurs twice in `on`", place=place)
-        for mine, its in pairs.items():
-            left, right = self._column(name, mine, place), other._column(name, its, place)
-            if left.type != right.type:
-                problem = f"the column `{mine}` is of type `{left.type}`, and `{its}` of type `{right.type}`"
-                refuse(name, problem, "make them of one type with `map`", place)
-        return pairs
-
-    def _alike(self, name: str, other: Stream) -> None:
-        if not isinstance(other, Stream):
-            refuse(name, f"{other!r} is not a stream")
-        if [(c.name, c.type) for c in self.columns] != [(c.name, c.type) for c in other.columns]:
-            help = "`map` or `rename` one of them, so that names, types and order agree"
-            refuse(name, f"the streams have other columns: {_listed(self)} and {_listed(other)}", help)
-
-    def _set(self, name: str, stream: Stream) -> None:
-        if not stream.is_set:
-            help = "make it one with `distinct()`"
-            refuse(name, f"its source is a set, and `{stream._name}` may have other weights than 1", help)
-
-    def _clock(self, name: str) -> None:
-        if self.operator.scope.kind == "fixpoint":
-            help = "say it in nested time: `with circuit.nested() as loop:`"
-            refuse(name, "the step of a fixpoint is made of operators on sets", help)
-
-
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Wire(Stream):
     """A stream that is named before it is made, for cycles: `connect` it to what it is."""
 
@@ -519,22 +358,3 @@ def _bound_type(steps: Sequence[Step], name: str) -> Any:
         if isinstance(step, Let) and step.name == name:
             return step.value.column.type
     return Bool()
-
-
-def _value(value: object) -> str:
-    if isinstance(value, str):
-        return repr(value) if "'" in value and '"' not in value else '"' + value.replace('"', '\\"') + '"'
-    function = value.function if isinstance(value, Python) else value
-    return functions.shown(function) if callable(function) else repr(value)
-
-
-def _shown(columns: Mapping[str, object]) -> str:
-    return ", ".join(f"{name}={_value(value)}" for name, value in columns.items())
-
-
-def _on(on: Mapping[str, str] | None) -> str:
-    return "" if on is None else f", on={dict(on)}"
-
-
-def _listed(stream: Stream) -> str:
-    return f"({', '.join(f'{each.name}: {each.type}' for each in stream.columns)})"

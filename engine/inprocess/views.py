@@ -274,8 +274,8 @@ class StoreView(TableView):
 
 
 class FewView(StoreView):
-    """A store of a few rows: a look-up by a few keys compares them with all rows, which takes less time than to
-    build an index."""
+    """A store of a few rows: a look-up by a few keys compares them with all rows, which takes less time than
+    to build an index."""
 
     def groups(
         self, positions: tuple[Position, ...], keys: Sequence[Array], length: int

@@ -95,6 +95,11 @@ def rename_step(step: Step, new: Callable[[str], str]) -> Step:
             return replace(step, name=new(step.name), value=value)
 
 
+def with_expression(step: Step, value: RowExpr) -> Step:
+    """The step with another expression."""
+    return Guard(value) if isinstance(step, Guard) else replace(step, value=value)
+
+
 def step_text(step: Step) -> str:
     """The step as it would stand in a rule."""
     match step:

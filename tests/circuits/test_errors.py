@@ -95,6 +95,24 @@ BUILT: list[tuple[Build, str]] = [
     (lambda c, e: c.fixpoint(lambda r: e + r, e), "the step returns `edges + r`, which is no set"),
     (lambda c, e: c.fixpoint(lambda r: r.delay(), e), "the step of a fixpoint is made of operators on sets"),
     (lambda c, e: c.fixpoint(lambda r: 3, e), "the step returns 3, not 1 streams"),
+    (lambda c, e: e.project(3), "3 is no name of a column"),
+    (lambda c, e: e.filter(3), "the condition is 3, not an expression"),
+    (lambda c, e: e.filter(python("string", lambda x: "")), "the condition is of type `string`"),
+    (lambda c, e: 3 - e, "3 is not a stream"),
+    (lambda c, e: e.join(e, on="x"), "`on` is 'x', not a mapping of columns"),
+    (lambda c, e: e.join(e, on={"x": ["x"]}), "['x'] is no name of a column"),
+    (lambda c, e: e.product(None), "None is not a stream"),
+    (lambda c, e: e.window("x", 3, 5), "3 is not a stream"),
+    (lambda c, e: c.input("f", zset=1, x=int), "`zset` is 1"),
+    (lambda c, e: c.constant(3, x=int), "`rows` is 3"),
+    (lambda c, e: c.wire(3), "`like` is 3"),
+    (lambda c, e: c.fixpoint(3, e), "`step` is 3, not a function"),
+    (lambda c, e: c.fixpoint(lambda r: r, 3), "`like` is 3"),
+    (lambda c, e: c.fixpoint(lambda: e, e), "the step cannot take 1 relations"),
+    (lambda c, e: c.nested().delta0(3), "`stream` is 3"),
+    (lambda c, e: c.nested().integral(3), "`stream` is 3"),
+    (lambda c, e: c[3], "there is no input or output `3`"),
+    (lambda c, e: Circuit(3), "`declarations` is 3"),
     (closed, "a cycle without a delay: `distinct()` → `wire 0 + edges` → `distinct()`"),
     (loose, "the wire is not connected"),
     (inside, "the stream belongs to a nested scope"),
@@ -158,15 +176,26 @@ def test_a_fault_names_operator_line_and_row_and_is_rolled_back(
         ({"edges": [("a", 2)]}, "edges.x: expected signed<32>, found 'a'"),
         ({"edges": {(1, 2): 2}}, "the row (1, 2) has weight 2: edges is a set, whose rows have +1 or -1"),
         ({"edges": {(1, 2): 0.5}}, "0.5 is not a weight"),
+        ({"edges": 3}, "3 are no rows"),
+        ({3: []}, "3: there is no such input"),
+        ([("edges", [])], "is not a mapping from inputs to rows"),
     ],
 )
-def test_changes_that_an_input_cannot_take(changes: dict[str, Any], message: str) -> None:
+def test_changes_that_an_input_cannot_take(changes: Any, message: str) -> None:
     incremental = failing(lambda x, y: 1).incremental()
     with incremental.session(workers=1) as session:
         for run in (lambda: incremental.run([changes]), lambda: session.step(changes)):
             with pytest.raises(DDlogError) as raised:
                 run()
             assert message in str(raised.value)
+
+
+@pytest.mark.parametrize("options", [{"max_iterations": "x"}, {"max_iterations": 0}, {"workers": True}])
+def test_options_that_a_session_cannot_take(options: dict[str, Any]) -> None:
+    with pytest.raises(DDlogError, match="it is an integer of at least 1, or None"):
+        failing(lambda x, y: 1).session(**options)
+    with pytest.raises(DDlogError, match="is not a list of times"):
+        failing(lambda x, y: 1).run({"edges": [(1, 2)]})  # type: ignore[arg-type]
 
 
 def test_a_value_of_a_set_has_no_negative_weights() -> None:

@@ -13,6 +13,7 @@ from ddlog.check.program import check_program
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.passes import PASSES, optimize
+from ddlog.engine.passes.chains import join_chains
 from ddlog.engine.passes.common_nodes import share_common_nodes
 from ddlog.engine.passes.dead_code import remove_dead_code
 from ddlog.engine.passes.distinct import consolidate_distinct, eliminate_distinct
@@ -59,7 +60,7 @@ def with_relations_as_outputs(circuit: Circuit) -> Circuit:
     return Circuit((*circuit.nodes, *extra), circuit.relations)
 
 
-@pytest.mark.parametrize("rewrite", [*dict.fromkeys(PASSES), optimize], ids=lambda f: f.__name__)
+@pytest.mark.parametrize("rewrite", [*dict.fromkeys(PASSES), optimize, join_chains], ids=lambda f: f.__name__)
 @thorough
 @given(any_circuits, streams())
 @settling
