@@ -162,7 +162,7 @@ class Operand:
     def _keys(self, name: str, keys: Sequence[str]) -> Stream:
         """The set of the values of some columns."""
         if self.is_set and tuple(keys) == self.names:
-            return self
+            return self._stream(self.operator, self.columns)
         return self._simple(
             name, f"{name} keys", caller(), tuple(self._column(name, k) for k in keys), keys
         ).distinct()
