@@ -14,7 +14,7 @@ nothing enters the rounds any more, and they stay as the last one is.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from .circuit import (
@@ -22,6 +22,7 @@ from .circuit import (
     Distinct,
     Earlier,
     Fixpoint,
+    Group,
     Import,
     Join,
     Loop,
@@ -149,6 +150,11 @@ class LoopParts:
             self._end(scope, number, empty, (*outer, 2 * len(node.body.nodes)))
         return number
 
+    def target(self, part: Part) -> int:
+        """The scope whose rounds an Admit means."""
+        assert isinstance(part.node, Admit)
+        return self._around(part.scope, part.node.scope)
+
     def _around(self, scope: int, clocks: int) -> int:
         for _ in range(clocks):
             scope = self.scopes[scope].parent
@@ -171,3 +177,50 @@ class LoopParts:
         distinct = self._add(Distinct(some, ()), (some,), (*place[:-1], place[-1] + 1), number)
         assert scope.flag is not None
         self.parts[scope.flag].sources = (distinct,)
+
+
+def is_set(parts: LoopParts, at: int) -> bool:
+    """Whether the values of a part are sets at all times: a distinct of it does nothing."""
+    node = parts.parts[at].node
+    if isinstance(node, Result | Earlier | Gate):
+        node = parts.parts[parts.parts[at].sources[0]].node
+    return isinstance(node, Distinct | Group)
+
+
+def looked_up(parts: LoopParts, but: Collection[int] = ()) -> set[int]:
+    """The parts whose changes up to a time joins or groups, but for some, ask for. Joins look imports up
+    outside."""
+    found: set[int] = set()
+    for part in parts.parts:
+        if isinstance(part.node, Join) and len(part.sources) > 1:
+            found.update(part.sources)
+    found -= {*parts.imports.values()}
+    groups = (at for at, part in enumerate(parts.parts) if isinstance(part.node, Group) and at not in but)
+    return found | {parts.parts[at].sources[0] for at in groups}
+
+
+def unsteady(parts: LoopParts) -> set[int]:
+    """The parts that may change after round 0 of the outermost loop."""
+    found: set[int] = set()
+    for at, part in enumerate(parts.parts):
+        if isinstance(part.node, Earlier | Gate | Admit) or any(source in found for source in part.sources):
+            found.add(at)
+    return found
+
+
+def reaches(parts: LoopParts) -> list[int]:
+    """For each part the number of components of a time that may be other than 0 where it changes."""
+    found: list[int] = []
+    for part in parts.parts:
+        if isinstance(part.node, Earlier):
+            found.append(part.depth)
+            continue
+        reach = max((found[source] for source in part.sources), default=1)
+        if isinstance(part.node, Result):
+            reach = min(reach, part.depth)
+        elif isinstance(part.node, Gate):
+            reach = max(reach, part.node.component + 1)
+        elif isinstance(part.node, Admit):
+            reach = max(reach, parts.scopes[parts.target(part)].component + 1)
+        found.append(reach)
+    return found

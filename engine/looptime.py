@@ -83,6 +83,11 @@ class Lattice:
         """The vector as the scope sees it that is so many loops deep: inner components are 0."""
         return time if components == self.depth else time & -(1 << (self._shift(components - 1)))
 
+    @property
+    def inner(self) -> int:
+        """The bits of all components but the outermost."""
+        return (1 << self._shift(0)) - 1
+
     def before(self, a: int, b: int) -> bool:
         """Whether a ≤ b."""
         return ((b | self.guard) - a) & self.guard == self.guard

@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 
 from . import circuit as c
 from . import zset
-from .settling import MOST_ROUNDS, SHOWN, LoopLimit
+from .settling import FIRST, MOST_ROUNDS, SHOWN, LoopLimit, LoopRepetition, is_checkpoint
 from .zset import Zset
 
 State: TypeAlias = dict[str, Zset]
@@ -38,7 +38,7 @@ class Naive:
                 self._clocks.pop()
                 self._named.pop()
                 return past[-1]
-            self._check(node, past)
+            self._check(node, past, memory)
             self._clocks[-1] += 1
 
     def _is_over(self, node: c.Fixpoint, past: Sequence[State], memory: int) -> bool:
@@ -51,10 +51,20 @@ class Naive:
             return False
         return all(each == past[-1] for each in past[-memory - 1 :])
 
-    def _check(self, node: c.Fixpoint, past: Sequence[State]) -> None:
+    def _check(self, node: c.Fixpoint, past: Sequence[State], memory: int) -> None:
         name, origin, most = "", None, None
         if isinstance(node, c.Loop):
             name, origin, most = node.name, node.origin, node.most
+        at = _repeated(node, past, memory, self._named[-1])
+        if at is not None:
+            period, states = len(past) - 1 - at, past[at:]
+            moved = [
+                (relation, row, 0)
+                for relation, rows in past[-1].items()
+                for row in sorted({row for state in states for row in state[relation]})
+                if any(state[relation].get(row, 0) != rows.get(row, 0) for state in states)
+            ]
+            raise LoopRepetition(period, name, list(past[-1]), moved, origin)
         limit = next(each for each in (most, self._limit, MOST_ROUNDS) if each is not None)
         if len(past) - 1 <= limit + self._named[-1]:
             return
@@ -98,6 +108,17 @@ def admitted(node: c.Admit, rows: Zset, number: int) -> Zset:
         for row, weight in rows.items()
         if all(each <= number for each in row[arity:until]) and all(number < each for each in row[until:])
     )
+
+
+def _repeated(node: c.Fixpoint, past: Sequence[State], memory: int, named: int) -> int | None:
+    """An earlier round whose state was that of the last one, if the loop comes back to it for ever."""
+    number = len(past) - 1
+    if isinstance(node, c.Loop) and node.rounds is not None:
+        return None
+    at = next((each for each in range(number - 1, max(FIRST, named), -1) if is_checkpoint(each)), None)
+    if at is None or past[at - memory + 1 : at + 1] != past[number - memory + 1 :]:
+        return None
+    return at
 
 
 def _last(node: c.Admit, rows: Zset) -> int:

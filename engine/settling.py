@@ -22,7 +22,8 @@ MOST_ROUNDS = 1 << 16
 SHOWN = 3
 """The rows of each relation that an error names."""
 
-_FIRST = 64  # rounds that most recursions never reach
+FIRST = 64
+"""Rounds that most recursions never reach."""
 
 Changing: TypeAlias = Sequence[tuple[str, Row, int]]
 """Rows that still change: the relation, the row, and +1 if it comes, -1 if it goes, 0 if it does both."""
@@ -30,7 +31,7 @@ Changing: TypeAlias = Sequence[tuple[str, Row, int]]
 
 def is_checkpoint(number: int) -> bool:
     """Whether the state after this many rounds is one to compare later states with."""
-    return number >= _FIRST and number.bit_count() == 1
+    return number >= FIRST and number.bit_count() == 1
 
 
 class Unsettled(Exception):
@@ -68,6 +69,17 @@ class Repetition(Unsettled):
     def __init__(self, period: int, relations: Sequence[str], changing: Changing) -> None:
         super().__init__(f"{', '.join(relations)} repeat every {period} rounds", relations, changing)
         self.period = period
+
+
+class LoopRepetition(Unsettled):
+    """A loop, or a recursion in one, that comes back to the same state every `period` rounds; `origin` says
+    where the loop stands. A recursion has no name."""
+
+    def __init__(
+        self, period: int, name: str, relations: Sequence[str], changing: Changing, origin: Origin = None
+    ) -> None:
+        super().__init__(f"loop {name} repeats itself every {period} rounds", relations, changing)
+        self.period, self.name, self.origin = period, name, origin
 
 
 class Endless(Unsettled):

@@ -135,9 +135,43 @@ class LoopLimitReached(Diagnostic):
     @property
     def loop(self) -> str:
         """The loop, by its name if it has one."""
-        return f"loop {self.name}" if self.name else "a recursion in a loop"
+        return _named(self.name)
 
     @property
     def recursive(self) -> str:
         """The relations of the loop."""
         return ", ".join(self.relations)
+
+
+@declared()
+class LoopRepeats(Diagnostic):
+    """A loop that comes back to a state that it had before."""
+
+    title: ClassVar[str] = (
+        "{loop} never ends: its relations are the same again after every {rounds}: {recursive}"
+    )
+    suggestion: ClassVar[str] = (
+        "the session is at its last commit; to end the loop with a round, write `rounds N` before its body"
+    )
+    period: int
+    name: str
+    relations: tuple[str, ...]
+
+    @property
+    def loop(self) -> str:
+        """The loop, by its name if it has one."""
+        return _named(self.name)
+
+    @property
+    def rounds(self) -> str:
+        """The rounds between equal states."""
+        return "round" if self.period == 1 else f"{self.period} rounds"
+
+    @property
+    def recursive(self) -> str:
+        """The relations of the loop."""
+        return ", ".join(self.relations)
+
+
+def _named(loop: str) -> str:
+    return f"loop {loop}" if loop else "a recursion in a loop"

@@ -166,6 +166,7 @@ def _of_column(
         function,
         (column,),
         wrap=lambda total: values.wrap(total, number),
+        range=values.integer_range(number),
         key=str(number),
         origin=call.span,
     )

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from ..core import Relation
 from ..engine.memory import Exhausted, Growth
 from ..engine.schema import RowFault
-from ..engine.settling import IterationLimit, LoopLimit, Repetition, Unsettled
+from ..engine.settling import IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ..errors.diagnostics import Diagnostic, InternalError, Note
-from ..errors.loops import LoopLimitReached
+from ..errors.loops import LoopLimitReached, LoopRepeats
 from ..errors.memory import MemoryLimitReached, NoMemoryLeft
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.sessions import FaultInRule, FaultInView
@@ -38,14 +38,17 @@ def never_settled(
     notes = tuple(
         Note(f"still changing: {_WAYS[weight].format(record_text(relations[name], typedefs)(row))}")
         for name, row, weight in unsettled.changing
+        if name in relations
     )
     match unsettled:
         case IterationLimit(limit=limit):
             return IterationLimitReached(limit, unsettled.relations, notes=notes)
-        case LoopLimit(limit=limit, name=name):
-            span = unsettled.origin if isinstance(unsettled.origin, Span) else None
+        case LoopLimit(name=name, origin=origin) | LoopRepetition(name=name, origin=origin):
+            span = origin if isinstance(origin, Span) else None
             shown = tuple(each for each in unsettled.relations if "$" not in each)
-            return LoopLimitReached(limit, name, shown, notes=notes, span=span)
+            if isinstance(unsettled, LoopLimit):
+                return LoopLimitReached(unsettled.limit, name, shown, notes=notes, span=span)
+            return LoopRepeats(unsettled.period, name, shown, notes=notes, span=span)
         case Repetition(period=period):
             return RecursionRepeats(period, unsettled.relations, notes=notes)
         case _:

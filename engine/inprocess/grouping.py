@@ -6,7 +6,7 @@ arrangement; any other function is given the whole group in sorted order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any, Protocol
@@ -26,6 +26,7 @@ from .table import RowTable
 from .views import Readable, present
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
+_PLAIN = 1 << 29  # upper parts of sums below it make no sum that an int64 cannot hold
 _SCALE = 1074  # every double is an integer over 2^1074
 
 
@@ -96,27 +97,43 @@ class _IntegerSum:
                 self.huge[group] = self.huge.get(group, 0) + value * int(weights[at])
         adding.accumulate_limbs(self.low, self.high, groups, plain, weights)
 
-    def totals(self, groups: Array) -> list[int]:
-        """The exact sums."""
-        low, high = self.low[groups].tolist(), self.high[groups].tolist()
-        sums = [(h << 32) + lo for h, lo in zip(high, low, strict=True)]
-        if self.huge:
-            sums = [s + self.huge.get(g, 0) for s, g in zip(sums, groups.tolist(), strict=True)]
-        return sums
-
     def result(self, groups: Array, counts: Array) -> Array:
-        sums: list[Any] = self.totals(groups)
-        if self.one.function == "avg":
-            sums = [rounded(s, n) for s, n in zip(sums, counts.tolist(), strict=True)]
-        elif self.one.wrap is not None:
-            sums = [self.one.wrap(s) for s in sums]
-        return self.values.encode_column(self.out, sums, len(sums))
+        huge = [self.huge.get(group, 0) for group in groups.tolist()] if self.huge else None
+        return integer_sums(
+            self.one, self.out, self.values, self.low[groups], self.high[groups], counts, huge
+        )
 
     def keep(self, groups: Array) -> None:
         self.low, self.high = self.low[groups], self.high[groups]
         if self.huge:
             held = ((new, self.huge.get(old, 0)) for new, old in enumerate(groups.tolist()))
             self.huge = {group: total for group, total in held if total}
+
+
+def integer_sums(
+    one: Aggregate,
+    out: Column,
+    values: Values,
+    low: Array,
+    high: Array,
+    counts: Array,
+    huge: Sequence[int] | None = None,
+) -> Array:
+    """The codes of sums or means, given the sums of the lower 32 bits of each group's values, those of the
+    others, the numbers of values, and what interned values come to."""
+    if huge is None and one.function == "sum" and len(low) and int(np.abs(high).max()) < _PLAIN:
+        plain: Array = (high << 32) + low
+        least, most = one.range or (-INLINE_LIMIT, INLINE_LIMIT - 1)
+        if int(plain.min()) >= max(least, -INLINE_LIMIT) and int(plain.max()) <= min(most, INLINE_LIMIT - 1):
+            return plain
+    sums: list[Any] = [(h << 32) + lo for h, lo in zip(high.tolist(), low.tolist(), strict=True)]
+    if huge is not None:
+        sums = [a + b for a, b in zip(sums, huge, strict=True)]
+    if one.function == "avg":
+        sums = [rounded(s, n) for s, n in zip(sums, counts.tolist(), strict=True)]
+    elif one.wrap is not None:
+        sums = [one.wrap(s) for s in sums]
+    return values.encode_column(out, sums, len(sums))
 
 
 def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
@@ -397,6 +414,11 @@ class GroupState:
         self.counts[touched], self.alive = counts, alive
         for held, column in zip(self.results, old, strict=True):
             held[touched] = column
+
+    def contents(self) -> Batch:
+        """The rows of all groups."""
+        alive = np.flatnonzero(self.counts[: self.keys.size] > 0)
+        return Batch((*self.keys.columns_at(alive), *(held[alive] for held in self.results)), len(alive))
 
     def mark(self, marks: Marks) -> None:
         """Marks the ids in the keys that have rows, and in their results."""

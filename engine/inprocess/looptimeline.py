@@ -3,12 +3,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from ..looptime import Lattice
 from ..schema import Array, Schema
+from .batch import Batch
 from .kernels import looptimes as kernels
 from .table import RowTable
 from .timeline import Timeline
@@ -18,7 +19,7 @@ from .timelinegroup import TimelineGroup
 class LoopTimeline(Timeline):
     """A timeline whose times are those of a lattice."""
 
-    _enter = staticmethod(kernels.enter)
+    _times: ClassVar[Any] = kernels
 
     def __init__(self, schema: Schema, lattice: Lattice, table: RowTable | None = None) -> None:
         super().__init__(schema, table)
@@ -73,7 +74,7 @@ def missing_presence(sums: LoopTimeline, told: LoopTimeline, rows: Array, time: 
 
 
 class LoopGroup(TimelineGroup):
-    """The output of one Group node in product time."""
+    """The output of one Group node in product time: its members are asked for."""
 
     source: LoopTimeline
     told: LoopTimeline
@@ -84,16 +85,31 @@ class LoopGroup(TimelineGroup):
         left, rows = self._members(columns, len(groups))
         present = np.flatnonzero(self.source.weights_at(rows, time) > 0)
         new = self._results(columns, left[present], rows[present])
-        index = self.told.index(self.positions)
-        places = index.groups(columns, len(groups))
-        _, held = index.expand(places, index.matches(places))
-        weights = self.told.weights_at(held, time)
-        some = np.flatnonzero(weights)
-        missing, change = self._difference(new, held[some], weights[some])
         position, times = self.source.later(rows, time)
-        return Missing(missing, change, groups[left[position]], times)
+        return missing_rows(self.told, new, columns, time, groups[left[position]], times)
 
     def _members(self, keys: tuple[Array, ...], length: int) -> tuple[Array, Array]:
         index = self.source.index(self.positions)
         places = index.groups(keys, length)
         return index.expand(places, index.matches(places))
+
+
+def missing_rows(
+    told: LoopTimeline, new: Batch, keys: tuple[Array, ...], time: int, again: Array, times: Array
+) -> Missing:
+    """The law for groups, given the keys of those visited, their rows at the time, and what to visit
+    again."""
+    index = told.index(tuple(range(len(keys))))
+    places = index.groups(keys, len(keys[0]) if keys else 1)
+    _, held = index.expand(places, index.matches(places))
+    weights = told.weights_at(held, time)
+    some = np.flatnonzero(weights)
+    held, weights = held[some], weights[some]
+    come = told.table.insert(new.columns, new.length)
+    if not len(held):
+        return Missing(come, np.ones(len(come), np.int64), again, times)
+    rows, places = np.unique(np.concatenate([held, come]), return_inverse=True)
+    change = np.zeros(len(rows), np.int64)
+    np.add.at(change, places, np.concatenate([-weights, np.ones(len(come), np.int64)]))
+    some = np.flatnonzero(change)
+    return Missing(rows[some], change[some], again, times)

@@ -119,7 +119,7 @@ class State:
         if isinstance(node, DeltaBracket):
             return Bracketed(node, self.evaluator)
         if isinstance(node, Loop):
-            return LoopRecursion(node, self.evaluator)
+            return LoopRecursion(node, self.evaluator, self.maintaining, partial(self._reads, at))
         if isinstance(node, Rounds):
             return RoundsRecursion(
                 node,

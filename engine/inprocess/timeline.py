@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -23,7 +24,7 @@ _FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
 class Timeline:
     """Rows with the changes of their weights by round. Several may share one table of rows."""
 
-    _enter = staticmethod(kernels.enter)
+    _times: ClassVar[Any] = kernels  # a kernel is bound anew when it is compiled
 
     def __init__(self, schema: Schema, table: RowTable | None = None) -> None:
         self.schema = schema
@@ -92,16 +93,19 @@ class Timeline:
         grow(self, "when", room)
         grow(self, "weight", room)
         entries = np.empty(len(rows), np.int64)
-        self.used = self._enter(
+        self.used = self._times.enter(
             self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
         )
         self._log.append((entries, changes))
 
+    def make_room(self, entries: int) -> None:
+        """Makes room for so many more entries."""
+        for name in ("following", "when", "weight"):
+            lengthen(self, name, self.used + entries)
+
     def load(self, changes: Sequence[tuple[int, Batch]], shift: int = 0) -> Timeline:
         """Adds the changes of rounds, in order, `shift` rounds later; they stay. Returns the timeline."""
-        room = sum(batch.length for _, batch in changes)
-        for name in ("following", "when", "weight"):
-            lengthen(self, name, self.used + room)
+        self.make_room(sum(batch.length for _, batch in changes))
         for time, batch in changes:
             self.add(batch, time + shift)
             self._log.clear()

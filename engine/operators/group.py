@@ -19,14 +19,16 @@ class Aggregate:
     """One result column of a Group: `function` over `columns`, positions in the source's schema.
 
     count: number of rows. sum, avg, min, max: of the one column given (avg a double; sum wraps as
-    `wrap` says). group: `make(key, values)`, `key` the tuple of key values and `values` the sorted
-    list of the rows' `columns` (each a tuple of values), which gives any value of the column `out`.
+    `wrap` says, unless it is in `range`, given by its ends). group: `make(key, values)`, `key` the tuple of
+    key values and `values` the sorted list of the rows' `columns` (each a tuple of values), which gives any
+    value of the column `out`.
     """
 
     function: str
     columns: tuple[int, ...]
     make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any] | None = field(default=None, compare=False)
     wrap: Callable[[int], int] | None = field(default=None, compare=False)
+    range: tuple[int, int] | None = field(default=None, compare=False)
     key: Any = None  # identifies make and wrap for equality
     origin: Origin = field(default=None, compare=False, repr=False)
 

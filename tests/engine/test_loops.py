@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from itertools import product
 from typing import Any
+from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
+from hypothesis import settings as thorough
 from hypothesis import strategies as st
 
-from ddlog.engine import zset
+from ddlog.engine import naiveloop, settling, zset
 from ddlog.engine.circuit import (
     Admit,
     Circuit,
@@ -29,16 +32,18 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess import loopsettling
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.looptime import Lattice, differential, upto
+from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize
 from ddlog.engine.reference import evaluate
-from ddlog.engine.settling import LoopLimit
+from ddlog.engine.settling import LoopLimit, LoopRepetition
 from ddlog.engine.wellformed import check_circuit
 from ddlog.engine.zset import Zset
 
-from .random_circuits import INPUTS, Builder, Changes, apply, grouped, rule, schema, streams
-from .test_oracle import difference, undo
+from .random_circuits import INPUTS, Builder, Changes, apply, grouped, modes, rule, schema, streams
+from .test_oracle import difference, legal, undo
 
 LIMIT = 6
 
@@ -144,11 +149,12 @@ def loops(draw: Any, deepest: int = 3) -> Circuit:
     return Circuit(tuple(top.nodes), tuple((name, at) for name, (at, _) in (known | made).items()))
 
 
-def follow(circuit: Circuit, runtime: InProcess, epochs: list[Changes]) -> None:
+def follow(circuit: Circuit, runtime: InProcess, epochs: list[Changes], limit: int = LIMIT) -> None:
     """Commits epochs and compares each with the definition."""
     contents: dict[str, dict[tuple[int, ...], int]] = {name: {} for name in INPUTS}
     before: dict[str, dict[tuple[int, ...], int]] = {}
-    for epoch in epochs:
+    for each in epochs:
+        epoch = {**each, "M": legal(contents["M"], each["M"])} if "M" in each else each
         after = {name: dict(rows) for name, rows in contents.items()}
         apply(after, epoch)
         batches = {
@@ -156,23 +162,36 @@ def follow(circuit: Circuit, runtime: InProcess, epochs: list[Changes]) -> None:
             for name, signed in epoch.items()
         }
         try:
-            expected = evaluate(circuit, after, LIMIT)
-        except LoopLimit:
-            with pytest.raises(LoopLimit):
-                runtime.commit(batches, max_iterations=LIMIT)
-            return
-        deltas = runtime.commit(batches, max_iterations=LIMIT)
+            expected = evaluate(circuit, after, limit)
+        except (LoopLimit, LoopRepetition) as error:
+            with pytest.raises((LoopLimit, LoopRepetition)) as raised:
+                runtime.commit(batches, max_iterations=limit)
+            if isinstance(error, LoopRepetition) and isinstance(raised.value, LoopRepetition):
+                assert (raised.value.name, raised.value.period) == (error.name, error.period)
+            continue
+        deltas = runtime.commit(batches, max_iterations=limit)
         found = {name: dict(zip(d.rows, d.weights, strict=True)) for name, d in deltas.items()}
         assert found == {name: difference(expected[name], before.get(name, {})) for name in expected}
         before, contents = expected, after
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
-@given(loops(), streams(), st.booleans())
-def test_loops_in_loops(circuit: Circuit, epochs: list[Changes], optimized: bool) -> None:
+@thorough(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@given(loops(), streams(), st.booleans(), modes())
+def test_loops_in_loops(
+    circuit: Circuit, epochs: list[Changes], optimized: bool, maintain: Mode | Coin
+) -> None:
     check_circuit(circuit)
     incremental = incrementalize(optimize(circuit) if optimized else circuit)
-    follow(circuit, InProcess(incremental), [*epochs, *map(undo, reversed(epochs))])
+    follow(circuit, InProcess(incremental, maintain=maintain), [*epochs, *map(undo, reversed(epochs))])
+
+
+@thorough(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@given(loops(2), streams(), modes())
+def test_loops_that_repeat_themselves(circuit: Circuit, epochs: list[Changes], maintain: Mode | Coin) -> None:
+    with ExitStack() as patched:
+        for module in (settling, naiveloop, loopsettling):
+            patched.enter_context(mock.patch.object(module, "FIRST", 2))
+        follow(circuit, InProcess(incrementalize(circuit), maintain=maintain), epochs, 40)
 
 
 changes = st.dictionaries(
@@ -188,7 +207,7 @@ def mobius(a: tuple[int, ...], b: tuple[int, ...]) -> int:
     return (-1) ** sum(steps) if set(steps) <= {0, 1} else 0
 
 
-@settings(deadline=None, max_examples=40)
+@thorough(deadline=None, max_examples=40)
 @given(changes, changes, st.booleans())
 def test_differentials_are_mobius_inversions(left: Any, right: Any, grouped_by: bool) -> None:
     """The law emits what inverting the values of the operator gives, on a product of two chains."""

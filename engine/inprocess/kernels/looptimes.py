@@ -166,3 +166,148 @@ def missing_presence(sums: Any, told: Any, out: Any, change: Any) -> int:
             change[found] = missing
             found += 1
     return found
+
+
+@kernel
+def enter_amounts(
+    head: Any,
+    following: Any,
+    when: Any,
+    amounts: Any,
+    used: int,
+    rows: Any,
+    time: int,
+    changes: Any,
+    log: Any,
+) -> int:
+    """The same as `enter` where a change is several amounts, a column of `changes` for each."""
+    width = changes.shape[1]
+    for i in range(rows.shape[0]):
+        row = rows[i]
+        at = head[row]
+        while at >= 0 and when[at] != time:
+            at = following[at]
+        if at < 0:
+            when[used] = time
+            for k in range(width):
+                amounts[used, k] = 0
+            following[used] = head[row]
+            head[row] = used
+            at = used
+            used += 1
+        for k in range(width):
+            amounts[at, k] += changes[i, k]
+        log[i] = at
+    return used
+
+
+@kernel
+def amounts_at(
+    head: Any, following: Any, when: Any, amounts: Any, rows: Any, time: int, guard: int, out: Any
+) -> None:
+    """The amounts of each row at a time, added to `out`."""
+    top = time | guard
+    width = out.shape[1]
+    for i in range(rows.shape[0]):
+        at = head[rows[i]]
+        while at >= 0:
+            if (top - when[at]) & guard == guard:
+                for k in range(width):
+                    out[i, k] += amounts[at, k]
+            at = following[at]
+
+
+@kernel
+def entries_upto(head: Any, following: Any, when: Any, rows: Any, time: int, guard: int, count: int) -> Any:
+    """The entries of rows at or before a time, of which there are at most `count`: position in `rows` and
+    entry of each."""
+    left = np.empty(count, np.int64)
+    entries = np.empty(count, np.int64)
+    found = 0
+    top = time | guard
+    for i in range(rows.shape[0]):
+        at = head[rows[i]]
+        while at >= 0:
+            if (top - when[at]) & guard == guard:
+                left[found] = i
+                entries[found] = at
+                found += 1
+            at = following[at]
+    return left[:found], entries[:found]
+
+
+@kernel
+def later_amounts(
+    head: Any,
+    following: Any,
+    when: Any,
+    amounts: Any,
+    rows: Any,
+    time: int,
+    guard: int,
+    bits: int,
+    left: Any,
+    times: Any,
+) -> int:
+    """The joins of a time with those entries of the rows that are not at or before it, as `later_times` gives
+    them. Returns their number, of which no more are written than there is room for."""
+    found = 0
+    top = time | guard
+    for i in range(rows.shape[0]):
+        at = head[rows[i]]
+        while at >= 0:
+            less = (top - when[at]) & guard
+            if less != guard and np.any(amounts[at]):
+                if found < left.shape[0]:
+                    mask = less - (less >> bits)
+                    left[found] = i
+                    times[found] = when[at] ^ ((time ^ when[at]) & mask)
+                found += 1
+            at = following[at]
+    return found
+
+
+@kernel
+def alive_rows(head: Any, following: Any, amounts: Any, rows: int, out: Any) -> int:
+    """The rows 0 .. rows - 1 with an entry that is not 0, in `out`. Returns their number."""
+    found = 0
+    for row in range(rows):
+        at = head[row]
+        alive = False
+        while at >= 0 and not alive:
+            for k in range(amounts.shape[1]):
+                alive = alive or amounts[at, k] != 0
+            at = following[at]
+        if alive:
+            out[found] = row
+            found += 1
+    return found
+
+
+@kernel
+def without_zero_amounts(head: Any, following: Any, when: Any, amounts: Any, rows: int) -> Any:
+    """The entries of the rows 0 .. rows - 1 that are not 0: (following, when, amounts, entries in use).
+    `head` is rewritten."""
+    live = 0
+    for row in range(rows):
+        at = head[row]
+        while at >= 0:
+            if np.any(amounts[at]):
+                live += 1
+            at = following[at]
+    new_following = np.empty(live, np.int64)
+    new_when = np.empty(live, np.int64)
+    new_amounts = np.empty((live, amounts.shape[1]), np.int64)
+    used = 0
+    for row in range(rows):
+        at = head[row]
+        head[row] = -1
+        while at >= 0:
+            if np.any(amounts[at]):
+                new_when[used] = when[at]
+                new_amounts[used] = amounts[at]
+                new_following[used] = head[row]
+                head[row] = used
+                used += 1
+            at = following[at]
+    return new_following, new_when, new_amounts, used

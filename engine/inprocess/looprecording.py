@@ -1,0 +1,70 @@
+"""What an evaluation of a loop told, by time. When the loop is to be maintained, timelines are made of it."""
+
+from __future__ import annotations
+
+from ..circuit import Distinct, Group
+from ..loopparts import LoopParts, is_set, looked_up
+from .batch import Batch
+from .loopgates import GateState
+from .sweeping import Marks
+
+_MOST = 1 << 26  # rows
+
+
+class LoopRecording:
+    """The changes at the parts whose timelines it takes to maintain a loop; of no more than some rows."""
+
+    def __init__(self, parts: LoopParts, gates: dict[int, GateState]) -> None:
+        self._parts, self.gates = parts, gates
+        self.told: dict[int, list[tuple[int, Batch]]] = {}  # by part
+        self.asked: dict[int, list[tuple[int, Batch]]] = {}  # the sources of distincts, by distinct
+        self._distincts = {
+            at
+            for at, part in enumerate(parts.parts)
+            if isinstance(part.node, Distinct) and not is_set(parts, part.sources[0])
+        }
+        groups = {at for at, part in enumerate(parts.parts) if isinstance(part.node, Group)}
+        self._told = self._distincts | groups | looked_up(parts)
+        self._room = _MOST
+
+    @property
+    def complete(self) -> bool:
+        """Whether there was room for all."""
+        return self._room >= 0
+
+    def tell(self, at: int, time: int, change: Batch) -> None:
+        """Notes what a part emits at a time."""
+        if at in self._told:
+            self._note(self.told, at, time, change)
+
+    def ask(self, at: int, time: int, change: Batch) -> None:
+        """Notes what a distinct is given at a time."""
+        if at in self._distincts:
+            self._note(self.asked, at, time, change)
+
+    def _note(self, notes: dict[int, list[tuple[int, Batch]]], at: int, time: int, change: Batch) -> None:
+        if self._room < 0:
+            return
+        self._room -= change.length
+        notes.setdefault(at, []).append((time, change))
+        if self._room < 0:
+            self.told.clear()
+            self.asked.clear()
+
+    def commit(self) -> None:
+        """The evaluation's changes stay."""
+        for gate in self.gates.values():
+            gate.commit()
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in the changes."""
+        for notes in (self.told, self.asked):
+            for at, changes in notes.items():
+                for _, change in changes:
+                    marks.columns(self._parts.parts[at].node.schema, change.columns)
+        for gate in self.gates.values():
+            gate.mark(marks)
+
+    def batches(self) -> list[Batch]:
+        """The changes."""
+        return [batch for notes in (self.told, self.asked) for each in notes.values() for _, batch in each]
