@@ -6,7 +6,7 @@ business; `schedule` drives the operators of any runtime in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
@@ -99,6 +99,12 @@ class Runtime(Protocol):
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         """The rows with these values in the columns at these positions."""
+
+    def births(
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
+    ) -> Sequence[int] | None:
+        """The iteration at which the evaluation of a recursion first derives each of some present rows of a
+        relation; None if that is not known, or if the recursion is not that of the relations `together`."""
 
     def rows(self, relation: str) -> RowSet:
         """The contents of a relation. Raises KeyError for one that the circuit does not keep."""

@@ -11,7 +11,7 @@ from ..core import Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, 
 from ..core.walk import descendants
 from ..values import local_name
 from ..values.rows import Row
-from .held import Fact, Held
+from .held import Fact, Held, is_given
 from .inverting import bindings, invertible, rest
 from .stages import MEMBER, Stage, Test, plain, positive
 
@@ -93,7 +93,7 @@ class Derivations:
     """The derivations of rows, over the relations of a session."""
 
     def __init__(self, held: Held) -> None:
-        self._held, self._program = held, held.program
+        self.held, self._program = held, held.program
         self._cases: dict[str, list[Case]] = {}
         self._inner: dict[tuple[int, int], Stage] = {}
 
@@ -108,16 +108,21 @@ class Derivations:
 
     def given(self, relation: str) -> bool:
         """Whether the rows of a relation are given, and not derived."""
-        declared = self._program.relations[relation]
-        return declared.role in ("input", "delayed", "earlier") or declared.window is not None
+        return is_given(self._program.relations[relation])
+
+    def births(self, facts: Iterable[Fact]) -> dict[Fact, int]:
+        """The heights of the least proofs of some rows, where they are at hand."""
+        found: dict[Fact, int] = {}
+        for relation, rows in by_relation(facts).items():
+            heights = self.held.births(relation, rows)
+            if heights is not None:
+                found |= {(relation, row): height for row, height in zip(rows, heights, strict=True)}
+        return found
 
     def of(self, facts: Collection[Fact]) -> dict[Fact, list[Derivation]]:
         """All derivations of each of some rows."""
         found: dict[Fact, list[Derivation]] = {fact: [] for fact in facts}
-        rows: dict[str, list[Row]] = {}
-        for relation, row in found:
-            rows.setdefault(relation, []).append(row)
-        for relation, each in rows.items():
+        for relation, each in by_relation(found).items():
             if not self.given(relation):
                 for case in self.cases(relation):
                     self._of_case(case, relation, each, found)
@@ -134,7 +139,7 @@ class Derivations:
     def _valuations(
         self, stage: Stage, seeds: Sequence[Row], head: Head | None
     ) -> Iterator[tuple[Row, Valuation]]:
-        found = stage.valuations(self._held, seeds)
+        found = stage.valuations(self.held, seeds)
         groups: dict[Row, Members] = {}
         if stage.group is not None:
             groups = self._groups(stage, stage.group, [values for _, values in found], head)
@@ -200,3 +205,11 @@ def _expressions(clause: Any) -> tuple[Expr, ...]:
         case GroupBy(_, value):
             return (value,)
     return ()
+
+
+def by_relation(facts: Iterable[Fact]) -> dict[str, list[Row]]:
+    """The rows of each relation."""
+    rows: dict[str, list[Row]] = {}
+    for relation, row in facts:
+        rows.setdefault(relation, []).append(row)
+    return rows

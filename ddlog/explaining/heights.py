@@ -29,10 +29,15 @@ class Heights:
     derivations: Derivations
     searched: dict[Fact, list[Derivation]] = field(default_factory=dict)
     _heights: dict[Fact, float] = field(default_factory=dict)
+    _born: dict[Fact, int] = field(default_factory=dict)  # rows whose least heights are at hand
     _readers: dict[Fact, set[Fact]] = field(default_factory=dict)
 
     def search(self, goal: Fact) -> float:
         """The least height of a row; infinite if it has no proof."""
+        self._born |= self.derivations.births([goal])
+        if goal in self._born:
+            self._search([goal] if goal not in self.searched else [])
+            return self.height(goal)
         level, depth = [goal], 0
         seen = {goal}
         while level:
@@ -42,7 +47,11 @@ class Heights:
             reached = dict.fromkeys(
                 row for fact in level for each in self.searched[fact] for row in rests_on(each.valuation)
             )
-            level = [fact for fact in reached if fact not in seen and not self._is_given(fact)]
+            level = [
+                fact
+                for fact in reached
+                if fact not in seen and fact not in self._born and not self._is_given(fact)
+            ]
             seen.update(level)
             depth += 1
         return self.height(goal)
@@ -57,6 +66,8 @@ class Heights:
 
     def height(self, fact: Fact) -> float:
         """The least height that the search has found for a row."""
+        if fact in self._born:
+            return self._born[fact]
         return 0 if self._is_given(fact) else self._heights.get(fact, UNKNOWN)
 
     def of(self, derivation: Derivation) -> float:
@@ -77,6 +88,10 @@ class Heights:
     def _search(self, facts: list[Fact]) -> None:
         found = self.derivations.of(facts)
         self.searched |= found
+        rows = {row for ways in found.values() for each in ways for row in rests_on(each.valuation)}
+        self._born |= self.derivations.births(
+            row for row in rows if row not in self._born and not self._is_given(row)
+        )
         for fact, ways in found.items():
             for each in ways:
                 for row in rests_on(each.valuation):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
-from ..core import CheckedProgram, CheckedQuery
+from ..core import CheckedProgram, CheckedQuery, Relation
 from ..errors.source import Span
 from ..values.rows import Row
 
@@ -34,3 +34,8 @@ class Held(Protocol):
 
     def place(self, span: Span) -> Span:
         """The place that the user knows for a place in the program's rules."""
+
+
+def is_given(relation: Relation) -> bool:
+    """Whether the rows of a relation are given, and not derived."""
+    return relation.role in ("input", "delayed", "earlier") or relation.window is not None

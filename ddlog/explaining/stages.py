@@ -11,7 +11,7 @@ stands at the beginning of the body, and `GIVEN` after the last group_by.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -60,6 +60,7 @@ class Stage:
     known: tuple[str, ...]
     tests: tuple[Test, ...] = ()
     member: Expr | None = None
+    _prepared: tuple[CheckedProgram, CheckedProgram, CheckedQuery] | None = field(default=None, init=False)
 
     @cached_property
     def body(self) -> tuple[Clause, ...]:
@@ -108,7 +109,9 @@ class Stage:
 
     def valuations(self, held: Held, rows: Sequence[Row]) -> list[tuple[Row, dict[str, Any]]]:
         """The valuations for each of some rows of values: of `known`, then of `tests`."""
-        program, query = self._asked(held.program)
+        if self._prepared is None or self._prepared[0] is not held.program:
+            self._prepared = held.program, *self._asked(held.program)
+        _, program, query = self._prepared
         given: dict[str, Sequence[Row]] = {}
         if self._columns:
             given[GIVEN] = list(dict.fromkeys(rows))

@@ -16,20 +16,20 @@ from .tree import DEPTH, Trees
 from .words import Words
 
 
-def why(held: Held, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
+def why(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
     """A proof of least height of a row that holds, with so many levels. Raises DDlogError."""
+    held, heights = derivations.held, Heights(derivations)
     _check(held, relation, row)
-    heights = Heights(Derivations(held))
     if not heights.derivations.given(relation):
         heights.search((relation, row))
     return Explanation(Trees(held, heights).tree((relation, row), depth), held.program)
 
 
-def why_all(held: Held, relation: str, row: Row, depth: int = DEPTH) -> list[Explanation]:
+def why_all(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> list[Explanation]:
     """A proof of a row that holds for each of its derivations, those of least height first. One for a row
     that is given. Raises DDlogError."""
+    held, heights, fact = derivations.held, Heights(derivations), (relation, row)
     _check(held, relation, row)
-    heights, fact = Heights(Derivations(held)), (relation, row)
     trees = Trees(held, heights)
     if heights.derivations.given(relation):
         return [Explanation(trees.tree(fact, depth), held.program)]

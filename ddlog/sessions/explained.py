@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, Let
+from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, GroupBy, Let, Stratum
 from ..errors.source import Span
+from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
-from ..explaining.held import Held
+from ..explaining.held import Held, is_given
 from ..explaining.stages import GIVEN, KEYS
 from ..values.rows import Row, row_of
 
@@ -47,7 +49,29 @@ class SessionHeld:
         return [row in present for row in rows]
 
     def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
-        return None
+        """An iteration of a recursion is a level of proofs if all else that its rules read is given."""
+        together = self._levels.get(relation)
+        if together is None or relation not in self._state.kept:
+            return None
+        found = self._state.host.runtime.births(relation, rows, together)
+        return None if found is None else [birth + 1 for birth in found]
+
+    @cached_property
+    def _levels(self) -> dict[str, tuple[str, ...]]:
+        """The relations of the recursions whose iterations are levels of proofs."""
+        return {
+            name: stratum.relations
+            for stratum in self.program.strata
+            if stratum.recursive and stratum.loop is None and self._by_levels(stratum)
+            for name in stratum.relations
+        }
+
+    def _by_levels(self, stratum: Stratum) -> bool:
+        if any(not rule.body or any(isinstance(c, GroupBy) for c in rule.body) for rule in stratum.rules):
+            return False
+        terms = [each for rule in stratum.rules for each in rule.body if isinstance(each, Atom)]
+        outside = {each.relation for each in terms if not each.negated} - set(stratum.relations)
+        return all(is_given(self.program.relations[name]) for name in outside)
 
     def place(self, span: Span) -> Span:
         return self._state.program.statements.get(span.line, span)
@@ -79,20 +103,21 @@ class Explaining:
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self._held = SessionHeld(state)
+        self._derivations = Derivations(self._held)
 
     def why(self, relation: str, value: Any, depth: int) -> Explanation:
         """Why a row holds. A question without a `value` is a text."""
         from ..explaining.why import row_asked, why
 
         name, row, matches = self._asked(relation, value, row_asked)
-        return why(self._held, name, row, depth).among(matches)
+        return why(self._derivations, name, row, depth).among(matches)
 
     def why_all(self, relation: str, value: Any, depth: int) -> list[Explanation]:
         """A proof for each derivation of a row that holds."""
         from ..explaining.why import row_asked, why_all
 
         name, row, _ = self._asked(relation, value, row_asked)
-        return why_all(self._held, name, row, depth)
+        return why_all(self._derivations, name, row, depth)
 
     def _asked(
         self, relation: str, value: Any, choose: Callable[[Held, Goal], tuple[Row, Sequence[Row]]]

@@ -70,6 +70,7 @@ class InProcessHost:
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
         self._program, self._typedefs = program, program.checked.typedefs
+        self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}  # those that are asked again, by identity
 
     def failures(self) -> AbstractContextManager[None]:
         return _NO_FAILURES
@@ -124,7 +125,12 @@ class InProcessHost:
             ).rows_apart(rows)
             for name, rows in (given or {}).items()
         }
-        stored = self.runtime.query(lower_query(*query_in_columns(program, query)), apart)
+        kept = self._lowered.get(id(query)) if given else None
+        if kept is None:
+            kept = query, lower_query(*query_in_columns(program, query))
+            if given:
+                self._lowered[id(query)] = kept
+        stored = self.runtime.query(kept[1], apart)
         types = query.rule.variables
         of = RecordColumns(((each, types[each]) for each in query.variables), layouts)
         return of.shown(stored)

@@ -5,7 +5,7 @@ See `ddlog.values.layouts` and `ddlog.lowering.records`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from ..core import Relation
@@ -167,6 +167,9 @@ class RecordRuntime:
         starts = self._columns[relation].starts
         places = [at for place in key for at in range(starts[place], starts[place + 1])]
         return self.inner.has_room(relation, places, come, gone)
+
+    def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> Sequence[int] | None:
+        return self.inner.births(relation, self._columns[relation].rows_apart(rows), together)
 
     def rows(self, relation: str) -> RowSet:
         return self._columns[relation].shown(self.inner.rows(relation))

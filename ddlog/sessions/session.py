@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Mapping
+from functools import cached_property
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
@@ -213,7 +214,7 @@ class Session(Inputs):
         contents are replaced. Returns the folder or table."""
         return self._reading.write(relation, place, format)
 
-    @property
+    @cached_property
     def _explaining(self) -> Explaining:
         from .explained import Explaining
 

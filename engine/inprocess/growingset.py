@@ -139,6 +139,10 @@ class GrowingSet:
         """The iterations at which rows came, counted on from epoch to epoch."""
         return np.array(self._came, np.int64)
 
+    def came_at(self, rows: Array) -> Array:
+        """The iterations at which some rows came."""
+        return self.iterations[np.searchsorted(np.array(self._reached, np.int64), rows, "right")]
+
     def births(self) -> Array:
         """The iteration at which each row came."""
         return self.at_birth(self.iterations)

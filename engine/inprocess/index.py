@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -215,9 +215,10 @@ class Index:
             self._chain[groups[groups >= 0]] = -1
 
 
-def made_once(
-    indexes: dict[tuple[Position, ...], Index], positions: tuple[Position, ...], make: Callable[[], Index]
-) -> Index:
+K = TypeVar("K")
+
+
+def made_once(indexes: dict[K, Index], positions: K, make: Callable[[], Index]) -> Index:
     """The index by these columns, made when first asked for, also if several threads ask for it at once."""
     found = indexes.get(positions)
     if found is None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypeAlias
 
-from ..circuit import DeltaJoin, Input, Join
+from ..circuit import DeltaJoin, Input, Join, Trace
 from ..derived import Position
 from ..epoch import Epoch
 from ..integrals import weighted
+from ..node import Node
 from ..schedule import walk
 from .batch import Batch, Gathering, consolidate, no_rows
 from .index import Index, made_once
@@ -16,12 +18,16 @@ from .running import RunningEpoch
 from .state import State
 from .views import Readable, StoreView, View, whole_row
 
+Built: TypeAlias = "dict[tuple[int, tuple[Position, ...]], Index]"
+"""Arrangements built for queries, by the identity of the store and the columns."""
 
-def answer(state: State, epoch: int, given: Collection[str] = ()) -> ArrayRows:
+
+def answer(state: State, epoch: int, given: Collection[str], built: Built) -> ArrayRows:
     """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number
-    that the query's expressions are told. Joins begin with an input that is `given`."""
+    that the query's expressions are told. Joins begin with an input that is `given`. `built` takes the
+    arrangements that the stores lack."""
     (name,) = state.outputs
-    operators = _Query(state, given)
+    operators = _Query(state, given, built)
     state.evaluator.epoch = epoch
     (out,) = walk(state.circuit, operators).values()
     schema = state.circuit.nodes[state.outputs[name]].schema
@@ -31,22 +37,39 @@ def answer(state: State, epoch: int, given: Collection[str] = ()) -> ArrayRows:
 class _Query(RunningEpoch):
     """A static epoch in which the inputs' contents are the changes and the state at once."""
 
-    def __init__(self, state: State, given: Collection[str]) -> None:
+    def __init__(self, state: State, given: Collection[str], built: Built) -> None:
         super().__init__(state, Epoch({}, static=True))
+        self._built = built
         nodes = state.circuit.nodes
         self._given = {at for at, n in enumerate(nodes) if isinstance(n, Input) and n.relation in given}
+        self._read = {at for n in nodes if not self._looks_up(n) for at in n.reads()}
 
     def input(self, at: int, node: Input) -> Batch | None:
-        return self.state.stores[at].batch()
+        """The contents; nothing where joins only look rows up in them."""
+        return self.state.stores[at].batch() if at in self._read else None
+
+    def _kept(self, at: int) -> Built:
+        """Where arrangements of a store go: those of inputs of the runtime stay until it changes."""
+        node = self.circuit.nodes[at]
+        return self._built if isinstance(node, Input) and at not in self._given else {}
+
+    def _looks_up(self, node: Node) -> bool:
+        """Whether a node reads nothing but stores."""
+        if isinstance(node, Join | DeltaJoin):
+            return all(term.source in self.state.stores for term in node.terms)
+        return isinstance(node, Trace)
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
         """The join of the terms' contents: from the constants where an arrangement serves them, else from
         all rows of the term that would be looked up first."""
         stores = self.state.stores
-        if any(term.source not in stores for term in node.terms):
+        if not self._looks_up(node):
             return super().join(at, node, changes)
         joiner = self.state.joiners[at]
-        views = [_QueryView(stores[t.source], weighted(self.circuit, t.source)) for t in node.terms]
+        views = [
+            _QueryView(stores[t.source], weighted(self.circuit, t.source), self._kept(t.source))
+            for t in node.terms
+        ]
         start = next((k for k, term in enumerate(node.terms) if term.source in self._given), None)
         first = None if start is not None else joiner.first_look_up(views)
         if first is not None:
@@ -61,17 +84,19 @@ class _Query(RunningEpoch):
 
 
 class _QueryView(StoreView):
-    """A store as it is. An arrangement that it lacks is built for the query alone."""
+    """A store as it is. An arrangement that it lacks is built for queries alone."""
 
-    def __init__(self, store: Readable, weighted: bool) -> None:
+    def __init__(self, store: Readable, weighted: bool, built: Built) -> None:
         super().__init__(store, weighted)
-        self._built: dict[tuple[Position, ...], Index] = {}
+        self._built = built
 
     def arranged(self) -> Collection[tuple[Position, ...]]:
-        return {*self.relation.indexes, *self._built}
+        own = {positions for store, positions in self._built if store == id(self.relation)}
+        return own.union(self.relation.indexes)
 
     def index(self, positions: tuple[Position, ...]) -> Index:
         if positions in self.relation.indexes:
             return self.relation.indexes[positions]
         relation = self.relation
-        return made_once(self._built, positions, lambda: Index(relation.table, positions, relation.rows()))
+        key = id(relation), positions
+        return made_once(self._built, key, lambda: Index(relation.table, positions, relation.rows()))

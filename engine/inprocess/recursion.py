@@ -13,12 +13,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
 from ..circuit import DeltaJoin, Fixpoint, Join, Step
 from ..fixpoint import Memory, iterate, seed
 from ..maintaining import Costs, Maintaining
 from ..operators.steps import has_effect
 from ..rules import FixpointRule, rules_of, schemas_of
-from ..schema import Schema
+from ..schema import Array, Schema
 from ..settling import Changing
 from .batch import Batch
 from .growingset import GrowingSet
@@ -49,6 +51,7 @@ class Recursion:
         self.histories: dict[str, History] | None = None
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
+        self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
         self._afresh = False  # whether the next epoch evaluates from the whole imports
         self._runs = 0  # epochs begun, rolled back or not
 
@@ -66,6 +69,17 @@ class Recursion:
         """Whether the relations are prepared for epochs in which something may shrink."""
         return self.ranked is not None or self.histories is not None
 
+    def births(self, relation: str, columns: Sequence[Array], length: int) -> Array | None:
+        """The iteration at which evaluation from empty relations first derives each of some rows that are
+        present; None if that is not known."""
+        if self.ranked is not None and self.ranks_are_least:
+            table = self.ranked[relation].table
+            return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
+        if self.ranked is not None or self.histories is not None or not self.born_in_order:
+            return None
+        first = min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
+        return self.sets[relation].came_at(self.sets[relation].table.find(columns, length)) - first
+
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         self._runs += 1
@@ -76,6 +90,8 @@ class Recursion:
         if self.ranked is not None:
             assert self.searches is not None
             renumber(self.ranked.values())
+            if any(self._may_lower(node, imported.change) for node, imported in imports.items()):
+                self.ranks_are_least = False
             memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
             return RunningRecursion(self, self.ranked, memory)
         if self.histories is not None:
@@ -87,6 +103,15 @@ class Recursion:
         elif any(imported.change is not None for imported in imports.values()):
             self.born_in_order = False
         return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
+
+    def _may_lower(self, node: int, change: Batch | None) -> bool:
+        """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
+        moves gets the rank of its first derivation."""
+        if change is None or not change.length:
+            return False
+        terms = [each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True)]
+        negated = any(term.negated and source == node for term, source in terms)
+        return negated or bool((change.weight_array() > 0).any())
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
@@ -107,7 +132,7 @@ class Recursion:
         elif counted or self.searches is None:
             self._count(imports)
         else:
-            self.ranked = ranked(self.sets)
+            self.ranked, self.ranks_are_least = ranked(self.sets), self.born_in_order
             self.sets = {}
 
     def _count(self, imports: Mapping[int, Imported]) -> None:

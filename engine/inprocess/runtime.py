@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from weakref import WeakSet
@@ -10,7 +10,7 @@ from weakref import WeakSet
 import numpy as np
 
 from .. import interrupt, memory
-from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Rounds
+from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Result, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
 from ..integrals import shown
@@ -25,7 +25,8 @@ from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
 from .polarity import ENDING, shrinking_inputs
-from .query import answer
+from .query import Built, answer
+from .recursion import Recursion
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
 from .sharing import among
@@ -71,6 +72,7 @@ class InProcess:
             self._state.memories.restless,
         )
         self._limit = memory_limit
+        self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 
     def beside(self, circuit: Circuit) -> InProcess:
@@ -146,6 +148,21 @@ class InProcess:
     ) -> bool:
         return comparing.has_room(self._store(relation), key, come, gone)
 
+    def births(
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
+    ) -> list[int] | None:
+        at = shown(self._state.circuit, self._relations[relation])
+        node = self._state.circuit.nodes[at]
+        if not isinstance(node, Result):
+            return None
+        fixpoint, recursion = self._state.circuit.nodes[node.fixpoint], self._state.recursions[node.fixpoint]
+        assert isinstance(fixpoint, Fixpoint)
+        if not isinstance(recursion, Recursion) or {head for head, _ in fixpoint.results} != {*together}:
+            return None
+        batch = self._encode(node.schema, rows)
+        births = recursion.births(node.relation, batch.columns, batch.length)
+        return None if births is None else births.tolist()
+
     def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)
         return ArrayRows(self.values, store.schema, store.batch())
@@ -166,7 +183,7 @@ class InProcess:
                 for node in inputs
             }
             state = State(incrementalize(circuit), self.values, stores)
-            return answer(state, self._state.evaluator.epoch, given.keys())
+            return answer(state, self._state.evaluator.epoch, given.keys(), self._built)
 
     def _given(self, node: Input, rows: Sequence[tuple[Any, ...]]) -> Store:
         store = Store(node.schema, True)
@@ -200,6 +217,7 @@ class InProcess:
         max_iterations: int | None,
         progress: Progress | None,
     ) -> dict[str, Delta]:
+        self._built.clear()
         before = None if self._limit is None else sizes(self._state)
         try:
             with memory.limited(self._limit):

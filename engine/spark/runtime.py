@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .. import interrupt
@@ -95,6 +95,9 @@ class SparkRuntime:
 
     def size(self, relation: str) -> int:
         return size_of(self._state, relation)
+
+    def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
+        """Unknown: the executors hold them, if anything does."""
 
     def query(
         self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any
 
@@ -93,6 +93,9 @@ class ReferenceRuntime:
         left = self._state[relation].keys() - {row for batch in gone for row in batch}
         rows = [*left, *(row for batch in come for row in batch)]
         return len({tuple(row[at] for at in key) for row in rows}) == len(rows)
+
+    def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> None:
+        """Unknown."""
 
     def rows(self, relation: str) -> ReferenceRows:
         at = self._circuit.relation(relation)

@@ -47,23 +47,24 @@ def check(text: str, stream: Transactions, rows: int = 6) -> None:
             except ddlog.DDlogError:  # it does not settle
                 return
         contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
-        held, checked = SessionHeld(session.state), Checked(program, contents)
-        least = checked.least_heights(grouped(held, contents))
+        derivations = Derivations(SessionHeld(session.state))
+        checked = Checked(program, contents)
+        least = checked.least_heights(grouped(derivations, contents))
         for name, present in contents.items():
             for row in list(present)[:rows]:
-                explained = why(held, name, row)
+                explained = why(derivations, name, row)
                 assert explained.tree.height == least.get((name, row))
                 checked.tree(explained.tree)
                 assert json.loads(explained.json())["kind"] == explained.tree.kind
                 assert explained.dot() and explained.html() and str(explained)
             for row in list(present)[:1]:
-                for each in why_all(held, name, row):
+                for each in why_all(derivations, name, row):
                     checked.tree(each.tree)
 
 
-def grouped(held: SessionHeld, contents: dict[str, dict[Any, int]]) -> dict[Any, int]:
+def grouped(derivations: Derivations, contents: dict[str, dict[Any, int]]) -> dict[Any, int]:
     """The heights that rules with groups give rows."""
-    heights, found = Heights(Derivations(held)), dict[Any, int]()
+    heights, found = Heights(derivations), dict[Any, int]()
     for name, rows in contents.items():
         for row in rows if not heights.derivations.given(name) else ():
             heights.search((name, row))
