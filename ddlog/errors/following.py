@@ -38,6 +38,32 @@ class NoColumns(Diagnostic):
 
 
 @declared()
+class NoWatermark(Diagnostic):
+    """A clock to be driven by a frame without a watermark, or with several."""
+
+    title: ClassVar[str] = "the frame has {found}, not one, by which to set {clock}"
+    suggestion: ClassVar[str] = (
+        'call frame.withWatermark("time", "10 minutes") with a column of timestamps, and keep the column'
+    )
+    clock: str
+    count: int
+
+    @property
+    def found(self) -> str:
+        """The number of watermarks."""
+        return f"{self.count or 'no'} watermark{'s' if self.count else ''}"
+
+
+@declared()
+class NotAClock(Diagnostic):
+    """A relation that cannot hold a watermark."""
+
+    title: ClassVar[str] = "a watermark cannot set {relation}: a clock has one column, an integer"
+    suggestion: ClassVar[str] = "declare it as in `input relation Now(time: u64)`"
+    relation: str
+
+
+@declared()
 class NameInUse(Diagnostic):
     """A second stream with the name of a running one."""
 

@@ -121,13 +121,16 @@ class Session(Inputs):
         op: str = "op",
         once: bool = False,
         every: str | None = None,
+        clock: str | None = None,
+        unit: str = "seconds",
     ) -> StreamHandle:
         """Lets a streaming DataFrame of Spark drive the session: each batch changes the input relation, in an
-        epoch of its own. See `ddlog.spark.streaming.stream` and docs/streaming.md."""
+        epoch of its own, and the watermark sets the relation `clock`. See `ddlog.spark.streaming.stream` and
+        docs/streaming.md."""
         self.state.check_open()
         return start_stream(
             self, source, relation, checkpoint=checkpoint, on_change=on_change, name=name, op=op, once=once,
-            every=every,
+            every=every, clock=clock, unit=unit,
         )  # fmt: skip
 
     def commit(self) -> Changes:

@@ -130,6 +130,47 @@ def test_a_bad_row_ends_the_stream(
     session.close()
 
 
+WINDOWED = """
+import window
+input stream Event(id: u32, time: u64)
+input relation Now(time: u64)
+output relation Clock(time: u64)
+Clock(t) :- Now(t).
+output multiset Recent[Event]
+output stream Late[Event]
+apply window::range_late(Event, |e| e.time, Now, 60, 0) -> (Recent, Late)
+"""
+
+
+def test_a_watermark_drives_a_clock(spark: SparkSession, tmp_path: Path) -> None:
+    """The clock is the greatest event time minus the delay; what Spark would drop is late."""
+    told = Told()
+    with compile(WINDOWED).session(spark=spark) as windowed:
+        source = Source(spark, tmp_path / "in", "id INT, time TIMESTAMP")
+        for batch in ([(1, 5), (2, 40)], [(3, 9), (4, 31)], [], [(5, 95), (6, 29)], [(7, 30)]):
+            source.put(*({"id": k, "time": f"1970-01-01T00:{at // 60:02}:{at % 60:02}Z"} for k, at in batch))
+        marked = source.frame().withWatermark("time", "10 seconds")
+        windowed.stream(marked, "Event", clock="Now", on_change=told, once=True).wait()
+        with pytest.raises(DDlogError, match="no watermark, not one, by which to set Now"):
+            windowed.stream(source.frame(), "Event", clock="Now")
+        with pytest.raises(DDlogError, match="a watermark cannot set Event"):
+            windowed.stream(marked, "Event", clock="Event")
+        with pytest.raises(DDlogError, match="unit 'hours': expected seconds, milliseconds, microseconds"):
+            windowed.stream(marked, "Event", clock="Now", unit="hours")
+    changes = [{name: sorted(rows) for name, rows in each.items() if rows} for _, each in told.batches]
+    assert changes == [
+        {"Clock": [(30, 1)], "Recent": [(1, 5, 1), (2, 40, 1)]},
+        {"Recent": [(4, 31, 1)], "Late": [(3, 9, 1)]},
+        {},
+        {
+            "Clock": [(30, -1), (85, 1)],
+            "Recent": [(1, 5, -1), (5, 95, 1)],
+            "Late": [(6, 29, 1)],
+        },
+        {"Late": [(7, 30, 1)]},
+    ]
+
+
 def test_other_columns_are_refused(spark: SparkSession, tmp_path: Path) -> None:
     session = new_session(spark, "in-process")
     source = Source(spark, tmp_path / "in", "at INT, nam STRING")

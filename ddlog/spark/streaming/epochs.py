@@ -46,6 +46,7 @@ from .folding import folded, folded_rows
 from .identity import fingerprint
 from .inputchange import FrameChange, InputChange, RowsChange, runs
 from .log import Entry, Position
+from .watermark import Clocks
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -92,6 +93,7 @@ class StreamEpochs:
         self.session, self.spark, self.checkpoint = session, spark, checkpoint
         self.lock = threading.RLock()
         self.running: dict[str, StreamHandle] = {}
+        self.clocks = Clocks(session)
         self._codec = SparkCodec(session.typedefs)
         self._program = fingerprint(session.program)
         self._unrecorded: _Applied | None = None

@@ -29,6 +29,7 @@ from .checkpoint import local_path, open_checkpoint
 from .epochs import Receiver, StreamBatch, StreamEpochs
 from .identity import described_inputs
 from .inputchange import InputChange, bridged, typed_change
+from .watermark import watermark_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -153,6 +154,8 @@ def stream(
     op: str = "op",
     once: bool = False,
     every: str | None = None,
+    clock: str | None = None,
+    unit: str = "seconds",
 ) -> Stream:
     """Lets a streaming DataFrame drive a session: each of its batches changes an input relation, in an epoch
     of its own. Raises DDlogError.
@@ -163,6 +166,10 @@ def stream(
     is started again continues after its last batch; all streams of a session share the directory, and `name`
     (the relation's, if not given) distinguishes them in it. `once` ends the stream after the data that its
     source has now; `every`, such as "10 seconds", is the time between batches.
+
+    `clock` is an input relation of one integer that the frame's watermark sets, in the epoch of each batch.
+    It counts `unit` (seconds, milliseconds or microseconds) from 1970 on, and so does a column of integers
+    into which the event times go. The column of the event times need not be one of the relation.
     """
     declared = session.transaction.input(relation)
     spark = classic_session(source)
@@ -170,15 +177,28 @@ def stream(
         raise DDlogError([NoColumns(relation)])
     if not _NAME.match(name or relation):
         raise DDlogError([BadName(name or relation)])
+    watermark = None if clock is None else watermark_of(source, session.transaction.input(clock), unit)
     epochs = epochs_of(session, spark, checkpoint)
+    if watermark is not None:
+        epochs.clocks.join(watermark, name or relation)
     running = Stream(epochs, name or relation, Receiver(on_change) if on_change else Receiver())
     columns = epochs.columns(relation)
 
     @contextmanager
     def changes_of(frame: DataFrame) -> Iterator[Sequence[InputChange]]:
+        message_name = f"a batch for {relation}"
         with bridged(spark, frame) as batch:
-            message_name = f"a batch for {relation}"
-            yield [typed_change(spark, batch, columns, session.typedefs, op, message_name)]
+            if watermark is None:
+                yield [typed_change(spark, batch, columns, session.typedefs, op, message_name)]
+                return
+            kept = batch.persist()
+            try:
+                rows = watermark.columns(kept, declared)
+                change = typed_change(spark, rows, columns, session.typedefs, op, message_name)
+                with epochs.clocks.advanced(watermark, name or relation, kept) as advance:
+                    yield [change, *advance]
+            finally:
+                kept.unpersist()
 
     running.start(source, changes_of, once, every)
     return running
