@@ -4,7 +4,8 @@
                                             |                  |
                                             +---- rollback ----+
 
-An epoch changes the state wholly or not at all. After `finish` nothing can fail.
+An epoch changes the state wholly or not at all. Between `finish` and `commit` it is sealed: what keeps the
+changes beyond the process writes them there, and may fail. After that nothing can.
 """
 
 from __future__ import annotations
@@ -86,6 +87,7 @@ class Epochs(Generic[G, B]):
         static: bool,
         limit: int | None,
         progress: Progress | None,
+        seal: Callable[[Running[B], Mapping[str, Delta]], None] | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch; see `Runtime.commit`."""
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
@@ -94,6 +96,9 @@ class Epochs(Generic[G, B]):
             outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
             deltas = running.finish(outputs)
             interrupt.check()
+            if seal is not None:
+                with memory.unlimited(), interrupt.held():
+                    seal(running, deltas)
         except BaseException as error:
             with memory.unlimited(), interrupt.held():
                 if isinstance(error, MemoryError) and self._exhausted is not None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 from .circuit import Circuit
 from .maintaining import Decision, Expectation
-from .schema import Schema
+from .schema import Array, Schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -78,6 +78,39 @@ class Delta(Protocol):
     def __len__(self) -> int: ...
 
 
+@dataclass(frozen=True, slots=True)
+class Coded:
+    """A change column by column, in no order: `columns` in the forms of `Runtime.batch_from_columns`, and
+    the change of each row's weight; None: all 1."""
+
+    columns: Sequence[Any]
+    weights: Array | None
+    length: int
+
+
+class Sealed(Protocol):
+    """The changes of an epoch that is computed."""
+
+    @property
+    def deltas(self) -> Mapping[str, Delta]:
+        """What the epoch returns, if it becomes final."""
+
+    @property
+    def length(self) -> int:
+        """The number of rows that inputs changed by, or more."""
+
+    def inputs(self) -> Mapping[str, Callable[[], Coded]]:
+        """The change of each input that changed, or the elements of one that is a stream."""
+
+    def outputs(self) -> Mapping[str, Callable[[], Coded]]:
+        """The change of each output that changed, or the elements of one that is a stream."""
+
+
+Seal: TypeAlias = Callable[[Sealed], None]
+"""Called when an epoch is computed and can still be rolled back. If it raises, the epoch is rolled back. The
+changes that it is given are to be read at once."""
+
+
 class Runtime(Protocol):
     """One circuit's state. Relations are named; rows are tuples of values."""
 
@@ -119,10 +152,12 @@ class Runtime(Protocol):
         static: bool = False,
         max_iterations: int | None = None,
         progress: Progress | None = None,
+        seal: Seal | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. Each change is a batch and the weight of each of its rows, applied in order. In a
         set the weight is +1 or -1, and the insertion of a present row and the deletion of an absent row do
         nothing. A stream begins empty. `static`: no other commit follows, so that no history is needed.
+        `seal` is called before the changes become final, and may refuse them.
         Returns the change of every output, and the contents of an output that is a stream.
 
         Raises RowFault, Unsettled or KeyboardInterrupt, with the state as it was before. A Ctrl-C

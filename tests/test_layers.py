@@ -85,6 +85,7 @@ LANGUAGE = (
     "values",
     "io sql",
     "names codegen",
+    "state",
     "lowering",
     "check demand souffle",
     "explaining",

@@ -60,6 +60,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
     _circuit(commands)
     _explain(commands)
+    _state(commands)
     _import_souffle(commands)
     return parser
 
@@ -85,6 +86,7 @@ def _run(commands: _Commands) -> None:
     run.formatter_class = argparse.RawDescriptionHelpFormatter
     run.epilog = _FILE_FORMS
     _session_options(run)
+    _state_options(run)
     run.add_argument("--output", metavar="DIR", type=_name,
                      help="write each output relation to a file or folder of this directory")  # fmt: skip
     run.add_argument("--format", choices=("csv", "tsv", "jsonl", "parquet"),
@@ -120,6 +122,7 @@ def _repl(commands: _Commands) -> None:
     help = "run a program interactively, with commands and queries"
     repl = _command(commands, "repl", subcommands.repl, help)
     _session_options(repl)
+    _state_options(repl)
     repl.add_argument("--on-demand", action="store_true",
                       help="compute no relation before a query asks for it, and then only what it "
                            "asks for")  # fmt: skip
@@ -154,6 +157,22 @@ def _explain(commands: _Commands) -> None:
                          help="the form (default: text, or as the ending of --output says)")  # fmt: skip
     explain.add_argument("--output", metavar="FILE", type=_name, help="write FILE instead of printing")
     _session_options(explain)
+    explain.add_argument("--state", metavar="FILE", type=_name,
+                         help="explain by what this state holds, which is only read")  # fmt: skip
+
+
+def _state(commands: _Commands) -> None:
+    help = "show what the state of a session holds"
+    state = commands.add_parser("state", help=help, description=f"{help.capitalize()}.")
+    state.add_argument("file", metavar="FILE", help="the file of --state")
+    state.add_argument("--check", action="store_true",
+                       help="read all of it, and say what is damaged and what can be had")  # fmt: skip
+    state.add_argument("--export", metavar="DIR", type=_name,
+                       help="write each relation to DIR/REL.parquet")  # fmt: skip
+    state.add_argument("--compact", action="store_true",
+                       help="remove what is no longer needed: history, and relations that the program does "
+                            "not have any more")  # fmt: skip
+    state.set_defaults(act=subcommands.state)
 
 
 def _import_souffle(commands: _Commands) -> None:
@@ -206,6 +225,20 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
                         help="make every relation that is not an input an output relation")  # fmt: skip
     _engine_options(parser)
     parser.add_argument("--quiet", action="store_true", help="print no notes, warnings or progress")
+
+
+def _state_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--state", metavar="FILE", type=_name,
+                        help="keep the inputs in this file, and go on from what it holds")  # fmt: skip
+    parser.add_argument("--durability", choices=("commit", "interval", "exit"),
+                        help="with --state: a commit is on disk before its changes are printed (commit, the "
+                             "default), at most a second later (interval), or at the end (exit)")  # fmt: skip
+    parser.add_argument("--read-only", action="store_true",
+                        help="with --state: read the last commit, also beside a run that writes")  # fmt: skip
+    parser.add_argument("--replace", action="store_true",
+                        help="with --state: let --input replace what the state holds")  # fmt: skip
+    parser.add_argument("--merge", action="store_true",
+                        help="with --state: let --input add to what the state holds")  # fmt: skip
 
 
 def _engine_options(parser: argparse.ArgumentParser) -> None:

@@ -15,6 +15,7 @@ from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
 from .launch import launch
 from .notes import noting
+from .options import StateOptions, check_state_options
 from .progress import ProgressLine
 
 FORMS = ("text", "json", "dot", "html")
@@ -33,16 +34,20 @@ class ExplainOptions:
     max_iterations: int | None
     quiet: bool
     engine: EngineOptions
+    state: str | None = None
 
 
 def explain(program: Program, options: ExplainOptions) -> None:
     """Prints or writes the explanation. Raises DDlogError."""
     form = _form(options)
+    state = None if options.state is None else StateOptions(options.state, read_only=True)
+    if state is not None:
+        check_state_options(state, options.input)
     note, progress = noting(options.quiet), ProgressLine(options.quiet)
     with progress:
         session = launch(
             program, options.input, options.engine, max_iterations=options.max_iterations, progress=progress,
-            note=note,
+            state=state, note=note,
         )  # fmt: skip
     with session:
         with progress:

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 
 from ..core import originals
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
-from ..sessions.engines import EngineChoice, EngineOptions, choose, memory_limit_of, session_is_active
+from ..sessions.engines import (
+    EngineChoice,
+    EngineOptions,
+    check_state,
+    choose,
+    memory_limit_of,
+    session_is_active,
+)
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
+from ..state.log import Durability
+from .options import StateOptions
 from .progress import ProgressLine
 
 
@@ -22,12 +32,15 @@ def launch(
     relations: str | Iterable[str] = "all",
     max_iterations: int | None = None,
     progress: ProgressLine | None = None,
+    state: StateOptions | None = None,
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
     told the engine and the reason, unless the user named the in-process engine. Raises DDlogError."""
     check_not_empty(inputs)
     declared = program.relations
+    if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
+        options = replace(options, engine="in-process")
     places = parse_places(inputs, program.names("input"), declared, originals(declared))
     choice = choose(options, lambda: _size(places), only_spark(places))
     if not choice.spark:
@@ -41,7 +54,12 @@ def launch(
             progress=progress,
             memory_limit=options.memory_limit,
             maintain=options.maintain,
+            state=state.state if state is not None else None,
+            durability=_durability(state),
+            read_only=state is not None and state.read_only,
         )
+    if state is not None and state.state is not None:
+        check_state(choice, "commit")
     memory_limit_of(options.memory_limit, choice)
     from ..spark.sessions.connect import open_session
 
@@ -56,6 +74,13 @@ def launch(
         progress=progress,
         maintain=options.maintain,
     )
+
+
+def _durability(state: StateOptions | None) -> Durability:
+    match state.durability if state is not None else None:
+        case "interval" | "exit" as given:
+            return given
+    return "commit"
 
 
 def stop_engines() -> None:

@@ -14,7 +14,18 @@ from .deltas import Delta
 
 
 @dataclass(frozen=True, slots=True)
-class RunOptions:
+class StateOptions:
+    """The options about a durable state, the file `state`. `durability` None: not given."""
+
+    state: str | None = None
+    durability: str | None = None
+    read_only: bool = False
+    replace: bool = False
+    merge: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions(StateOptions):
     """The options of `ddlog run`."""
 
     input: tuple[str, ...] = ()
@@ -63,6 +74,12 @@ class Need(NamedTuple):
 
 
 GIVEN: dict[str, Callable[[RunOptions], bool]] = {
+    "--durability": lambda run: run.durability is not None,
+    "--input": lambda run: bool(run.input),
+    "--merge": lambda run: run.merge,
+    "--read-only": lambda run: run.read_only,
+    "--replace": lambda run: run.replace,
+    "--state": lambda run: run.state is not None,
     "--checkpoint": lambda run: bool(run.checkpoint),
     "--every": lambda run: bool(run.every),
     "--follow": lambda run: run.follow is not None,
@@ -90,6 +107,10 @@ NEEDS = (
     Need("--checkpoint", ("--follow",), "a checkpoint records which followed files were applied"),
     Need("--once", ("--follow",), "a run without followed files always ends"),
     Need("--every", ("--follow",), "only followed files are applied in batches"),
+    Need("--durability", ("--state",), "without a state nothing lasts"),
+    Need("--read-only", ("--state",), "without a state there is nothing to read"),
+    Need("--replace", ("--state",), "without a state there is nothing to replace"),
+    Need("--merge", ("--state",), "without a state there is nothing to add to"),
     Need("--no-init-snapshot", ("--updates",), "without updates the snapshot is the whole output"),
     Need("--no-delta", ("--updates",), "without updates there are no commits"),
     Need("--delta asked", ("--updates",), "only the commits of updates can ask for changes"),
@@ -99,6 +120,11 @@ NEEDS = (
 )
 
 EXCLUSIONS = (
+    Exclusion("--replace", "--merge", "facts replace what is there, or add to it"),
+    Exclusion("--read-only", "--updates", "a state that is only read takes no changes"),
+    Exclusion("--read-only", "--input", "a state that is only read takes no changes"),
+    Exclusion("--read-only", "--durability", "a state that is only read takes no changes"),
+    Exclusion("--state", "--follow", "what was followed is recorded by --checkpoint"),
     Exclusion("--follow", "--updates", "a run takes its changes from one place"),
     Exclusion("--follow", "--sizes", "a run that follows prints changes only"),
     Exclusion("--follow", "--output table:…", "changes are written to a local directory"),
@@ -112,6 +138,13 @@ EXCLUSIONS = (
     Exclusion("--sizes", "--no-init-snapshot", "the sizes are those of the snapshot"),
     Exclusion("--output table:…", "--format", "the catalog chooses the format of a table"),
 )
+
+
+def check_state_options(state: StateOptions, inputs: tuple[str, ...]) -> None:
+    """Checks options about a state alone. Raises DDlogError."""
+    check_options(
+        RunOptions(state.state, state.durability, state.read_only, state.replace, state.merge, input=inputs)
+    )
 
 
 def check_options(options: RunOptions) -> None:

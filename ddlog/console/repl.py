@@ -13,8 +13,10 @@ from ..sessions.program import Program
 from .deltas import Delta
 from .launch import launch
 from .notes import noting
+from .options import StateOptions, check_state_options
 from .progress import ProgressLine
 from .shell import Shell
+from .statefile import check_input
 
 
 def repl(
@@ -25,19 +27,23 @@ def repl(
     quiet: bool = False,
     delta: Delta = "all",
     on_demand: bool = False,
+    state: StateOptions | None = None,
 ) -> None:
     """Answers commands and queries until `exit` or the end of the input; `on_demand` computes a relation only
     as far as queries ask. Raises DDlogError when the session cannot begin."""
+    if state is not None:
+        check_state_options(state, tuple(inputs))
     note, progress = noting(quiet), ProgressLine(quiet)
     with progress:
         session = launch(
             program, inputs, engine, relations="inputs" if on_demand else "all",
-            max_iterations=max_iterations, progress=progress, note=note,
+            max_iterations=max_iterations, progress=progress, state=state, note=note,
         )  # fmt: skip
     with session:
         with progress:
             if inputs:
-                session.load(inputs, note=note)
+                check_input(session, state)
+                session.load(inputs, note=note, replace=state is not None and state.replace)
             else:
                 session.start()
         shell = Shell(session, progress, delta)

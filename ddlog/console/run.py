@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
 from dataclasses import replace
 from pathlib import Path
 
@@ -23,6 +23,7 @@ from .progress import ProgressLine
 from .sinks import ChangeSink, FileSink, LineSink, TextSink, print_line
 from .snapshot import show_snapshot
 from .standardinput import brings_updates
+from .statefile import check_input
 
 
 def run(program: Program, options: RunOptions) -> None:
@@ -36,7 +37,7 @@ def run(program: Program, options: RunOptions) -> None:
         check_updates(options.updates)
     chosen = _chosen(program, options)
     if options.follow is not None:
-        from .follow import check_follow, follow
+        from .follow import check_follow
 
         check_follow(options.follow, program.names("input"))
     if options.output is not None and not is_elsewhere(options.output):
@@ -45,12 +46,23 @@ def run(program: Program, options: RunOptions) -> None:
     with progress:
         session = launch(
             program, options.input, options.engine, relations=_kept(program, chosen, options),
-            max_iterations=options.max_iterations, progress=progress, note=note,
+            max_iterations=options.max_iterations, progress=progress, state=options, note=note,
         )  # fmt: skip
+    with session if options.state is not None else nullcontext():
+        _run_on(session, chosen, options, note, progress)
+
+
+def _run_on(
+    session: Session, chosen: Sequence[Relation], options: RunOptions, note: Note, progress: ProgressLine
+) -> None:
+    """The run on a session that has just begun."""
+    with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
         first = _first_commit(session, options, note)
     if options.follow is not None:
+        from .follow import follow
+
         follow(session, first, options, [relation.name for relation in chosen], note)
         return
     if options.init_snapshot:
@@ -98,7 +110,8 @@ def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
     static = options.updates is None and options.follow is None
     if not options.input:
         return session.start(static=static)
-    return session.load(options.input, note=note, static=static)
+    check_input(session, options)
+    return session.load(options.input, note=note, static=static, replace=options.replace)
 
 
 def _apply_updates(

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from ..sessions.engines import EngineOptions
     from ..sessions.program import Program
+    from .options import StateOptions
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -28,7 +29,8 @@ def run(arguments: argparse.Namespace) -> int:
         max_iterations=arguments.max_iterations, quiet=arguments.quiet, engine=_engine(arguments),
         follow=arguments.follow, checkpoint=arguments.checkpoint, once=arguments.once, every=arguments.every,
         init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
-        queries=tuple(arguments.query),
+        queries=tuple(arguments.query), state=arguments.state, durability=arguments.durability,
+        read_only=arguments.read_only, replace=arguments.replace, merge=arguments.merge,
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments, arguments.query), options)
@@ -44,7 +46,7 @@ def repl(arguments: argparse.Namespace) -> int:
     with _engines_stopped():
         repl(
             program, arguments.input, engine, arguments.max_iterations, arguments.quiet, arguments.delta,
-            arguments.on_demand,
+            arguments.on_demand, _state(arguments),
         )  # fmt: skip
     return 0
 
@@ -92,6 +94,7 @@ def explain(arguments: argparse.Namespace) -> int:
     options = ExplainOptions(
         arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.format,
         arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
+        arguments.state,
     )  # fmt: skip
     with _engines_stopped():
         explain(_compile(arguments), options)
@@ -113,6 +116,22 @@ def import_souffle(arguments: argparse.Namespace) -> int:
         )
     )  # fmt: skip
     return 0
+
+
+def state(arguments: argparse.Namespace) -> int:
+    """`ddlog state`. Raises DDlogError."""
+    from .statefile import state_file
+
+    state_file(arguments.file, arguments.check, arguments.export, arguments.compact)
+    return 0
+
+
+def _state(arguments: argparse.Namespace) -> StateOptions:
+    from .options import StateOptions
+
+    return StateOptions(
+        arguments.state, arguments.durability, arguments.read_only, arguments.replace, arguments.merge
+    )
 
 
 def _compile(arguments: argparse.Namespace, queries: Sequence[str] = ()) -> Program:

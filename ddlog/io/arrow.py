@@ -37,7 +37,7 @@ def checked_column(column: pa.ChunkedArray, declared: Column, typedefs: TypeDefs
         if not column.null_count:
             return column_of(column, declared.type, typedefs, as_text=False)
         if is_option(declared.type) and not pa.types.is_nested(column.type):
-            return _with_nulls(column, lambda item: from_plain(item, declared.type, typedefs))
+            return with_nulls(column, lambda item: from_plain(item, declared.type, typedefs))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError, ValueError):
         pass
     values: list[Any] = []
@@ -66,16 +66,16 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
             floats = np.asarray(column.cast(pa.float64()).combine_chunks())
             return rounded(floats, width)
         case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
-            return _dictionary(column, lambda text: text)
+            return dictionary_column(column, lambda text: text)
         case User() if not as_text and is_optional_string(type):
-            return _dictionary(column, some_maker(type, typedefs))
+            return dictionary_column(column, some_maker(type, typedefs))
         case _ if as_text or pa.types.is_string(stored):
-            return _dictionary(column, cell_reader(type, typedefs))
+            return dictionary_column(column, cell_reader(type, typedefs))
         case User() if text_form(type, typedefs) is not None and not pa.types.is_nested(stored):
             units = _units(column, type, typedefs)
             if units is not None:
                 return units
-            return _dictionary(column, lambda item: from_plain(item, type, typedefs))
+            return dictionary_column(column, lambda item: from_plain(item, type, typedefs))
     raise ValueError(f"expected {type}, found a column of {column.type}")
 
 
@@ -96,7 +96,7 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
         numbers = pa.chunked_array([pa.array(low)])
     else:
         return None
-    return _dictionary(numbers, form.number)
+    return dictionary_column(numbers, form.number)
 
 
 def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
@@ -116,7 +116,7 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
     return array
 
 
-def _dictionary(
+def dictionary_column(
     column: pa.ChunkedArray, convert: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray[Any, Any]]:
     import pyarrow as pa
@@ -128,7 +128,7 @@ def _dictionary(
     return [convert(text) for text in whole.dictionary.to_pylist()], np.asarray(whole.indices)
 
 
-def _with_nulls(
+def with_nulls(
     column: pa.ChunkedArray, convert: Callable[[Any], Any]
 ) -> tuple[list[Any], np.ndarray[Any, Any]]:
     """The same for a column that is not nested, with its nulls among the values."""

@@ -7,10 +7,13 @@ the change of R n commits earlier. If R is a stream, `R-n` gets the elements of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from ..core import Relation
 from ..engine.runtime import Batch, Delta, Runtime
+
+Kept = dict[str, Sequence[tuple[Batch, int]]]
+"""The changes of an epoch before this session, by the delayed relation that gets them."""
 
 
 class Delays:
@@ -22,17 +25,34 @@ class Delays:
         longest: dict[str, int] = {}
         for source, delay in self._delayed.values():
             longest[source] = max(delay, longest.get(source, 0))
-        self._past: dict[str, deque[Delta]] = {
+        self._past: dict[str, deque[Delta | Kept]] = {
             source: deque(maxlen=delay) for source, delay in longest.items()
         }
 
     def changes(self) -> dict[str, Sequence[tuple[Batch, int]]]:
         """The changes of the delayed relations in the next epoch."""
         return {
-            name: self._runtime.batches(name, self._past[source][-delay])
+            name: self._batches(name, self._past[source][-delay])
             for name, (source, delay) in self._delayed.items()
             if len(self._past[source]) >= delay
         }
+
+    def _batches(self, name: str, change: Delta | Kept) -> Sequence[tuple[Batch, int]]:
+        return change[name] if isinstance(change, dict) else self._runtime.batches(name, change)
+
+    def resume(self, past: Mapping[str, Sequence[Kept]]) -> None:
+        """Takes in the changes of the last epochs before this session, the latest last."""
+        for source, changes in past.items():
+            self._past[source].extend(changes)
+
+    def correct(self, source: str, change: Callable[[str], Sequence[tuple[Batch, int]]]) -> None:
+        """Adds to the changes of the last epoch before this session. `change` gives it for each delayed
+        relation."""
+        past = self._past[source]
+        last = past.pop() if past else {}
+        assert isinstance(last, dict)
+        readers = [name for name, (of, _) in self._delayed.items() if of == source]
+        past.append({name: [*last.get(name, ()), *change(name)] for name in readers})
 
     def remember(self, deltas: Mapping[str, Delta]) -> None:
         """Takes in the changes of the outputs in an epoch that is over."""

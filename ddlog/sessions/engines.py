@@ -122,6 +122,14 @@ def memory_limit_of(given: int | str | None, choice: EngineChoice) -> int | None
     return limit
 
 
+def check_state(choice: EngineChoice, durability: str) -> None:
+    """Raises DDlogError for a durable state on an engine that keeps none, or an unknown durability."""
+    if choice.spark:
+        raise DDlogError([CannotBeCombined("a state", "Spark", "a state is kept by the in-process engine")])
+    if durability not in ("commit", "interval", "exit"):
+        raise DDlogError([BadOptionValue("durability", repr(durability), '"commit", "interval" or "exit"')])
+
+
 def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:
     """The choice with a number of workers, which on Spark is a matter of its place."""
     if not choice.spark:

@@ -136,12 +136,13 @@ class InProcessHost:
         return of.shown(stored)
 
     def beside(self, program: Program, circuit: Circuit) -> InProcessHost:
-        return InProcessHost(program, self._inner().beside(circuit))
+        return InProcessHost(program, self.fields.beside(circuit))
 
     def handed(self, relation: str, to: Host) -> Batch:
-        return self._inner().contents(relation)
+        return self.fields.contents(relation)
 
-    def _inner(self) -> InProcess:
+    @property
+    def fields(self) -> InProcess:
         """The runtime over fields."""
         from ..engine.inprocess.runtime import InProcess
 

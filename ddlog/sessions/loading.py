@@ -22,9 +22,11 @@ def load_places(
     transaction: Transaction,
     places: str | Path | Iterable[str | Path],
     note: Callable[[str], None],
+    replace: bool = False,
 ) -> None:
-    """Puts the facts at places into the transaction. `note` is told of input relations without facts, and of
-    files that are not read. Raises DDlogError; then the transaction is empty."""
+    """Puts the facts at places into the transaction; to `replace` what is there deletes it first. `note` is
+    told of input relations without facts, and of files that are not read. Raises DDlogError; then the
+    transaction is empty."""
     from ..io.places import parse_places
 
     relations, inputs = state.program.relations, state.program.names("input")
@@ -34,6 +36,9 @@ def load_places(
         located = state.host.locate(parsed, inputs, set(relations) - set(inputs), names)
         for text in _notes(located):
             note(text)
+        for name in inputs if replace and state.started else ():
+            if relations[name].kind != "stream":
+                transaction.clear(relations[name])
         for source in located.sources:
             if state.progress is not None:
                 state.progress(f"reading {source.shown}", 0, 0)

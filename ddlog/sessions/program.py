@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
+    from ..state.log import Durability
     from .session import Session
 
 OPTION = "ddlog_std::Option"
@@ -201,6 +202,9 @@ class Program:
         progress: Progress | None = None,
         memory_limit: int | str | None = None,
         maintain: Mode = "auto",
+        state: str | Path | None = None,
+        durability: Durability = "commit",
+        read_only: bool = False,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -216,12 +220,17 @@ class Program:
         changes. "never": it evaluates them anew and compares, where that can tell the same. "auto": it does
         what is cheaper. Answers and their order do not depend on it.
 
+        `state` is a file that keeps the session's inputs beyond its process: it is made if it is missing, and
+        otherwise the session goes on where it was. `durability` says when a commit is on disk: "commit",
+        before `commit` returns; "interval", at most a second later; "exit", when the session is closed.
+        `read_only` opens the last commit, also beside a session that writes. See docs/state.md.
+
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .engines import engine_named, memory_limit_of
+        from .engines import check_state, engine_named, memory_limit_of
         from .opening import open_host
         from .session import Session
 
@@ -236,12 +245,22 @@ class Program:
         limit = memory_limit_of(memory_limit, choice)
         if maintain not in ("always", "never", "auto"):
             raise DDlogError([BadOptionValue("maintain", repr(maintain), '"always", "never" or "auto"')])
+        wanted = self._wanted(relations)
+        if state is not None:
+            check_state(choice, durability)
+            wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
         with paused():
             records = "values" if choice.spark else "columns"
-            circuit = self.circuit("incremental", self._wanted(relations), records=records)
+            circuit = self.circuit("incremental", wanted, records=records)
             host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain)
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
-        return Session(self, host, kept, max_iterations, progress)
+        session = Session(self, host, kept, max_iterations, progress)
+        if state is not None:
+            from .durable import Durable
+
+            durable = session.state.durable = Durable.open(self, kept, state, durability, read_only)
+            durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
+        return session
 
     def run(
         self,

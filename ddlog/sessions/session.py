@@ -73,7 +73,8 @@ class Session(Inputs):
         self.close()
 
     def close(self) -> None:
-        """Ends the session and its streams. Changes that are not committed are lost."""
+        """Ends the session and its streams. Changes that are not committed are lost. With a durable state,
+        puts on disk what waits for that, and raises DDlogError for what cannot be written."""
         if not self.state.closed:
             if self.streams is not None:
                 self.streams.close()
@@ -81,6 +82,8 @@ class Session(Inputs):
             self.state.closed = True
             self.state.questions.close()
             self.state.host.close()
+            if self.state.durable is not None:
+                self.state.durable.close()
 
     def load(
         self,
@@ -88,15 +91,16 @@ class Session(Inputs):
         *,
         note: Callable[[str], None] | None = None,
         static: bool = False,
+        replace: bool = False,
     ) -> Changes:
         """Reads facts and commits them, in one epoch with the program's facts if nothing came before.
 
         A place is a directory with a fact file for each relation, a pattern of files, or `Rel=…` for one
         relation; on Spark, which then reads the files itself, also a URL or a table: see `ddlog.io.places`.
         `note` is told of relations without a file. After a `static` load no change is possible, and no memory
-        is spent on one."""
-        load_places(self.state, self.transaction, places, note or (lambda text: None))
-        return self._commit(static)
+        is spent on one. `replace` deletes what the input relations hold in the same epoch."""
+        load_places(self.state, self.transaction, places, note or (lambda text: None), replace)
+        return self._commit(static and not self.resumed)
 
     def load_frames(self, frames: Mapping[str, Any]) -> Changes:
         """Loads Spark DataFrames into input relations and commits them, in one epoch with the program's facts
@@ -150,7 +154,7 @@ class Session(Inputs):
         """Puts the program's own facts in the state, and returns what follows from them. Without this call,
         it happens when the session is first used, and nothing is returned."""
         self.state.check_open()
-        return self.state.changes({}) if self.state.started else self.state.run({}, static)
+        return self.state.changes({}) if self.state.started else self.state.begin(static)
 
     def rollback(self) -> None:
         """Forgets the transaction."""
@@ -169,6 +173,16 @@ class Session(Inputs):
         which nobody waits, since it reads the whole state."""
         self.state.check_open()
         self.state.host.runtime.tidy()
+
+    @property
+    def resumed(self) -> bool:
+        """Whether the session goes on with what its durable state held."""
+        return self.state.durable is not None and self.state.durable.resumed
+
+    @property
+    def epoch(self) -> int | None:
+        """The number of the last commit in the durable state; None without one."""
+        return None if self.state.durable is None else self.state.durable.epoch
 
     @property
     def in_transaction(self) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from ..core import Relation, relation_named
 from ..engine.interrupt import deferred
 from ..engine.memory import Exhausted
-from ..engine.runtime import Batch, Delta, Progress
+from ..engine.runtime import Batch, Delta, Progress, Seal
 from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
@@ -26,6 +26,7 @@ from .results import Changes
 
 if TYPE_CHECKING:
     from .asking import Questions
+    from .durable import Durable
 
 
 class SessionState:
@@ -47,7 +48,8 @@ class SessionState:
         self.closed = False
         self._questions: Questions | None = None
         self._texts: dict[str, Callable[[Row], str]] = {}
-        self._delays = Delays((program.relations[name] for name in kept), host.runtime)
+        self.delays = Delays((program.relations[name] for name in kept), host.runtime)
+        self.durable: Durable | None = None
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
     @property
@@ -72,22 +74,49 @@ class SessionState:
         return declared
 
     def start(self) -> None:
-        """Puts the program's own facts in the state, unless that was done. Raises DDlogError."""
+        """Puts the program's own facts in the state, and what its durable state holds, unless that was done.
+        Raises DDlogError."""
         if not self.started:
-            self.run({}, False)
+            self.begin(False)
+
+    def begin(self, static: bool) -> Changes:
+        """The first epoch of a session. Raises DDlogError."""
+        if self.durable is not None and self.durable.is_begun:
+            from .resuming import resume
+
+            return resume(self, self.durable, static)
+        return self.run({}, static)
 
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:
         """Runs one epoch, and returns the changes of the output relations. Raises DDlogError."""
         with deferred(), self.diagnosing():
-            changes = {**batches, **self._delays.changes()}
-            deltas = self.host.runtime.commit(
-                changes, static=static, max_iterations=self.max_iterations, progress=self.progress
-            )
-            self._delays.remember(deltas)
+            changes = {**batches, **self.delays.changes()}
+            deltas = self.epoch(changes, static, self._seal())
+            self.delays.remember(deltas)
             if self._questions is not None:
                 self._questions.follow(changes, self.max_iterations)
             self.started = True
             self.static = static
+        return self.told(deltas)
+
+    def epoch(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+    ) -> dict[str, Delta]:
+        """Runs one epoch of the runtime. Raises what the runtime raises."""
+        limit, progress = self.max_iterations, self.progress
+        commit = self.host.runtime.commit
+        if seal is None:
+            return commit(changes, static=static, max_iterations=limit, progress=progress)
+        return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
+
+    def _seal(self) -> Seal | None:
+        """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""
+        if self.durable is None or (self.durable.read_only and not self.started):
+            return None
+        return self.durable.seal
+
+    def told(self, deltas: dict[str, Delta]) -> Changes:
+        """The changes of the output relations among those of an epoch."""
         if self._untold:
             deltas = {name: delta for name, delta in deltas.items() if name not in self._untold}
         return self.changes(deltas)

@@ -61,6 +61,8 @@ class Transaction:
         self._state.check_open()
         if self.is_open:
             raise DDlogError([InTransaction()])
+        if self._state.durable is not None and self._state.durable.is_begun:
+            self._state.start()
         try:
             with self._state.diagnosing():
                 yield
@@ -71,6 +73,10 @@ class Transaction:
     def load(self, declared: Relation, facts: IncomingRows) -> None:
         """Inserts facts, inside `loading`. Raises DDlogError."""
         self._pending(declared).load(facts.batch(), facts.rows)
+
+    def clear(self, declared: Relation) -> None:
+        """Deletes all rows of a relation, inside `loading`."""
+        self._pending(declared).clear()
 
     def commit(self, static: bool) -> Changes:
         """Applies the pending changes as one epoch, and returns the changes of the outputs. Whatever is

@@ -42,6 +42,7 @@ class EpochOperators:
     def __init__(self, state: State, epoch: Epoch[Batch]) -> None:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
         self.changed: list[Store | GroupState | ClockState] = []  # what this epoch may have changed
+        self.taken: dict[int, Batch] = {}  # the changes of the inputs
         self.leaving: dict[int, list[Batch]] = {}  # of forgetful inputs: rows that may be in no window now
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
@@ -53,6 +54,11 @@ class EpochOperators:
         if not changes:
             return None
         store = self._to_change(at)
+        self.taken[at] = change = self._taken(at, node, store, changes)
+        return change
+
+    def _taken(self, at: int, node: Input, store: Store, changes: Sequence[tuple[Batch, int]]) -> Batch:
+        """The change of an input's store by these changes."""
         if not node.multiset:
             change = store.set_rows(changes)
         else:

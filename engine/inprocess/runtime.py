@@ -16,7 +16,7 @@ from ..incremental import incrementalize
 from ..integrals import shown
 from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
-from ..runtime import Delta, Held, Progress
+from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Schema
 from . import comparing, sweeping
 from .allocator import kept_memory
@@ -29,6 +29,7 @@ from .query import Built, answer
 from .recursion import Recursion
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
+from .sealing import SealedEpoch, coded
 from .sharing import among
 from .state import State
 from .store import Store
@@ -107,6 +108,11 @@ class InProcess:
     def contents(self, relation: str) -> Batch:
         """The rows of a relation as a batch, for a runtime beside."""
         return self._store(relation).batch()
+
+    def held(self, relation: str) -> Coded:
+        """The rows of a relation column by column, to be read before the next epoch."""
+        store = self._store(relation)
+        return coded(self.values, store.schema, store.batch())
 
     def _encode(self, schema: Schema, rows: Sequence[tuple[Any, ...]]) -> Batch:
         return Batch(encode_rows(self.values, schema, rows), len(rows))
@@ -199,9 +205,10 @@ class InProcess:
         static: bool = False,
         max_iterations: int | None = None,
         progress: Progress | None = None,
+        seal: Seal | None = None,
     ) -> dict[str, Delta]:
         with interrupt.deferred(), kept_memory(), among(self._workers):
-            deltas = self._run(changes, static, max_iterations, progress)
+            deltas = self._run(changes, static, max_iterations, progress, seal)
             if static:
                 self._last = True
             elif self._epochs.committed > 1:
@@ -216,12 +223,18 @@ class InProcess:
         static: bool,
         max_iterations: int | None,
         progress: Progress | None,
+        seal: Seal | None,
     ) -> dict[str, Delta]:
         self._built.clear()
+
+        def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
+            assert isinstance(running, RunningEpoch) and seal is not None
+            seal(SealedEpoch(running, deltas))
+
         before = None if self._limit is None else sizes(self._state)
         try:
             with memory.limited(self._limit):
-                return self._epochs.run(changes, static, max_iterations, progress)
+                return self._epochs.run(changes, static, max_iterations, progress, sealed if seal else None)
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()

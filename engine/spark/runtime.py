@@ -9,7 +9,7 @@ from .. import interrupt
 from ..circuit import Circuit, NodeId
 from ..epoch import Epoch, Epochs
 from ..maintaining import Coin, Decision, Maintaining, Mode
-from ..runtime import Delta, Progress
+from ..runtime import Delta, Progress, Seal
 from ..schema import Schema
 from .change import Change
 from .codec import Codec
@@ -113,8 +113,11 @@ class SparkRuntime:
         static: bool = False,
         max_iterations: int | None = None,
         progress: Progress | None = None,
+        seal: Seal | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job leaves the state as it was, too."""
+        if seal is not None:
+            raise NotImplementedError("epochs on Spark are not sealed")
         with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
             return self._epochs.run(changes, static, max_iterations, progress)
 

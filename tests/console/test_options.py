@@ -12,6 +12,12 @@ from ddlog.errors.options import CannotBeCombined, OptionNeeded
 
 SAMPLES: dict[str, dict[str, Any]] = {
     "--checkpoint": {"checkpoint": "c"},
+    "--durability": {"durability": "exit"},
+    "--input": {"input": ("facts",)},
+    "--merge": {"merge": True},
+    "--read-only": {"read_only": True},
+    "--replace": {"replace": True},
+    "--state": {"state": "s.ddlog"},
     "--every": {"every": "1 second"},
     "--follow": {"follow": "d"},
     "--follow with --output": {"follow": "d", "output": "out"},

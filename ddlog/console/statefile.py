@@ -1,0 +1,33 @@
+"""Durable states on the command line: `ddlog state`, and facts for a state that holds data."""
+
+from __future__ import annotations
+
+from ..errors.diagnostics import DDlogError
+from ..errors.state import StateHoldsData
+from ..sessions.session import Session
+from .options import StateOptions
+from .sinks import print_lines
+
+
+def check_input(session: Session, options: StateOptions | None) -> None:
+    """Raises DDlogError if a session goes on with data, and facts are to come without a word about it."""
+    if options is None or options.state is None or options.replace or options.merge or not session.resumed:
+        return
+    relations = session.program.relations
+    names = [name for name in session.program.names("input") if relations[name].kind != "stream"]
+    if any(session.size(name) for name in names):
+        raise DDlogError([StateHoldsData(options.state, session.epoch or 0)])
+
+
+def state_file(path: str, check: bool, export: str | None, compact: bool) -> None:
+    """Checks, exports or compacts a state, or says what it holds. Raises DDlogError."""
+    from ..state import reports
+
+    if check:
+        print_lines(reports.checked(path))
+    if export is not None:
+        print_lines(reports.exported(path, export))
+    if compact:
+        print_lines(reports.compacted(path))
+    if not (check or export is not None or compact):
+        print_lines(reports.described(path))

@@ -1,0 +1,165 @@
+"""Errors about the files in which sessions keep their state."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from .declared import declared
+from .diagnostics import Diagnostic
+
+
+@declared()
+class NotAState(Diagnostic):
+    """A file that is no state of a session."""
+
+    title: ClassVar[str] = "{path} is not a state of ddlog: {reason}"
+    suggestion: ClassVar[str] = "give a new file, or one that --state made"
+    path: str
+    reason: str
+
+
+@declared()
+class NoState(Diagnostic):
+    """A state that should be there."""
+
+    title: ClassVar[str] = "{path}: there is no such state"
+    path: str
+
+
+@declared()
+class NewerState(Diagnostic):
+    """A state that a later version wrote."""
+
+    title: ClassVar[str] = "{path} is a state of version {found}, and this ddlog reads version {known}"
+    suggestion: ClassVar[str] = "use the newer ddlog, or export the state with it"
+    path: str
+    found: int
+    known: int
+
+
+@declared()
+class StateInUse(Diagnostic):
+    """A state that another process holds."""
+
+    title: ClassVar[str] = "{path} is in use by the process {holder}"
+    suggestion: ClassVar[str] = "wait for its end, or open the state with --read-only"
+    path: str
+    holder: str
+
+
+@declared()
+class StateDamaged(Diagnostic):
+    """A state whose contents are not what was written."""
+
+    title: ClassVar[str] = "{path} is damaged: {problem}"
+    suggestion: ClassVar[str] = "{left}"
+    path: str
+    problem: str
+    left: str = ""
+
+
+@declared()
+class CannotUseState(Diagnostic):
+    """A state that cannot be opened."""
+
+    title: ClassVar[str] = "{path}: the state cannot be used: {reason}"
+    path: str
+    reason: str
+
+
+@declared()
+class NotKeptOnDisk(Diagnostic):
+    """A commit that could not be written to the state."""
+
+    title: ClassVar[str] = "{path}: the commit is rolled back, as it cannot be written: {reason}"
+    path: str
+    reason: str
+
+
+@declared()
+class EarlierNotKept(Diagnostic):
+    """Commits that were to be written later, and could not be."""
+
+    title: ClassVar[str] = (
+        "{path}: {count} earlier commits are not on disk yet and cannot be written: {reason}"
+    )
+    path: str
+    count: int
+    reason: str
+
+
+@declared()
+class ValueNotKept(Diagnostic):
+    """A value that a state cannot hold."""
+
+    title: ClassVar[str] = "{relation}: {reason}, so the state cannot hold it"
+    relation: str
+    reason: str
+
+
+@declared()
+class StateHoldsData(Diagnostic):
+    """Facts for a state that holds data already."""
+
+    title: ClassVar[str] = "{path} holds data, as of epoch {epoch}, and --input would bring more"
+    suggestion: ClassVar[str] = (
+        "leave --input out, or say --replace (these facts instead) or --merge (these facts as well)"
+    )
+    path: str
+    epoch: int
+
+
+@declared()
+class StateOfOtherInputs(Diagnostic):
+    """A state of a program with other input relations."""
+
+    title: ClassVar[str] = "{path} was kept for other input relations:{differences}"
+    suggestion: ClassVar[str] = "--migrate takes over what has the same names, and keeps the rest in the file"
+    path: str
+    differences: str
+
+
+@declared()
+class CannotMigrate(Diagnostic):
+    """A column that cannot be taken over without loss."""
+
+    title: ClassVar[str] = "{path}: {column} of type {old} cannot become {new}: {reason}"
+    path: str
+    column: str
+    old: str
+    new: str
+    reason: str
+
+
+@declared()
+class StateOfWindows(Diagnostic):
+    """A state for a program whose windows are not kept."""
+
+    title: ClassVar[str] = "a state does not keep windows, and this program has {names}"
+    names: str
+
+
+@declared()
+class ReadOnlyState(Diagnostic):
+    """A change of a session on a state that is only read."""
+
+    title: ClassVar[str] = "{path} is open for reading only: it takes no changes"
+    path: str
+
+
+@declared()
+class NoHistory(Diagnostic):
+    """An epoch of which the state keeps no record."""
+
+    title: ClassVar[str] = "there is no record of epoch {epoch}: the state has {known}"
+    epoch: int
+    known: str
+
+
+@declared()
+class NeedsState(Diagnostic):
+    """Something that only a session with a state has."""
+
+    title: ClassVar[str] = "{what} needs a session with a state"
+    suggestion: ClassVar[str] = "give --state FILE"
+    what: str

@@ -1,0 +1,237 @@
+"""The durable state of a session: each epoch goes to the log before it is final, and a session begins with
+what a state holds.
+
+A state holds changes of inputs. All else follows from them, but for the past: the elements that streams had
+in the last epochs, and the relations that rules read with a delay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..engine.runtime import Batch, Coded, Runtime, Sealed
+from ..errors.diagnostics import DDlogError
+from ..errors.state import ReadOnlyState, StateOfWindows
+from ..state.contents import Contents
+from ..state.folding import Folder
+from ..state.forms import RelationForm, Rows
+from ..state.inputs import PAST, kept_relations
+from ..state.keeper import Keeper
+from ..state.log import Durability, Log
+from ..state.store import Store, Stored
+from .delays import Kept
+
+if TYPE_CHECKING:
+    from .program import Program
+
+SignedBatches = list[tuple[Batch, int]]
+
+
+@dataclass(frozen=True, slots=True)
+class Resumption:
+    """What a session begins with: changes of inputs for one epoch, and the changes of the last epochs, the
+    latest last, of each relation that is read with a delay; both from `contents`."""
+
+    changes: Mapping[str, Sequence[tuple[Batch, int]]]
+    past: Mapping[str, Sequence[Kept]]
+    contents: Contents
+
+
+class Durable:
+    """The state that a session keeps. `epoch` is the number of its last commit."""
+
+    def __init__(
+        self, program: Program, computed: frozenset[str], store: Store, durability: Durability
+    ) -> None:
+        self.store, self.durability = store, durability
+        self._relations, typedefs = program.relations, program.checked.typedefs
+        derived = {head.relation for rule in program.checked.rules for head in rule.heads}
+        wanted = kept_relations(self._relations, typedefs, computed, derived)
+        self._delays = {n: each.past for n, each in self._relations.items() if each.past and n in computed}
+        self._depth = max((delay for _, delay in self._delays.values()), default=0)
+        self._kept = self._taken_over(program, wanted)
+        self._forms = {
+            each.id: RelationForm(self._relations[name.removesuffix(PAST)].columns, typedefs)
+            for name, each in self._kept.items()
+        }
+        self._log = Log(store, self._forms, durability)
+        self.live: Callable[[], int] = lambda: 0
+        self._folder = Folder(store, self._depth, lambda: self.live(), lambda: self._keeper.ended)
+        self._keeper = Keeper(
+            store.path,
+            self._log.flush_quietly if durability == "interval" else None,
+            self._folder.fold_if_due if durability != "exit" else None,
+        )
+        self._log.woken = self._keeper.wake
+        self.epoch = store.head.epoch
+        self.resumed = self.is_begun
+        self.ids: list[str] = []
+
+    @staticmethod
+    def open(
+        program: Program,
+        computed: frozenset[str],
+        path: str | Path,
+        durability: Durability,
+        read_only: bool = False,
+    ) -> Durable:
+        """The state in a file, for a session that computes these relations. Raises DDlogError."""
+        windows = sorted(name for name in computed if program.relations[name].window is not None)
+        if windows:
+            raise DDlogError([StateOfWindows(", ".join(windows))])
+        store = Store.open(path, read_only=read_only)
+        try:
+            return Durable(program, computed, store, durability)
+        except BaseException:
+            store.close()
+            raise
+
+    def _taken_over(self, program: Program, wanted: Mapping[str, Stored]) -> dict[str, Stored]:
+        """The relations of the store for those that the program wants kept. Raises DDlogError."""
+        from ..state.program import take_over
+
+        return take_over(self.store, wanted, program.source.name, program.source.text, self._depth)
+
+    @property
+    def read_only(self) -> bool:
+        """Whether the state takes no changes."""
+        return self.store.read_only
+
+    @property
+    def is_begun(self) -> bool:
+        """Whether the state has an epoch."""
+        return self.epoch > 0
+
+    def close(self) -> None:
+        """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
+        try:
+            self._keeper.stop()
+            if not self.read_only:
+                self._log.finish()
+        finally:
+            self.store.close()
+
+    # ------------------------------------------------------------- epochs
+
+    def seal(self, sealed: Sealed) -> None:
+        """Writes the changes of an epoch as the next one. Raises DDlogError if they cannot be written."""
+        if self.read_only:
+            raise DDlogError([ReadOnlyState(str(self.store.path))])
+        changes: dict[int, Rows] = {}
+        inputs, outputs = sealed.inputs(), None
+        for name, stored in self._kept.items():
+            if stored.role == "input":
+                found = inputs.get(name)
+            else:
+                outputs = sealed.outputs() if outputs is None else outputs
+                found = outputs.get(name.removesuffix(PAST))
+            if found is not None:
+                changes[stored.id] = _rows(found())
+        self._log.append(self.epoch + 1, changes, self.ids)
+        self.epoch += 1
+        self.ids = []
+        self._keeper.wake()
+
+    # ------------------------------------------------------------- resuming
+
+    def resumption(self, runtime: Runtime) -> Resumption:
+        """What the state holds, as batches of a runtime over fields. Raises DDlogError."""
+        contents = Contents(self.store, {each.id for each in self._kept.values()})
+        now = self.epoch
+        changes: dict[str, Sequence[tuple[Batch, int]]] = {}
+        for name, stored in self._kept.items():
+            if stored.role == "input":
+                changes[name] = list(self._held(runtime, name, stored, contents, now))
+        for name, (source, delay) in self._delays.items():
+            stored = self._source(source)
+            changes[name] = list(self._held(runtime, name, stored, contents, now - delay))
+        return Resumption(changes, self._past(runtime, contents), contents)
+
+    def _held(
+        self, runtime: Runtime, name: str, stored: Stored, contents: Contents, epoch: int
+    ) -> Iterator[tuple[Batch, int]]:
+        """What a stored relation held as of an epoch, as changes of a relation."""
+        at = contents.of_epoch if stored.kind == "stream" else contents.until
+        for table in at(stored.id, epoch):
+            yield from _signed(runtime, name, self._forms[stored.id].rows(table))
+
+    def _past(self, runtime: Runtime, contents: Contents) -> dict[str, Sequence[Kept]]:
+        readers: dict[str, list[str]] = {}
+        for name, (source, _) in self._delays.items():
+            readers.setdefault(source, []).append(name)
+        past: dict[str, Sequence[Kept]] = {}
+        for source, names in readers.items():
+            stored = self._source(source)
+            epochs = range(max(1, self.epoch - self._depth + 1), self.epoch + 1)
+            past[source] = [
+                {
+                    name: [
+                        pair
+                        for table in contents.of_epoch(stored.id, epoch)
+                        for pair in _signed(runtime, name, self._forms[stored.id].rows(table))
+                    ]
+                    for name in names
+                }
+                for epoch in epochs
+            ]
+        return past
+
+    def _source(self, name: str) -> Stored:
+        """The stored changes of a relation that is read with a delay."""
+        return self._kept.get(f"{name}{PAST}") or self._kept[name]
+
+    def settle(self, contents: Contents, held: Mapping[str, Coded]) -> dict[str, Rows]:
+        """Brings what the state knows of derived relations up to what they hold after the session has begun:
+        the rules may be others than before. Returns the differences, by the relation's name."""
+        from ..state.program import add_differences
+
+        kept = {}
+        for name, rows in held.items():
+            stored = self._source(name)
+            kept[name] = stored, self._forms[stored.id], _rows(rows)
+        return add_differences(self.store, contents, kept)
+
+    @property
+    def rows_of(self) -> list[str]:
+        """The relations whose rows the state holds, but for streams."""
+        return [n.removesuffix(PAST) for n, each in self._kept.items() if each.kind != "stream"]
+
+    @property
+    def derived(self) -> list[str]:
+        """The derived relations whose contents the state holds, because they are read with a delay."""
+        return [
+            name.removesuffix(PAST)
+            for name, each in self._kept.items()
+            if each.role == "past" and each.kind != "stream"
+        ]
+
+
+def _rows(coded: Coded) -> Rows:
+    return Rows(coded.columns, coded.weights, None, coded.length)
+
+
+def signed(runtime: Runtime, rows: Rows, name: str) -> SignedBatches:
+    """Rows as changes of an input of a runtime over fields: deletions first."""
+    return list(_signed(runtime, name, rows))
+
+
+def _signed(runtime: Runtime, name: str, rows: Rows) -> Iterator[tuple[Batch, int]]:
+    make = partial(_batch, runtime, name)
+    if rows.weights is None:
+        if rows.length:
+            yield make(rows), 1
+        return
+    for weight in np.unique(rows.weights).tolist():
+        yield make(rows.taken(np.flatnonzero(rows.weights == weight))), weight
+
+
+def _batch(runtime: Runtime, name: str, rows: Rows) -> Batch:
+    if rows.columns:
+        return runtime.batch_from_columns(name, rows.columns)
+    return runtime.batch(name, [()] * rows.length)

@@ -1,0 +1,1 @@
+"""Durable state: what a session keeps in a file beyond its process."""

@@ -1,0 +1,77 @@
+"""The contents of relations as of an epoch, from the spans of a state."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .forms import EPOCH
+from .store import Span, Store
+from .sums import summed
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Contents:
+    """The rows of some relations, by their ids, in the current spans of a store, which are read now."""
+
+    def __init__(self, store: Store, relations: set[int]) -> None:
+        """Raises DDlogError if the rows are not what was written."""
+        self._store = store
+        self._found: dict[int, list[tuple[Span, pa.Table]]] = {relation: [] for relation in relations}
+        for span in store.current():
+            for relation, table in store.tables(span, relations):
+                self._found[relation].append((span, table))
+
+    def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
+        """The changes of a relation up to an epoch: tables to be applied one after another, each with a row
+        once at most. Changes that cannot be told apart count as those of the last epoch of their span."""
+        for span, tables in self._by_span(relation):
+            if span.last <= epoch:
+                yield from _net(tables, EPOCH in tables[0].column_names)
+            elif span.first <= epoch and EPOCH in tables[0].column_names:
+                yield from _net([_filtered(table, 1, epoch) for table in tables], True)
+
+    def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
+        """The changes of a relation in one epoch; of a stream, its elements."""
+        for span, tables in self._by_span(relation):
+            if span.first <= epoch <= span.last:
+                for table in tables:
+                    if EPOCH in table.column_names:
+                        table = _filtered(table, epoch, epoch)
+                    elif epoch != span.last:
+                        continue
+                    if table.num_rows:
+                        yield table
+
+    def _by_span(self, relation: int) -> Iterator[tuple[Span, list[pa.Table]]]:
+        gathered: list[pa.Table] = []
+        last: Span | None = None
+        for span, table in self._found[relation]:
+            if last is not None and span != last:
+                yield last, gathered
+                gathered = []
+            last = span
+            gathered.append(table)
+        if last is not None:
+            yield last, gathered
+
+
+def _filtered(table: pa.Table, first: int, last: int) -> pa.Table:
+    """The rows of some epochs."""
+    import pyarrow as pa
+
+    epochs = np.asarray(table.column(EPOCH).combine_chunks())
+    return table.take(pa.array(np.flatnonzero((epochs >= first) & (epochs <= last)))).drop_columns([EPOCH])
+
+
+def _net(tables: list[pa.Table], several: bool) -> Iterator[pa.Table]:
+    """The tables of one span, with the changes of several epochs summed up."""
+    some = [table for table in tables if table.num_rows]
+    if some and several:
+        yield summed(some)
+    else:
+        yield from some  # parts of one sum: no row is in two of them

@@ -1,0 +1,131 @@
+"""Folding: spans that follow each other become one, with the sum of their changes.
+
+    8 epochs, then 4, then 2, then 1:   ████████|████|██|█|█    →    ████████|████████
+
+Newer spans are folded together until they hold about as much as the one before them, so that a row is written
+again a number of times that is the logarithm of the state's size. Deletions are only gone for good when all
+spans are folded, which is due when half of what the spans hold is not in their sum.
+
+The rows are read, summed up and written aside in small transactions, and a last one puts the new span in the
+place of the old ones. These stay for questions about the past, as many as a share of the state's size allows.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
+
+from .parts import packed, sliced
+from .store import Span, Store
+from .sums import alike, form_of, summed, without_dictionaries
+
+MANY = 1024
+"""The number of loose spans that are worth a fold."""
+
+_LOOSE_BYTES = 4 << 20
+_SLICE_ROWS = 1 << 16  # rows of a part: what one transaction of SQLite writes while commits wait
+_SPANS_AT_ONCE = 200
+_HISTORY_BYTES = 4 << 20
+_PAGES_AT_ONCE = 256
+_FEW_ROWS = 1 << 16
+_MOST_SPANS = 4096
+_SPAN_BYTES = 512  # of the records of a span beside its data
+
+
+class Folder:
+    """Folds the spans of a store. `depth` is the number of epochs before the last that have to be told apart,
+    `live` counts the rows that the state holds, `ended` says whether to give up."""
+
+    def __init__(self, store: Store, depth: int, live: Callable[[], int], ended: Callable[[], bool]) -> None:
+        self._store, self._depth, self._live, self._ended = store, depth, live, ended
+        self._one_at_a_time = threading.Lock()
+        self._seen = 0, 0  # the spans and the bytes written when there was last nothing to do
+
+    def fold_if_due(self) -> None:
+        """Folds spans, if there are many. Raises DDlogError, OSError and sqlite3.Error; then they stand."""
+        with self._one_at_a_time:
+            self._fold_if_due()
+
+    def _fold_if_due(self) -> None:
+        now = self._store.head.spans, self._store.written
+        if now[0] - self._seen[0] < MANY // 4 and now[1] - self._seen[1] < _LOOSE_BYTES:
+            return
+        reading = Store.open(self._store.path, read_only=True)
+        try:
+            chosen = self._chosen(reading, reading.current())
+            if sum(span.kind == "epochs" for span in chosen) > 1:
+                fold(self._store, reading, chosen, self._ended)
+                self._prune()
+        finally:
+            reading.close()
+        self._seen = self._store.head.spans, self._store.written
+
+    def _chosen(self, reading: Store, current: Sequence[Span]) -> Sequence[Span]:
+        """The spans to be folded together: the newest that may be, and those before them that are not much
+        larger; or all, if there are many deletions."""
+        last = reading.head.epoch - self._depth - 1
+        able = [span for span in current if span.last <= last]
+        if not able:
+            return ()
+        if reading.rows_of(able) > 2 * self._live() + _FEW_ROWS:
+            return able
+        start, size = len(able) - 1, able[-1].bytes
+        while start and able[start - 1].bytes <= 2 * size:
+            start -= 1
+            size += able[start].bytes
+        chosen = able[start:]
+        return chosen[:_MOST_SPANS] if len(chosen) >= MANY or size >= _LOOSE_BYTES else ()
+
+    def _prune(self) -> None:
+        """Removes the oldest spans that are kept only for questions about the past, if they are large."""
+        spans = self._store.spans()
+        kept = max(_HISTORY_BYTES, sum(span.bytes for span in spans if not span.folded) // 2)
+        gone, size = list[Span](), 0
+        for span in sorted((span for span in spans if span.folded), key=lambda each: -each.last):
+            size += span.bytes + _SPAN_BYTES
+            if size > kept:
+                gone.append(span)
+        for at in range(0, len(gone), _SPANS_AT_ONCE):
+            if self._ended():
+                return
+            with self._store.writing():
+                self._store.remove_spans(gone[at : at + _SPANS_AT_ONCE])
+        while not self._ended() and self._store.give_back(_PAGES_AT_ONCE):
+            pass
+
+
+def fold(
+    store: Store, reading: Store, spans: Sequence[Span], ended: Callable[[], bool], drop: bool = False
+) -> None:
+    """Puts one span in the place of several that follow each other. `reading` is the same state, open for
+    reading; `drop` leaves out the relations that are dropped. Raises DDlogError, OSError and sqlite3.Error;
+    then the old spans stand."""
+    parts = []
+    for stored in reading.relations:
+        if stored.kind == "stream" or (drop and stored.dropped):
+            continue  # no epoch of a stream is still needed
+        for part in _parts(reading, stored.id, spans):
+            if ended():
+                return
+            parts.append(part)
+    start, size, sums = store.reserve(len(parts)), 0, []
+    for number, part in enumerate(parts):
+        if ended():
+            return
+        sums.append(store.put_part(start + number, *part))
+        size += len(part[2])
+    with store.writing():
+        store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
+
+
+def _parts(reading: Store, relation: int, spans: Sequence[Span]) -> Iterator[tuple[int, int, bytes]]:
+    tables = [table for span in spans for _, table in reading.tables(span, {relation}) if table.num_rows]
+    if not tables:
+        return
+    if not alike(tables):
+        tables = [without_dictionaries(table) for table in tables]
+    for _, group in groupby(tables, key=form_of):  # values that only a text gives back have another form
+        for batch in summed(list(group)).combine_chunks().to_batches():
+            for each in sliced(batch, _SLICE_ROWS):
+                yield relation, each.num_rows, packed(each)

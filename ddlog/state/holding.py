@@ -1,0 +1,41 @@
+"""One writer of a state: a lock of the operating system on a file beside it, which names its holder.
+
+The lock is on a file of its own. SQLite's locks on the state itself would be lost if this process closed
+another handle of that file.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from ..errors.diagnostics import DDlogError
+from ..errors.state import CannotUseState, StateInUse
+
+
+class Holding:
+    """The lock on a state, until `release` or the end of the process."""
+
+    def __init__(self, path: Path) -> None:
+        """Raises DDlogError if another session holds the state."""
+        name = f"{path}-lock"
+        try:
+            self._file = os.open(name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        except OSError as error:
+            raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+        try:
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip() or "that is beginning"
+            os.close(self._file)
+            raise DDlogError([StateInUse(str(path), holder)]) from None
+        os.ftruncate(self._file, 0)
+        os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
+
+    def release(self) -> None:
+        """Gives the lock back. The file stays: to delete it would let two processes hold two files."""
+        if self._file >= 0:
+            os.ftruncate(self._file, 0)
+            os.close(self._file)
+            self._file = -1

@@ -1,0 +1,66 @@
+"""Rows in the file: Arrow IPC streams and their checksums."""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+_SMALL = 1 << 15  # bytes that are not worth compressing
+MOST_ROWS = 1 << 21
+"""The most rows of one part: a blob of SQLite holds less than 1 GB."""
+
+
+def checksum(*fields: Any) -> int:
+    """The CRC-32 of fields as JSON."""
+    return zlib.crc32(json.dumps(fields, separators=(",", ":")).encode())
+
+
+def part_checksum(data: bytes, relation: int, rows: int) -> int:
+    """The checksum of a part."""
+    return zlib.crc32(f"{relation} {rows}".encode(), zlib.crc32(data))
+
+
+def packed(batch: pa.RecordBatch) -> bytes:
+    """A record batch as a stream of Arrow IPC."""
+    import pyarrow as pa
+
+    sink = pa.BufferOutputStream()
+    compression = "zstd" if batch.nbytes > _SMALL else None
+    options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=False)
+    with pa.ipc.new_stream(sink, batch.schema, options=options) as writer:
+        writer.write_batch(batch)
+    found: bytes = sink.getvalue().to_pybytes()
+    return found
+
+
+def unpacked(data: bytes) -> pa.Table:
+    """The table of a stream. Raises ValueError if it is none."""
+    import pyarrow as pa
+
+    try:
+        with pa.ipc.open_stream(pa.py_buffer(data)) as reader:
+            return reader.read_all()
+    except (pa.ArrowException, OSError, EOFError) as error:
+        raise ValueError(str(error)) from None
+
+
+def sliced(batch: pa.RecordBatch, most: int = MOST_ROWS) -> Iterator[pa.RecordBatch]:
+    """The batch in slices of so many rows, each with the dictionaries of its own rows."""
+    for start in range(0, batch.num_rows, most):
+        part = batch.slice(start, most)
+        yield part if batch.num_rows <= most else _own_dictionaries(part)
+
+
+def _own_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:
+    import pyarrow as pa
+
+    arrays = [
+        array.cast(array.type.value_type).dictionary_encode() if pa.types.is_dictionary(array.type) else array
+        for array in batch.columns
+    ]
+    return pa.RecordBatch.from_arrays(arrays, schema=batch.schema)

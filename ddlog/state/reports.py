@@ -1,0 +1,179 @@
+"""What `ddlog state` tells of a state, and what it does with one."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ..errors.diagnostics import DDlogError
+from ..errors.facts import CannotWrite
+from ..errors.state import CannotUseState
+from .contents import Contents
+from .folding import fold
+from .forms import WEIGHT
+from .store import Store, Stored
+from .sums import alike, summed, weights_of, without_dictionaries
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+def described(path: str) -> Iterator[str]:
+    """Lines that say what a state holds. Raises DDlogError."""
+    store = Store.open(path, read_only=True)
+    try:
+        yield from _described(store)
+    finally:
+        store.close()
+
+
+def _described(store: Store) -> Iterator[str]:
+    spans, program = store.spans(), store.program()
+    size = sum(
+        os.path.getsize(f"{store.path}{end}") for end in ("", "-wal") if os.path.exists(f"{store.path}{end}")
+    )
+    since = history_from(store)
+    yield f"epoch {store.head.epoch:,}, history from epoch {since:,}, {len(spans):,} spans, {size:,} bytes"
+    if program:
+        yield f"program {program['name']}, SHA-256 {program['digest'][:16]}"
+    contents = Contents(store, {each.id for each in store.relations})
+    for stored in store.relations:
+        columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
+        rows = int(sum(weights_of(table).sum() for table in current_tables(store, contents, stored)))
+        dropped = ", dropped: --compact removes it" if stored.dropped else ""
+        yield f"{stored.role} {stored.kind} {stored.name}({columns})  {rows:,} rows{dropped}"
+    if store.head.applied:
+        yield f"{store.head.applied:,} ids of updates that are applied"
+
+
+def history_from(store: Store) -> int:
+    """The first epoch whose changes the state still has by themselves."""
+    reached = store.head.epoch
+    by_last: dict[int, int] = {}
+    for span in store.spans():
+        if span.kind == "epochs":
+            by_last[span.last] = max(by_last.get(span.last, 0), span.first)
+    while (
+        reached and reached in by_last and (by_last[reached] == reached or reached - by_last[reached] < 1000)
+    ):
+        reached = by_last[reached] - 1
+    return min(reached + 1, store.head.epoch)
+
+
+def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.Table]:
+    """The rows of a relation as of the last epoch, as tables in which each row is once."""
+    if stored.kind == "stream":
+        return list(contents.of_epoch(stored.id, store.head.epoch))
+    tables = list(contents.until(stored.id, store.head.epoch))
+    if len(tables) < 2:
+        return tables
+    tables = tables if alike(tables) else [without_dictionaries(table) for table in tables]
+    return [summed(tables)] if alike(tables) else tables
+
+
+def checked(path: str) -> Iterator[str]:
+    """Reads all of a state, and says that it is whole. Raises DDlogError that says what is lost, and what can
+    be had."""
+    store = Store.open(path, read_only=True)
+    try:
+        yield from _checked(store)
+    finally:
+        store.close()
+
+
+def _checked(store: Store) -> Iterator[str]:
+    problems: list[str] = []
+    whole: dict[int, int] = {}
+    try:
+        for (line,) in store.base.execute("PRAGMA integrity_check"):
+            if line != "ok":
+                problems.append(f"SQLite: {line}")
+    except sqlite3.Error as error:
+        problems.append(f"SQLite: {error}")
+    try:
+        for span in store.current():
+            for relation, table in store.tables(span):
+                whole[relation] = whole.get(relation, 0) + table.num_rows
+        for span in store.spans():
+            if span.folded:
+                for _ in store.tables(span):
+                    pass
+        store.applied()
+        store.program()
+    except DDlogError as error:
+        problems += [each.message for each in error.diagnostics]
+    if problems:
+        left = ", ".join(f"{rows:,} rows of {store.name_of(id)}" for id, rows in sorted(whole.items()))
+        raise store.damaged("; ".join(problems[:5]), f"what can be read: {left or 'nothing'}")
+    yield f"epoch {store.head.epoch:,}: all of it is as it was written"
+
+
+def exported(path: str, directory: str) -> Iterator[str]:
+    """Writes each relation of a state to a Parquet file of a directory. Raises DDlogError."""
+    import pyarrow.parquet as pq
+
+    store = Store.open(path, read_only=True)
+    try:
+        Path(directory).mkdir(parents=True, exist_ok=True)
+        contents = Contents(store, {each.id for each in store.relations})
+        for stored in store.relations:
+            if stored.dropped or stored.role != "input" or stored.kind == "stream":
+                continue
+            target = Path(directory) / f"{stored.name}.parquet"
+            tables = [_repeated(table) for table in current_tables(store, contents, stored)]
+            pq.write_table(_one(stored, tables), target)
+            yield f"{target}"
+    except OSError as error:
+        raise DDlogError([CannotWrite(directory, error.strerror or str(error))]) from None
+    finally:
+        store.close()
+
+
+def _repeated(table: pa.Table) -> pa.Table:
+    """The rows, each as often as it is there."""
+    import pyarrow as pa
+
+    if WEIGHT not in table.column_names:
+        return table
+    places = np.repeat(np.arange(table.num_rows), weights_of(table))
+    return table.take(pa.array(places)).drop_columns([WEIGHT])
+
+
+def _one(stored: Stored, tables: list[pa.Table]) -> pa.Table:
+    import pyarrow as pa
+
+    if not tables:
+        return pa.table({name: pa.array([], pa.string()) for name, _ in stored.columns})
+    if len(tables) > 1:
+        tables = [without_dictionaries(table) for table in tables]
+    return pa.concat_tables(tables, promote_options="permissive")
+
+
+def compacted(path: str) -> Iterator[str]:
+    """Removes what a state does not need any more. Raises DDlogError."""
+    store = Store.open(path, create=False)
+    try:
+        before = os.path.getsize(store.path)
+        current = store.current()
+        keep = store.head.epoch - int(store.program().get("depth", "0")) - 1
+        able = [span for span in current if span.last <= keep]
+        if able:
+            fold(store, store, able, lambda: False, drop=True)
+        with store.writing():
+            store.remove_spans([span for span in store.spans() if span.folded])
+            for stored in store.relations:
+                if stored.dropped:
+                    store.forget_relation(stored)
+        store.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        store.base.execute("VACUUM")
+        store.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        yield f"{before:,} bytes before, {os.path.getsize(store.path):,} now"
+    except (OSError, sqlite3.Error) as error:
+        raise DDlogError([CannotUseState(path, str(error))]) from None
+    finally:
+        store.close()

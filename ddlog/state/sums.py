@@ -1,0 +1,114 @@
+"""Sums of Z-sets that lie in Arrow tables: equal rows become one, with the sum of their weights."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .forms import EPOCH, WEIGHT
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+Ints = np.ndarray[Any, Any]
+
+
+def weights_of(table: pa.Table) -> Ints:
+    """The weight of each row."""
+    if WEIGHT in table.column_names:
+        return np.asarray(table.column(WEIGHT).combine_chunks())
+    return np.ones(table.num_rows, np.int64)
+
+
+def alike(tables: Sequence[pa.Table]) -> bool:
+    """Whether the columns of tables have the same types, weights and epochs aside."""
+    plain = [_plain(table).schema for table in tables]
+    return all(each.equals(plain[0], check_metadata=True) for each in plain[1:])
+
+
+def form_of(table: pa.Table) -> str:
+    """A text that is the same for tables that are alike."""
+    return str([(field.name, str(field.type), field.metadata) for field in _plain(table).schema])
+
+
+def without_dictionaries(table: pa.Table) -> pa.Table:
+    """The table without dictionaries, so that two tables of the same rows have the same types."""
+    import pyarrow as pa
+
+    for position, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type):
+            plain = table.column(position).cast(field.type.value_type)
+            table = table.set_column(
+                position, pa.field(field.name, plain.type, metadata=field.metadata), plain
+            )
+    return table
+
+
+def summed(tables: Sequence[pa.Table]) -> pa.Table:
+    """The sum of tables that are alike, without epochs, in the order of the rows' first occurrence."""
+    import pyarrow as pa
+
+    weights = np.concatenate([weights_of(table) for table in tables])
+    whole = pa.concat_tables([_plain(table) for table in tables])
+    if not whole.num_columns:
+        total = int(weights.sum())
+        return pa.table({WEIGHT: pa.array([total] if total else [], pa.int64())})
+    whole = whole.unify_dictionaries()
+    group = None
+    for codes in (each for column in whole.columns for each in _codes(column)):
+        group = codes if group is None else _together(group, codes)
+    assert group is not None
+    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
+    totals = np.zeros(len(first), np.int64)
+    np.add.at(totals, inverse, weights)
+    kept = np.flatnonzero(totals)
+    kept = kept[np.argsort(first[kept], kind="stable")]
+    found = whole.take(pa.array(first[kept]))
+    if bool((totals[kept] == 1).all()):
+        return found
+    return found.append_column(WEIGHT, pa.array(totals[kept], pa.int64()))
+
+
+def _plain(table: pa.Table) -> pa.Table:
+    return table.drop_columns([name for name in (WEIGHT, EPOCH) if name in table.column_names])
+
+
+def _together(group: Ints, codes: Ints) -> Ints:
+    """Numbers of the pairs of two columns of numbers."""
+    one = np.unique(group, return_inverse=True)[1]
+    other = np.unique(codes, return_inverse=True)[1]
+    width = int(other.max()) + 1 if len(other) else 1
+    pairs: Ints = one.astype(np.int64) * width + other
+    return pairs
+
+
+def _codes(column: pa.ChunkedArray) -> Iterator[Ints]:
+    """Columns of numbers that are equal where the values are."""
+    import pyarrow as pa
+
+    of = column.type
+    if pa.types.is_struct(of):
+        for k in range(of.num_fields):
+            parts = [chunk.field(k) for chunk in column.chunks]
+            yield from _codes(pa.chunked_array(parts, of.field(k).type))
+        return
+    if pa.types.is_boolean(of):
+        column = column.cast(pa.int8())
+    if pa.types.is_integer(column.type) and not column.null_count:
+        whole = np.asarray(column.combine_chunks())
+        yield whole.view(np.int64) if whole.dtype == np.uint64 else whole.astype(np.int64)
+        return
+    if pa.types.is_floating(of) and not column.null_count:
+        yield np.ascontiguousarray(np.asarray(column.cast(pa.float64()).combine_chunks())).view(np.int64)
+        return
+    if pa.types.is_nested(of):
+        numbers: dict[str, int] = {}
+        yield np.array([numbers.setdefault(repr(item.as_py()), len(numbers)) for item in column], np.int64)
+        return
+    encoded = column if pa.types.is_dictionary(of) else column.dictionary_encode()
+    yield np.concatenate(
+        [np.asarray(chunk.indices.fill_null(-1), np.int64) for chunk in encoded.unify_dictionaries().chunks]
+        or [np.zeros(0, np.int64)]
+    )

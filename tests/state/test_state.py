@@ -1,0 +1,295 @@
+"""Sessions with a state: closed and opened again, they go on as if they had never ended."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.sessions.session import Session
+from ddlog.state import folding, log, reports
+from ddlog.state.store import Store
+
+PROGRAM = ddlog.compile("""
+typedef Id = Id{a: u32, b: string}
+typedef Shape = Round{radius: double} | Flat{sides: Vec<u8>}
+input relation A(x: u32, y: string)
+A(1, "own").
+input multiset M(x: bigint, id: Id, o: Option<string>, v: Vec<u8>)
+input relation K(k: string, s: Shape) primary key (r) r.k
+input relation Edge(x: u32, y: u32)
+input relation Flag()
+input stream S(x: u32)
+output relation Path(x: u32, z: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+output relation Total(n: u32)
+Total(n + x) :- Total-1(n), S'(x).
+Total(x) :- S'(x), not Total-1(_).
+Total(n) :- Total-1(n), not S'(_).
+output stream Next(x: u32)
+Next(x + 1) :- S(x).
+output relation Two(x: u32)
+Two(x) :- S'-2(x).
+output relation WasA(x: u32)
+WasA(x) :- A-2(x, _).
+output multiset Bag(x: bigint, n: u32)
+Bag(x, id.a) :- M(x, id, _, _).
+output relation Alone(x: u32, n: usize)
+Alone(x, n) :- Edge(x, y), not Path(y, x), var n = y.group_by(x).count().
+output relation Up()
+Up() :- Flag().
+""")
+
+SHAPES = ({"Round": [1.5]}, {"Round": [float("nan")]}, {"Flat": [[]]}, {"Flat": [[1, 2]]})
+small = st.integers(0, 3)
+moves = st.one_of(
+    st.tuples(st.just("Edge"), st.booleans(), st.tuples(small, small)),
+    st.tuples(st.just("A"), st.booleans(), st.tuples(small, st.sampled_from(["own", "x", "", "é"]))),
+    st.tuples(
+        st.just("M"),
+        st.booleans(),
+        st.tuples(
+            st.sampled_from([0, 1 << 62, -(1 << 200)]),
+            st.tuples(small, st.sampled_from(["q", "None"])),
+            st.sampled_from([None, "", "None", "k"]),
+            st.lists(small, max_size=2),
+        ),
+    ),
+    st.tuples(st.just("K"), st.booleans(), st.tuples(st.sampled_from("ab"), st.sampled_from(SHAPES))),
+    st.tuples(st.just("S"), st.just(True), st.tuples(small)),
+    st.tuples(st.just("Flag"), st.booleans(), st.just(())),
+)
+scripts = st.lists(st.lists(moves, max_size=4), min_size=1, max_size=10)
+
+
+def apply(session: Session, transaction: Sequence[tuple[str, bool, Any]]) -> str:
+    """The changes of a transaction."""
+    for relation, comes, row in transaction:
+        if relation == "K" and comes:
+            session.upsert(relation, row)
+        elif relation == "K":
+            if any(each.k == row[0] for each in session["K"]) and not session.in_transaction:
+                session.delete_key("K", row[0])
+        elif comes:
+            session.insert(relation, row)
+        else:
+            session.delete(relation, row)
+    return str(session.commit())
+
+
+def contents(session: Session) -> dict[str, list[str]]:
+    """The records of each relation."""
+    relations = session.program.relations
+    return {n: list(session[n].records()) for n, each in relations.items() if not each.hidden}
+
+
+def remove(path: Path) -> None:
+    """Removes a state."""
+    for end in ("", "-wal", "-shm", "-lock"):
+        Path(f"{path}{end}").unlink(missing_ok=True)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(scripts, st.sampled_from(["commit", "interval", "exit"]), st.data())
+def test_closing_and_opening_after_any_epoch_changes_nothing(
+    tmp_path: Path, script: Any, durability: Any, data: st.DataObject
+) -> None:
+    path = tmp_path / "s.ddlog"
+    remove(path)
+    plain, kept = PROGRAM.session(), PROGRAM.session(state=path, durability=durability)
+    for transaction in script:
+        assert apply(kept, transaction) == apply(plain, transaction)
+        if data.draw(st.integers(0, 2)) == 0:
+            kept.close()
+            if data.draw(st.integers(0, 3)) == 0:
+                list(reports.compacted(str(path)))
+            kept = PROGRAM.session(state=path, durability=durability)
+            assert contents(kept) == contents(plain)
+    kept.close()
+
+
+def test_spans_are_folded_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "MANY", 8)
+    monkeypatch.setattr(folding, "_HISTORY_BYTES", 1 << 12)
+    path = tmp_path / "s.ddlog"
+    plain, kept = PROGRAM.session(), PROGRAM.session(state=path)
+    durable = kept.state.durable
+    assert durable is not None
+    for n in range(64):
+        moves = [("Edge", n % 3 > 0, (n % 5, n % 7)), ("S", True, (n,)), ("A", True, (n, str(n)))]
+        moves += [("M", n % 4 > 0, (n % 2 << 70, (n % 2, "q"), None, [n % 2]))]
+        assert apply(kept, moves) == apply(plain, moves)
+        durable._folder.fold_if_due()
+    spans = durable.store.spans()
+    assert len(durable.store.current()) < 24
+    assert any(span.folded for span in spans) and len(spans) < 64
+    kept.close()
+    with PROGRAM.session(state=path) as again:
+        assert contents(again) == contents(plain)
+    assert list(reports.checked(str(path)))
+
+
+def test_a_failed_write_fails_the_commit_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "s.ddlog"
+    kept, plain = PROGRAM.session(state=path), PROGRAM.session()
+    for session in (kept, plain):
+        apply(session, [("Edge", True, (1, 2))])
+    append = Store.append
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Store, "append", fails)
+    with pytest.raises(
+        ddlog.DDlogError, match="rolled back, as it cannot be written: database or disk is full"
+    ):
+        apply(kept, [("Edge", True, (2, 3)), ("S", True, (5,))])
+    monkeypatch.setattr(Store, "append", append)
+    assert contents(kept) == contents(plain)
+    later = [("Edge", True, (3, 1)), ("S", True, (7,))]
+    assert apply(kept, later) == apply(plain, later)
+    kept.close()
+    with PROGRAM.session(state=path) as again:
+        assert contents(again) == contents(plain)
+
+
+def test_with_interval_the_next_commit_tells_of_a_failed_write(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    kept = PROGRAM.session(state=tmp_path / "s.ddlog", durability="interval")
+    append = Store.append
+    monkeypatch.setattr(log, "INTERVAL", 100)
+    apply(kept, [("Edge", True, (1, 2))])
+    monkeypatch.setattr(Store, "append", lambda *_: (_ for _ in ()).throw(OSError(28, "No space left")))
+    durable = kept.state.durable
+    assert durable is not None
+    durable._log.flush_quietly()
+    with pytest.raises(ddlog.DDlogError, match="2 earlier commits are not on disk yet"):
+        apply(kept, [("Edge", True, (2, 3))])
+    monkeypatch.setattr(Store, "append", append)
+    apply(kept, [("Edge", True, (3, 4))])
+    kept.close()
+    with PROGRAM.session(state=tmp_path / "s.ddlog") as again:
+        assert list(again["Edge"].records()) == ["Edge{.x = 1, .y = 2}", "Edge{.x = 3, .y = 4}"]
+
+
+def test_one_writer_and_readers_beside_it(tmp_path: Path) -> None:
+    path = tmp_path / "s.ddlog"
+    with PROGRAM.session(state=path) as kept:
+        apply(kept, [("Edge", True, (1, 2))])
+        with pytest.raises(ddlog.DDlogError, match=f"in use by the process {os.getpid()}"):
+            PROGRAM.session(state=path)
+        with PROGRAM.session(state=path, read_only=True) as reader:
+            apply(kept, [("Edge", True, (2, 3))])
+            assert reader.size("Edge") == 1
+            reader.insert("Edge", (5, 6))
+            with pytest.raises(ddlog.DDlogError, match="takes no changes"):
+                reader.commit()
+            assert reader.size("Edge") == 1
+        with PROGRAM.session(state=path, read_only=True) as reader:
+            assert reader.size("Edge") == 2
+
+
+def test_every_flipped_byte_is_found_or_of_no_account(tmp_path: Path) -> None:
+    path = tmp_path / "s.ddlog"
+    with PROGRAM.session(state=path) as kept:
+        for n in range(4):
+            apply(kept, [("Edge", True, (n, n + 1)), ("A", True, (n, "text"))])
+        expected = contents(kept)
+    whole = path.read_bytes()
+    found = 0
+    for at in range(0, len(whole), 331):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        try:
+            with PROGRAM.session(state=path, read_only=True) as again:
+                assert contents(again) == expected, at
+        except ddlog.DDlogError as error:
+            found += 1
+            assert error.diagnostics[0].message.startswith(str(path)), at
+    assert found > 10
+    for length in (0, 100, 4096, len(whole) // 2, len(whole) - 4096):
+        path.write_bytes(whole[:length])
+        with pytest.raises(ddlog.DDlogError):
+            PROGRAM.session(state=path, read_only=True).start()
+
+
+def test_other_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text").write_text("not a database, but long enough to be looked at" * 50)
+    sqlite3.connect(tmp_path / "other").execute("CREATE TABLE t (x)").connection.commit()
+    with PROGRAM.session(state=tmp_path / "newer") as kept:
+        kept.start()
+    base = sqlite3.connect(tmp_path / "newer")
+    base.execute("PRAGMA user_version = 9")
+    base.close()
+    for name, reason in (("text", "no database"), ("other", "another program"), ("newer", "version 9")):
+        with pytest.raises(ddlog.DDlogError, match=reason):
+            PROGRAM.session(state=tmp_path / name)
+    with pytest.raises(ddlog.DDlogError, match="no such state"):
+        list(reports.described(str(tmp_path / "absent")))
+
+
+OLD = "input relation R(x: u32, y: string)\ninput relation G(x: u32)\noutput relation O(x: u32)\n"
+FOLD = "output relation Last(x: u32)\nLast(x) :- O-1(x).\n"
+
+
+def test_programs_may_change_but_not_their_inputs(tmp_path: Path) -> None:
+    path = tmp_path / "s.ddlog"
+    with ddlog.compile(f"{OLD}O(x) :- R(x, _).\n{FOLD}").session(state=path) as kept:
+        kept.insert("R", (1, "a"), (2, "b"))
+        kept.commit()
+    changed = f"{OLD}input relation New(x: u32)\nO(x + 10) :- R(x, _), not New(x).\n{FOLD}"
+    with ddlog.compile(changed).session(state=path) as kept:
+        assert [each.x for each in kept["O"]] == [11, 12]
+        assert str(kept.commit()) == "Last:\nLast{.x = 11}: +1\nLast{.x = 12}: +1"
+        kept.insert("New", (1,))
+        kept.commit()
+    with ddlog.compile(changed).session(state=path) as kept:
+        assert str(kept.commit()) == "Last:\nLast{.x = 11}: -1"
+    other = "input relation R(x: u64, y: string)\noutput relation O(x: u64)\nO(x) :- R(x, _).\n"
+    with pytest.raises(ddlog.DDlogError) as caught:
+        ddlog.compile(other).session(state=path)
+    message = caught.value.diagnostics[0].message
+    assert "input relation R(x: bit<32>, y: string)\n  now input relation R(x: bit<64>, y: string)" in message
+    assert "now there is no input relation G" in message
+
+
+def test_runs_on_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "p.dl").write_text(
+        "input relation Edge(x: u32, y: u32)\noutput relation Path(x: u32, y: u32)\n"
+        "Path(x, y) :- Edge(x, y).\nPath(x, z) :- Path(x, y), Edge(y, z).\n"
+    )
+    (tmp_path / "facts").mkdir()
+    (tmp_path / "facts" / "Edge.csv").write_text("1,2\n2,3\n")
+    (tmp_path / "u.dat").write_text("start; insert Edge(3, 4); commit;")
+
+    def run(*words: str) -> tuple[int, str, str]:
+        state, program = str(tmp_path / "s.ddlog"), str(tmp_path / "p.dl")
+        code = main([*words[:1], program, "--state", state, *words[1:]] if words[0] == "run" else [*words])
+        return code, *capsys.readouterr()
+
+    facts, updates = ("--input", str(tmp_path / "facts")), ("--updates", str(tmp_path / "u.dat"))
+    code, out, _ = run("run", *facts, *updates, "--durability", "interval", "--sizes")
+    assert (code, out.splitlines()[0]) == (0, "Path\t3")
+    assert run("run", "--sizes")[:2] == (0, "Path\t6\n")
+    code, _, error = run("run", *facts)
+    assert code == 1 and "holds data, as of epoch 2" in error and "--replace" in error
+    assert run("run", *facts, "--merge", "--sizes")[1] == "Path\t6\n"
+    assert run("run", *facts, "--replace", "--sizes")[1] == "Path\t3\n"
+    assert run("run", "--read-only", "--sizes")[1] == "Path\t3\n"
+    state = str(tmp_path / "s.ddlog")
+    assert "input relation Edge(x: bit<32>, y: bit<32>)  2 rows" in run("state", state)[1]
+    exported = run("state", state, "--check", "--compact", "--export", str(tmp_path / "out"))
+    assert exported[0] == 0 and "as it was written" in exported[1]
+    assert main(["run", str(tmp_path / "p.dl"), "--input", str(tmp_path / "out"), "--sizes"]) == 0
+    assert capsys.readouterr().out == "Path\t3\n"
