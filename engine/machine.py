@@ -17,7 +17,6 @@ from .node import Stateful
 from .settling import MOST_ROUNDS, Endless, IterationLimit
 from .zset import Zset
 
-_ANEW = c.Rounds | c.DeltaBracket
 _STREAMS = c.Rounds | c.Bracket
 
 
@@ -81,13 +80,13 @@ class Bracket(Primitive):
     fixpoint they are I ∘ δ₀, which holds the data, and ∫ ∘ D, the last value (5.1.4). Around a body that is
     evaluated anew stand I and D as well: `sums` and `last` are their states."""
 
-    def __init__(self, node: c.Fixpoint, send: Callable[[Any], None], body: Machine) -> None:
+    def __init__(self, node: c.Fixpoint, send: Callable[[Any], None], body: Machine, anew: bool) -> None:
         super().__init__(node, send)
-        self.body, self.sums = body, [dict[Any, int]() for _ in node.reads()]
+        self.body, self.anew, self.sums = body, anew, [dict[Any, int]() for _ in node.reads()]
         self.last = {name: dict[Any, int]() for name, _ in node.results}
 
     def computed(self, values: list[Zset]) -> dict[str, Zset]:
-        if not isinstance(self.node, _ANEW):
+        if not self.anew:
             return self.run(values)
         self.sums = list(map(zset.add, self.sums, values))
         before, self.last = self.last, self.run(self.sums)
@@ -139,9 +138,12 @@ class Machine:
                 each.data(at, value)
 
         match node:
-            case c.Fixpoint() if not isinstance(node, c.Loop):
-                changes = self.incremental and not isinstance(node, c.Bracket)
-                return Bracket(node, send, Machine(node.body, changes, self.limit, node))
+            case c.Earlier() | c.Admit():
+                raise TypeError(f"{node.title()} has no machine")
+            case c.Fixpoint():
+                changes = self.incremental and not isinstance(node, c.Bracket | c.Loop)
+                anew = self.incremental and isinstance(node, c.Loop | c.Rounds | c.DeltaBracket)
+                return Bracket(node, send, Machine(node.body, changes, self.limit, node), anew)
             case c.Trace() if self.nested:
                 return NestedTrace(node, send)
             case c.Delay() | c.Integrate() | c.Differentiate() | c.Trace() | c.Feedback() | c.Variable():

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
 from ..engine import circuit as c
+from ..engine.looptime import DEEPEST
 from ..engine.schema import Schema
 from ..engine.wellformed import IllFormed, check_circuit
 from ..errors.diagnostics import InternalError
@@ -68,23 +70,27 @@ class Builder:
                 'for example `fixpoint(step, x="u32")`',
                 place,
             )
-        if self._scope.kind == "fixpoint":
-            refuse(
-                "fixpoint", "a fixpoint stands inside the step of another", "nest them with `nested()`", place
-            )
         if not callable(step):
             refuse("fixpoint", f"`step` is {step!r}, not a function", "it is given the relation", place)
         for each in like:
             expect(each, Stream, "fixpoint", "like", "a stream, whose columns the relation gets")
         shapes = [each.columns for each in like] if like else [language.columns("fixpoint", columns)]
-        body = Scope("fixpoint", language, self._scope)
+        around = self._scope.innermost()
+        known = {*around.imports.values()}
+        body = Scope("fixpoint", language, around)
+        if sum(each.kind == "fixpoint" for each in body.chain()) > DEEPEST:
+            refuse("fixpoint", f"over {DEEPEST} fixpoints stand in one another", place=place)
         names = [language.result_name(name, place) for name in _names(step, len(shapes))]
         variables = []
         for name, shape in zip(names, shapes, strict=True):
             schema = language.schema(shape)
             made = body.add("fixpoint", name, place, schema, (), _variable(name, schema), True)
             variables.append(Stream(made, shape))
-        returned = _applied(step, variables, place)
+        body.chain()[-1].steps.append(body)
+        try:
+            returned = _applied(step, variables, place)
+        finally:
+            body.chain()[-1].steps.pop()
         found: list[Any] = list(returned) if isinstance(returned, tuple | list) else [returned]
         if len(found) != len(shapes) or not all(isinstance(each, Stream) for each in found):
             refuse("fixpoint", f"the step returns {returned!r}, not {len(shapes)} streams", place=place)
@@ -103,11 +109,16 @@ class Builder:
                 end = Stream(end, each.columns).distinct().operator
             results.append(end)
         body.closed = True
+        body.leave(known)
         text = f"fixpoint of {getattr(step, '__name__', 'a step')}"
-        streams = _closed(
-            self._scope, body, c.Fixpoint, text, list(zip(names, results, shapes, strict=True)), place
-        )
+        kind = c.Loop if any(each.name == "recursion" for each in body.operators) else c.Fixpoint
+        ends = list(zip(names, results, shapes, strict=True))
+        assert body.outer is not None
+        streams = _closed(body.outer, body, kind, text, ends, place)
         return streams[0] if isinstance(returned, Stream) else tuple(streams)
+
+
+_NESTING = "say the step with `circuit.fixpoint`, or both scopes with `nested()`"
 
 
 class Nested(Builder):
@@ -124,7 +135,7 @@ class Nested(Builder):
     def __init__(self, outer: Scope) -> None:
         self._place = caller()
         if outer.kind == "fixpoint":
-            refuse("nested", "a nested scope stands inside the step of a fixpoint", place=self._place)
+            refuse("nested", "a nested scope stands inside the step of a fixpoint", _NESTING, self._place)
         self._scope = Scope("nested", outer.language, outer)
         self._outer = outer
         self._results: list[tuple[Operator, Operator, Stream]] = []
@@ -138,6 +149,8 @@ class Nested(Builder):
         expect(stream, Stream, "delta0", "stream", "a stream of the scope around")
         if self._scope.closed:
             refuse("delta0", "the scope is closed", place=place)
+        if stream.operator.scope.kind == "fixpoint":
+            refuse("delta0", "a nested scope stands inside the step of a fixpoint", _NESTING, place)
         if stream.operator.scope is self._scope:
             refuse("delta0", f"`{stream.operator.text}` is inside already", place=place)
         if (
@@ -215,21 +228,18 @@ def _closed(
     def make(ids: Sequence[int]) -> c.Node:
         order = Ordering(body, dict(zip(sources, ids, strict=True))).run()
         ends = tuple((name, order.of(inner)) for name, inner, _ in results)
-        return recognised(kind(c.Circuit(tuple(order.nodes)), ends, text=text))
+        node = kind(c.Circuit(tuple(order.nodes)), ends, text=text)
+        return replace(node, name=", ".join(name for name, _ in ends)) if isinstance(node, c.Loop) else node
 
-    owner = outer.add(kind.__name__.lower(), text, place, (), sources, make, False)
+    name = "bracket" if issubclass(kind, c.Bracket) else "recursion"
+    owner = outer.add(name, text, place, (), sources, make, False)
     made = []
     for name, inner, columns in results:
         schema = inner.schema
-        is_set = kind is c.Fixpoint
+        is_set = not issubclass(kind, c.Bracket)
         operator = outer.add("result", text, place, schema, [owner], _result(name, schema), is_set)
         made.append(Stream(operator, columns))
     return made
-
-
-def recognised(node: c.Node) -> c.Node:
-    """The node itself."""
-    return node
 
 
 def _result(name: str, schema: Schema) -> Callable[[Sequence[int]], c.Node]:

@@ -10,7 +10,7 @@ from ..engine import circuit as c
 from ..engine.memory import Exhausted
 from ..engine.operators.steps import expression, with_expression
 from ..engine.schema import Origin, RowFault
-from ..engine.settling import Endless, IterationLimit, Repetition, Unsettled
+from ..engine.settling import Endless, IterationLimit, LoopLimit, Repetition, Unsettled
 from ..errors.circuits import FaultInOperator, NeverZero
 from ..errors.diagnostics import DDlogError, Note
 from ..errors.memory import NoMemoryLeft
@@ -60,7 +60,7 @@ def _unsettled(
     notes = tuple(Note(f"still changing: {name}{row} {_WAYS[way]}") for name, row, way in error.changing)
     span = next((places[name] for name in error.relations if name in places), None)
     match error:
-        case IterationLimit(limit=limit):
+        case IterationLimit(limit=limit) | LoopLimit(limit=limit):
             return IterationLimitReached(limit, error.relations, notes=notes, span=span)
         case Repetition(period=period):
             return RecursionRepeats(period, error.relations, notes=notes, span=span)

@@ -6,9 +6,9 @@ that of the row, ends the epoch, and rolls it back."""
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args, get_origin
 
 from .. import values
 from ..engine.circuit import Aggregate, Guard, Let, Step, Unnest
@@ -36,9 +36,9 @@ def python(type: TypeText, function: Callable[..., Any]) -> Python:
     return Python(type, function)
 
 
-def typed(operator: str, name: str, given: object) -> Python:
-    """A function with the type of its result: as `python` gave it, or from its annotation. Raises
-    DDlogError."""
+def typed(operator: str, name: str, given: object, elements: bool = False) -> Python:
+    """A function with the type of its result: as `python` gave it, or from its annotation. With `elements` it
+    returns a collection, and the type is that of the elements. Raises DDlogError."""
     if isinstance(given, Python):
         return given
     if not callable(given):
@@ -51,9 +51,18 @@ def typed(operator: str, name: str, given: object) -> Python:
         result = inspect.signature(given, eval_str=True).return_annotation
     except (TypeError, ValueError, NameError):
         result = inspect.Signature.empty
+    if elements:
+        result = _element(result)
     if not isinstance(result, type | str) or result is inspect.Signature.empty:
         refuse(operator, f"the type of `{name}` is not known", f'say it: `{name}=python("signed<32>", …)`')
     return Python(result, given)
+
+
+def _element(collection: object) -> object:
+    """The type of the elements of an annotation such as `list[str]`."""
+    origin, given = get_origin(collection), [each for each in get_args(collection) if each is not ...]
+    is_collection = isinstance(origin, type) and issubclass(origin, Iterable)
+    return given[0] if is_collection and len(given) == 1 else inspect.Signature.empty
 
 
 def parameters(operator: str, function: Callable[..., Any], columns: Columns) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from .. import core, syntax
 from ..check.query import check_query
 from ..codegen.scalar import kind_of
 from ..engine import schema as engine
-from ..engine.circuit import Aggregate, Circuit, Group, Join, Let, Step
+from ..engine.circuit import Aggregate, Circuit, Distinct, Group, Join, Let, Step
 from ..engine.operators.steps import expression, rename_step, with_expression
 from ..errors.diagnostics import DDlogError, Diagnostic, Note
 from ..errors.nearest import nearest
@@ -257,9 +257,11 @@ def aggregate_of(
     keys: Sequence[str],
     name: str,
     text: str,
+    bag: bool,
 ) -> tuple[tuple[Step, ...], tuple[str, ...], Aggregate, Type]:
-    """An aggregate `function(expression)` over groups by keys: the steps that compute its values, their
-    variables, the aggregate over these columns (counted from 0), and the type of its result."""
+    """An aggregate `function(expression)` over groups of a set, or of a bag, by keys: the steps that compute
+    its values, their variables, the aggregate over these columns (counted from 0), and the type of its
+    result."""
     call = _CALL.match(text)
     if call is None:
         refuse(
@@ -273,14 +275,18 @@ def aggregate_of(
         argument = columns[0].name if columns else "()"
     by = ", ".join(keys)
     clause = Clause(
-        name, argument, "var out__0 = (", f").group_by({by if len(keys) == 1 else f'({by})'}).{function}()"
+        name,
+        argument,
+        "var out__0 = (",
+        f").{'group_all_by' if bag else 'group_by'}({by if len(keys) == 1 else f'({by})'}).{function}()",
     )
     body = language.body(operator, place, columns, [clause])
     groups = [node for node in body.circuit.nodes if isinstance(node, Group)]
     if len(groups) != 1:
         refuse(operator, f"`{text}` is no aggregate", place=place)
     (group,) = groups
-    first = body.circuit.nodes[body.circuit.nodes.index(group) - 2]
+    first = body.circuit.nodes[group.source]
+    first = body.circuit.nodes[first.source] if isinstance(first, Distinct) else first
     last = body.join()
     assert isinstance(first, Join)
     (aggregate,) = group.aggregates

@@ -213,6 +213,14 @@ class Operand:
             help = "make it one with `distinct()`"
             refuse(name, f"its source is a set, and `{stream._name}` may have other weights than 1", help)
 
+    def _bag(self, name: str, stream: Stream) -> None:
+        """Raises DDlogError if rows may have negative weights; in a fixpoint, if the stream may be no set."""
+        if stream.operator.scope.kind == "fixpoint":
+            self._set(name, stream)
+        elif not stream.operator.is_bag:
+            help = "make it a set with `distinct()`"
+            refuse(name, f"rows of its source, `{stream._name}`, may have negative weights", help)
+
     def _clock(self, name: str) -> None:
         if self.operator.scope.kind == "fixpoint":
             help = "say it in nested time: `with circuit.nested() as loop:`"

@@ -85,6 +85,6 @@ def _is_recursion(body: c.Circuit) -> bool:
             case c.Feedback():
                 pass
             case _:
-                if not isinstance(each, _RULES):
+                if not isinstance(each, _RULES) or (isinstance(each, c.Group) and each.bag):
                     return False
     return True

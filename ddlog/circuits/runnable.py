@@ -19,6 +19,7 @@ from ..errors.diagnostics import DDlogError
 from ..values.rows import row_of
 from .faults import diagnosed, with_faults
 from .language import Columns, Language, did_you_mean, relation_of
+from .nesting import flattened
 from .plainrows import are_plain
 from .recognition import with_fixpoints
 from .rules import in_rules
@@ -141,7 +142,7 @@ class Runnable:
         """The circuit of changes that a runtime executes. The incremental version takes changes and gives
         changes. Otherwise each time is a change from the one before: inputs and outputs are streams, which
         begin an epoch empty."""
-        network = join_chains(in_rules(with_fixpoints(self.network())))
+        network = join_chains(in_rules(flattened(with_fixpoints(self.network()))))
         if not self.on_changes:
             network = c.Circuit(tuple(map(_stream, network.nodes)), network.relations)
         pure = not any(isinstance(node, _SIGNED) or getattr(node, "signed", False) for node in network.nodes)

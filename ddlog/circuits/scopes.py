@@ -6,7 +6,7 @@ wires. In the circuit that is made of them, the delay of a cycle is a Feedback, 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from .language import Language
 
 Make = Callable[[Sequence[NodeId]], Node]
+
+
+_OF_ANY_WEIGHT = ("-", "differentiate", "result")
 
 
 @dataclass(eq=False)
@@ -38,6 +41,13 @@ class Operator:
     make: Make | None
     is_set: bool
     strict: bool = False
+
+    @property
+    def is_bag(self) -> bool:
+        """Whether no row provably has a negative weight at any time."""
+        if self.is_set or self.name in _OF_ANY_WEIGHT or not self.sources or self.is_wire:
+            return self.is_set
+        return all(source.is_bag for source in self.sources)
 
     @property
     def is_wire(self) -> bool:
@@ -68,6 +78,27 @@ class Scope:
     operators: list[Operator] = field(default_factory=list)
     imports: dict[Operator, Operator] = field(default_factory=dict)
     closed: bool = False
+    steps: list[Scope] = field(default_factory=list)  # of a circuit: the fixpoints whose steps are running
+
+    def innermost(self) -> Scope:
+        """The fixpoint inside of this scope whose step is running; if there is none, the scope."""
+        steps = self.chain()[-1].steps
+        return steps[-1] if steps and self in steps[-1].chain() else self
+
+    def leave(self, known: Collection[Operator]) -> None:
+        """Moves a body out of each fixpoint of which it reads no relation. `known` are the imports that the
+        scope around it had before."""
+        while (outer := self.outer) is not None and outer.kind == "fixpoint":
+            outside = {own: other for other, own in outer.imports.items()}
+            if not outside.keys() >= self.imports.keys():
+                return
+            self.imports = {outside[each]: own for each, own in self.imports.items()}
+            read = {source for each in outer.operators for source in each.sources}
+            for own, other in outside.items():
+                if own not in read and own not in known:
+                    outer.operators.remove(own)
+                    del outer.imports[other]
+            self.outer = outer.outer
 
     def add(
         self,

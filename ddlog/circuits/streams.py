@@ -114,7 +114,7 @@ class Stream(Operand):
             output = tuple(body.variables[each] for each in (*self.names, "out__0"))
             made = Column(name, body.types["out__0"])
         else:
-            given = functions.typed("flat_map", name, expression)
+            given = functions.typed("flat_map", name, expression, elements=True)
             step, of = functions.unnest(
                 self._language, "flat_map", place, self.columns, name, given, "out__0"
             )
@@ -214,8 +214,8 @@ class Stream(Operand):
     def group(self, *keys: str, **aggregates: Expression) -> Stream:
         """One row for each group of rows that agree on the keys: the keys and the aggregates, such as
         `total="sum(amount)"`. An aggregate is `count()`, `sum`, `avg`, `min` or `max` of an expression,
-        another function of the language of a group, or a Python function of lists (see `python`). The
-        source is a set."""
+        another function of the language of a group, or a Python function of lists (see `python`). A row
+        counts as often as its weight says: the source is a set, or made of sets without a difference."""
         place, text = caller(), f"group({', '.join([*map(repr, keys), named(aggregates)])})"
         for key in keys:
             self._column("group", key, place)
@@ -225,7 +225,7 @@ class Stream(Operand):
             self._language.name("group", name)
             if name in keys:
                 refuse("group", f"there is a column `{name}` already", place=place)
-        self._set("group", self)
+        self._bag("group", self)
         return self._group(text, place, keys, aggregates)
 
     def _group(
@@ -237,7 +237,7 @@ class Stream(Operand):
         for name, expression in aggregates.items():
             if isinstance(expression, str):
                 found, inputs, aggregate, of = aggregate_of(
-                    self._language, "group", place, self.columns, keys, name, expression
+                    self._language, "group", place, self.columns, keys, name, expression, not self.is_set
                 )
                 steps += found
                 types |= {each: _bound_type(found, each) for each in inputs if each not in types}
@@ -250,7 +250,9 @@ class Stream(Operand):
             places = tuple(order.index(inputs[c]) for c in aggregate.columns)
             made.append((Column(name, of), replace(aggregate, columns=places)))
         columns = tuple(Column(each, types[each]) for each in order)
-        rows = self._apply("group", text, place, columns, (self.names, tuple(steps), tuple(order)), True)
+        rows = self._apply(
+            "group", text, place, columns, (self.names, tuple(steps), tuple(order)), self.is_set
+        )
         results = (*columns[: len(keys)], *(column for column, _ in made))
         schema = self._language.schema(results)
         found_aggregates = tuple(aggregate for _, aggregate in made)
@@ -259,7 +261,7 @@ class Stream(Operand):
             text,
             place,
             results,
-            lambda ids: Group(ids[0], len(keys), found_aggregates, schema, text),
+            lambda ids: Group(ids[0], len(keys), found_aggregates, schema, text, not self.is_set),
             [],
             True,
         )

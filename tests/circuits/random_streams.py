@@ -66,7 +66,8 @@ def operator(draw: Any, known: list[Stream], build: Builder, clocks: bool) -> St
             return a.antijoin(b, on={"x": "y"})
         case "group":
             of = draw(st.sampled_from(["count()", "max(y)", "sum(y * 2)", "min(x + y)"]))
-            counted = a.distinct().group("x", y=of)
+            source = a if a.operator.is_bag and draw(st.booleans()) else a.distinct()
+            counted = source.group("x", y=of)
             return counted.map(x="x", y="y as bigint")
         case "plus":
             return a + b
@@ -84,6 +85,19 @@ def operator(draw: Any, known: list[Stream], build: Builder, clocks: bool) -> St
             return wire
 
 
+def nested_fixpoint(draw: Any, outer: Stream, base: Stream, circuit: Circuit) -> Stream:
+    """A fixpoint in the step of another, which may group, negate the relation of the other, or ignore it."""
+    first = draw(st.sampled_from([outer, base]))
+    found: Stream = circuit.fixpoint(lambda own: first.union(joined(draw, own, base), rows(draw, own)), base)
+    match draw(st.integers(0, 3)):
+        case 0:
+            return base.difference(found)
+        case 1:
+            return found.group("x", y="max(y)").union(base)
+        case _:
+            return found
+
+
 def recursion(draw: Any, known: list[Stream], circuit: Circuit) -> Stream:
     """A fixpoint, or a bracket in nested time; sometimes one that is recognised as a fixpoint."""
     base = draw(st.sampled_from(known)).distinct()
@@ -98,6 +112,8 @@ def recursion(draw: Any, known: list[Stream], circuit: Circuit) -> Stream:
                 joined(draw, relation, base),
                 joined(draw, other, relation),
             ]
+            if draw(st.integers(0, 2)) == 0:
+                inner.append(nested_fixpoint(draw, relation, base, circuit))
             inner.append(joined(draw, inner[-1], draw(st.sampled_from(inner))))
             return base.union(*(draw(st.sampled_from(inner)) for _ in range(2)))
 

@@ -58,9 +58,18 @@ def twice(circuit: Circuit, edges: Stream) -> None:
     wire.connect(edges)
 
 
-def inner(circuit: Circuit, edges: Stream) -> Any:
-    """A fixpoint in the step of another."""
-    return circuit.fixpoint(lambda r: circuit.fixpoint(lambda q: r.union(q), edges).union(r), edges)
+def deep(circuit: Circuit, edges: Stream) -> Any:
+    """Eight fixpoints in one another."""
+
+    def step(depth: int) -> Callable[[Stream], Stream]:
+        return lambda r: circuit.fixpoint(step(depth - 1), edges).union(r) if depth else edges.union(r)
+
+    return circuit.fixpoint(step(7), edges)
+
+
+def timed(circuit: Circuit, edges: Stream) -> Any:
+    """Nested time in the step of a fixpoint."""
+    return circuit.fixpoint(lambda r: circuit.nested().delta0(r), edges)
 
 
 BUILT: list[tuple[Build, str]] = [
@@ -87,7 +96,9 @@ BUILT: list[tuple[Build, str]] = [
     (lambda c, e: e.window("x", e.project("x"), "3"), "a lateness is no integer"),  # type: ignore[arg-type]
     (lambda c, e: e.window("x", e.project("x"), -3), "a range or a lateness is negative"),
     (lambda c, e: e.group("x", n="foo(y)"), "Unknown function `foo`"),
-    (lambda c, e: e.project("x").group("x", n="count()"), "its source is a set, and `project(x)` may have"),
+    (lambda c, e: (-e).group("x", n="count()"), "rows of its source, `-edges`, may have negative weights"),
+    (lambda c, e: c.fixpoint(lambda r: r.project("x").group("x", y="count()"), e), "its source is a set"),
+    (lambda c, e: e.flat_map(w=lambda x: [x]), "the type of `w` is not known"),
     (lambda c, e: c.input("edges", x=int), "there is an input `edges` already"),
     (lambda c, e: c.input("f", X=str), "`X` cannot be the name of a column"),
     (lambda c, e: c.output("edges", e), "there is an input or output `edges` already"),
@@ -119,7 +130,8 @@ BUILT: list[tuple[Build, str]] = [
     (beside, "`edges` is outside of the nested scope"),
     (kept, "the stream belongs to a fixpoint scope that is closed"),
     (twice, "`wire 0` is connected already"),
-    (inner, "the streams belong to different nested scopes"),
+    (deep, "over 7 fixpoints stand in one another"),
+    (timed, "a nested scope stands inside the step of a fixpoint"),
 ]
 
 
