@@ -44,6 +44,9 @@ Way: TypeAlias = Literal["maintained", "recomputed", "given up"]
 Coin: TypeAlias = "Callable[[], int | None]"
 """Decides for a test: None to recompute, else the number of looks of a `Watch` at which to give up."""
 
+Clock: TypeAlias = Callable[[], float]
+"""Seconds of work so far, from some point on."""
+
 RATE = 4e-7
 """Seconds that a row takes to be evaluated, where nothing was measured."""
 
@@ -53,11 +56,13 @@ _PREPARING = 0.5  # of an evaluation that it takes to prepare maintaining, where
 ENOUGH = 0.3
 """Of the seconds of recomputing, the part after which the iterations so far tell what is left."""
 
+_STARTING = 2.0  # iterations that maintaining takes at least
 _PATIENCE = 0.08  # of the seconds of recomputing that maintaining may take before it is watched
 _SEEDING = 0.5  # of the same, that it may take to derive what follows from the changes at once
 _FOLLOWING = 10  # times the seconds of a row that one that waits takes, with all that comes of it
 _WRONG = 3.0  # times the seconds of recomputing at which maintaining is given up, whatever is left
 _DOUBT = 2.0  # times dearer that maintaining must look to be not even tried, if that was never measured
+_MOST = 0.4  # of the rows before and after, which are not tried to be maintained in doubt
 _LEAST = 5e-4  # seconds of an epoch that tell something
 _FEW = 1000  # rows of an evaluation that tell something
 _NOTHING = 1e-9  # instead of 0
@@ -115,7 +120,8 @@ class Situation:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """Seconds of work that the two ways are expected to take. `known`: epochs like this one were measured."""
+    """Seconds of work that the two ways are expected to take. `known`: epochs like this one were measured, or
+    touch most of the rows, so that little could be won."""
 
     maintain: float
     recompute: float
@@ -178,6 +184,8 @@ class Profile:
     def touched(self, changed: Shares) -> float:
         """The part of the rows that is expected to rest on changed rows."""
         deepest = self._times[-1] if self._times else 0
+        if not self.rows:  # nothing is known of iterations
+            return 1 - (1 - changed.all) * (1 - changed.most)
         if changed.all * (deepest + 1) < _SMALL:
             return min(1.0, changed.all * self._mean + changed.most)
         kept = sum(count * (1 - changed.all) ** (time + 1) for time, count in self._buckets)
@@ -187,13 +195,15 @@ class Profile:
 
 @dataclass(slots=True)
 class Costs:
-    """What a recursion costs, as far as it was measured."""
+    """What a recursion costs, as far as it was measured. `starting` are the seconds of maintaining, however
+    few rows are touched: of jobs on a cluster. In process there are hardly any."""
 
     rate: float = RATE
     comparing: float = _COMPARING
     going: float = _GOING
     coming: float = _COMING
     preparing: float = _PREPARING
+    starting: float = 0.0
     profile: Profile = field(default_factory=Profile)
     _measured: bool = False
     _known: set[bool] = field(default_factory=set)  # True: an epoch that shrank was maintained; False: grew
@@ -204,10 +214,11 @@ class Costs:
         after = rows * min(_GROWTH, imported / max(before, 1))
         recompute = self.rate * (after + imported) + self.comparing * (rows + after)
         gone, come = self._touched(situation, after)
-        maintain = self.rate * (gone * self.going + come * self.coming)
+        maintain = self.starting + self.rate * (gone * self.going + come * self.coming)
         if not situation.ready:
             maintain += self.preparing * self.rate * (rows + before)
-        return Estimate(maintain, recompute, (gone >= come) in self._known)
+        known = (gone >= come) in self._known or gone + come > _MOST * (rows + before + after + imported)
+        return Estimate(maintain, recompute, known)
 
     def _touched(self, situation: Situation, after: float) -> tuple[float, float]:
         """The rows that are expected to be touched, by what goes and by what comes."""
@@ -221,6 +232,10 @@ class Costs:
         if rows + imported >= _FEW or not self._measured:
             self.rate = max(seconds, _NOTHING) / max(rows + imported, 1)
             self._measured = True
+
+    def iterated(self, seconds: float) -> None:
+        """The shortest iteration of an evaluation took so long: to maintain takes some of them."""
+        self.starting = min(self.starting, _STARTING * seconds)
 
     def compared(self, rows: int, seconds: float) -> None:
         """A comparison of so many rows, old and new, took so long."""
@@ -239,7 +254,8 @@ class Costs:
         gone, come = self._touched(situation, situation.rows)
         shrank = gone >= come
         held = self.going if shrank else self.coming
-        found = seconds / max(self.rate * max(gone, come), _NOTHING)
+        self.starting = min(self.starting, seconds)
+        found = (seconds - self.starting) / max(self.rate * max(gone, come), _NOTHING)
         # Epochs differ, so that one moves the factor half of the way, and by no more than two.
         moved = held * min(4.0, max(0.25, found / held)) ** 0.5
         if shrank:
@@ -258,12 +274,14 @@ class Watch:
         rate: float = RATE,
         fits: Callable[[], bool] = lambda: True,
         looks: int | None = None,
+        clock: Clock | None = None,
     ) -> None:
         """`recompute` are the seconds of recomputing; None: it is out of the question. `rate` are those of a
         row of it. `fits` says whether there is memory for it. `looks`: the number of looks after which the
-        epoch is given up in any case."""
+        epoch is given up in any case. `clock`: None for that of this process."""
         self._recompute, self._rate, self._fits, self._looks = recompute, rate, fits, looks
-        self.start = work()
+        self._clock = work if clock is None else clock
+        self.start = self._clock()
         self._seeded: float | None = None  # the seconds until then
         self.reached = 0.0  # the part of the rows of the iterations done, and of the one that runs
         self.waiting = 0  # rows that later iterations have to look at
@@ -293,11 +311,11 @@ class Watch:
     @property
     def spent(self) -> float:
         """The seconds so far."""
-        return work() - self.start
+        return self._clock() - self.start
 
     def restart(self) -> None:
         """Begins to count from now on."""
-        self.start = work()
+        self.start = self._clock()
 
     def seeded(self) -> None:
         """What follows from the changes at once is derived; the iterations come."""
@@ -361,23 +379,24 @@ class Maintaining:
         self.decisions: deque[Decision] = deque(maxlen=_KEPT)
         self.decided = 0  # in all
 
-    def choose(self, costs: Costs, situation: Situation, fits: Callable[[], bool]) -> Choice:
+    def choose(
+        self, costs: Costs, situation: Situation, fits: Callable[[], bool], clock: Clock | None = None
+    ) -> Choice:
         """What to do. `fits` says whether there is memory to evaluate anew beside what is held."""
         if self.mode == "always":
-            return Choice(True, "always", Watch())
+            return Choice(True, "always", Watch(clock=clock))
         if self.mode == "never":
-            return Choice(False, "never maintained", Watch())
+            return Choice(False, "never maintained", Watch(clock=clock))
         if self.mode != "auto":
             looks = self.mode()
-            return Choice(looks is not None, "by a coin", Watch(looks=looks))
+            return Choice(looks is not None, "by a coin", Watch(looks=looks, clock=clock))
         estimate = costs.estimate(situation)
+        watch = Watch(estimate.recompute, costs.rate, fits, clock=clock)
         if estimate.cheaper:
-            return Choice(
-                True, "expected to be cheaper", Watch(estimate.recompute, costs.rate, fits), estimate
-            )
+            return Choice(True, "expected to be cheaper", watch, estimate)
         if fits():
-            return Choice(False, "expected to be cheaper", Watch(), estimate)
-        return Choice(True, "there is no memory for both contents", Watch(), estimate)
+            return Choice(False, "expected to be cheaper", watch, estimate)
+        return Choice(True, "there is no memory for both contents", Watch(clock=clock), estimate)
 
     def note(self, decision: Decision) -> None:
         """Keeps a decision."""

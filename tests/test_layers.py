@@ -68,7 +68,7 @@ MUTUAL = {
 ENGINE = (
     "clock layers memory rounding schema zset",
     "interrupt looptime maintaining",
-    "node settling stream",
+    "account node settling stream",
     "operators",
     "births ranks nestedtime circuit",
     "derived loopparts naiveloop",

@@ -8,6 +8,8 @@ from then on the relations have histories, in nested time.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import inf
+from time import perf_counter as clock
 
 from ..circuit import DeltaJoin, Fixpoint, Join
 from ..fixpoint import iterate, seed
@@ -36,11 +38,11 @@ class ClusterRecursion:
         self.events = {head: Spine(tables, schema, True) for head, schema in self.schemas.items()}
         self.histories = {head: Spine(tables, schema, True) for head, schema in self.schemas.items()}
         self.filled = False  # whether an epoch with anything in it was committed
-        self._counted = False  # whether the histories hold the derivations
+        self.is_counted = False  # whether the histories hold the derivations
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningClusterRecursion:
         """An epoch, given the imports with their changes."""
-        if self.filled and not self._counted:
+        if self.filled and not self.is_counted:
             self._count(imports)
         return RunningClusterRecursion(self, imports)
 
@@ -48,7 +50,7 @@ class ClusterRecursion:
         """Counts all derivations of every row at their iterations."""
         counting = Counting(self.events, self.histories, imports, self.tables)
         seed(self.rules, self.facts, counting, True)
-        self._counted = True
+        self.is_counted = True
 
     def held(self) -> list[Table]:
         """The tables that the state needs."""
@@ -63,6 +65,8 @@ class RunningClusterRecursion:
         self._recursion = recursion
         self._relations: dict[str, GrowingSet] | dict[str, History]
         self._memory: GrowingSets | Histories
+        self.depths: list[tuple[int, int]] = []  # the rows that came at each iteration of an evaluation
+        self.seconds = inf  # of the shortest iteration
         if recursion.filled:
             histories = {
                 head: History(schema, recursion.events[head], recursion.histories[head])
@@ -73,15 +77,26 @@ class RunningClusterRecursion:
             sets = {h: GrowingSet(schema, recursion.events[h]) for h, schema in recursion.schemas.items()}
             self._relations, self._memory = sets, GrowingSets(sets, imports, recursion.tables)
 
+    @property
+    def is_anew(self) -> bool:
+        """Whether the relations are evaluated from empty ones."""
+        return isinstance(self._memory, GrowingSets)
+
     def seed(self) -> None:
         """Derives the rows that follow from the changes outside."""
         seed(self._recursion.rules, self._recursion.facts, self._memory, not self._recursion.filled)
+        if isinstance(self._memory, GrowingSets):
+            self.depths.append((0, self._memory.delta_rows()))
 
     def next_iteration(self) -> int | None:
         return self._memory.next_iteration()
 
     def iterate(self, time: int) -> None:
+        started = clock()
         iterate(self._recursion.rules, self._memory, time)
+        self.seconds = min(self.seconds, clock() - started)
+        if isinstance(self._memory, GrowingSets):
+            self.depths.append((time + 1, self._memory.delta_rows()))
 
     def rows(self) -> int:
         return sum(events.total() for events in self._recursion.events.values())

@@ -1,14 +1,16 @@
 """Maintain or recompute: commits of 1 to 1,000,000 changed rows, each way forced, and as the engine chooses.
 
     python tests/bench/sweep.py                      six workloads, as a table and the verdicts
-    python tests/bench/sweep.py sparse reach         some of them
+    python tests/bench/sweep.py sparse taint         some of them, and of others
+    python tests/bench/sweep.py --growing            commits that only insert, up to 100 times what is there
     python tests/bench/sweep.py --svg FILE           a plot of the same figures, too
     python tests/bench/sweep.py --json FILE          the figures as JSON; --from FILE… makes the table and the
                                                      plot of such files, without measuring
     python tests/bench/sweep.py --scale tiny         does it all work?
 
 A session loads a workload, and deletes random rows of it and inserts them again, more and more of them, up to
-all. The figures are milliseconds of processor time of the commits. A choice is right if it ended with the way
+all. With `--growing` a session loads a part of a workload and inserts the rest, without any deletion before.
+The figures are milliseconds of processor time of the commits. A choice is right if it ended with the way
 that was cheaper when forced, or if neither way is more than a tenth dearer than the other.
 """
 
@@ -27,19 +29,9 @@ from typing import Any
 
 from incremental import PROGRAMS, as_rows
 from sweepplot import plot
+from sweepwork import OTHERS, SIX, Swept
 from tabular import table
-from workloads import (
-    Ints,
-    Random,
-    Relations,
-    graph,
-    np,
-    rows,
-    source_and_edges,
-    statements,
-    weighted_graph,
-    write,
-)
+from workloads import Ints, Random, Relations, np, write
 
 import ddlog
 
@@ -47,54 +39,9 @@ MODES = ("always", "never", "auto")
 FULL = 1_000_000
 ALIKE = 1.1  # times the cheaper that a way may take for the choice to make no difference
 MOST = 1.5  # times the cheaper that a choice may take
+WORKLOADS = (*SIX, *OTHERS)
 NOISE_MS = 5.0  # what no choice is blamed for
-
-
-def forest(trees: int, depth: int) -> Relations:
-    """Complete binary trees."""
-    children = np.arange(1, 2 ** (depth + 1) - 1)
-    one = rows((children - 1) // 2, children)
-    shift = np.repeat(np.arange(trees) * 2 ** (depth + 1), len(one))
-    return {"Parent": np.tile(one, (trees, 1)) + shift[:, None]}
-
-
-@dataclass(frozen=True)
-class Swept:
-    """A workload: its program, how its inputs are made, and the relations whose rows change."""
-
-    name: str
-    program: str
-    changing: tuple[str, ...]
-    full: Callable[[], Relations]
-    tiny: Callable[[], Relations]
-
-
-WORKLOADS = (
-    Swept("dense closure", "tc", ("Edge",), lambda: graph(1000, 50_000), lambda: graph(30, 150)),
-    Swept("sparse closure", "tc", ("Edge",), lambda: graph(1250, 2500), lambda: graph(60, 120)),
-    Swept("same generation", "sg", ("Parent",), lambda: forest(4000, 4), lambda: forest(5, 3)),
-    Swept(
-        "points-to",
-        "andersen",
-        ("AddressOf", "Assign", "Load", "Store"),
-        lambda: statements(3000),
-        lambda: statements(4),
-    ),
-    Swept(
-        "reach",
-        "reach",
-        ("Edge",),
-        lambda: source_and_edges(400_000, 1_200_000),
-        lambda: source_and_edges(200, 500),
-    ),
-    Swept(
-        "shortest paths",
-        "cheapest",
-        ("Edge",),
-        lambda: weighted_graph(20_000, 100_000),
-        lambda: weighted_graph(60, 150),
-    ),
-)
+GROWTHS = (0.1, 1, 3, 10, 30, 100)  # times the rows that are there, which are inserted
 
 
 @dataclass(frozen=True)
@@ -140,7 +87,7 @@ def sizes(most: int) -> list[int]:
 
 def repeats(size: int) -> int:
     """The number of commits whose median is taken."""
-    return 5 if size <= 30 else 3 if size <= 1000 else 1
+    return 5 if size <= 30 else 3 if size <= 30_000 else 1
 
 
 Changed = dict[str, list[tuple[int, ...]]]
@@ -205,9 +152,37 @@ def measured(workload: Swept, mode: str, scale: str) -> dict[tuple[str, int], tu
     return found
 
 
-def swept(workload: Swept, scale: str) -> list[Cell]:
+def grown(workload: Swept, mode: str, scale: str) -> dict[tuple[str, int], tuple[float, str]]:
+    """The milliseconds of commits that insert what a session lacks, and what was done."""
+    inputs = workload.full() if scale == "full" else workload.tiny()
+    program = ddlog.compile(PROGRAMS / f"{workload.program}.dl")
+    found = {}
+    for times in GROWTHS:
+        chosen = {
+            name: Random(7).words(len(np.asarray(inputs[name]))).argsort() for name in workload.changing
+        }
+        there = {
+            name: rows[: -(-len(rows) // round(1 + times))] if times >= 1 else rows[len(rows) // 10 :]
+            for name, rows in chosen.items()
+        }
+        with program.session(relations="outputs", engine="in-process", maintain=mode) as session:
+            for name, table in inputs.items():
+                some = np.asarray(table)[there[name]] if name in there else np.asarray(table)
+                session.insert_rows(name, as_rows(some))
+            session.commit()
+            rest = {
+                name: as_rows(np.asarray(inputs[name])[np.setdiff1d(chosen[name], some)])
+                for name, some in there.items()
+            }
+            ms = committed(session, session.insert_rows, rest)
+            found["more", sum(map(len, rest.values()))] = ms, way_of(session)
+    return found
+
+
+def swept(workload: Swept, scale: str, growing: bool) -> list[Cell]:
     """The figures of a workload."""
-    by_mode = {mode: measured(workload, mode, scale) for mode in MODES}
+    measure = grown if growing else measured
+    by_mode = {mode: measure(workload, mode, scale) for mode in MODES}
     return [
         Cell(
             workload.name,
@@ -248,6 +223,7 @@ def main() -> None:
     """Measures, and prints."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("names", nargs="*", help="workloads; a word of the name will do")
+    parser.add_argument("--growing", action="store_true")
     parser.add_argument("--scale", choices=("full", "tiny"), default="full")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--svg", type=Path)
@@ -255,9 +231,9 @@ def main() -> None:
     options = parser.parse_args()
     cells = [Cell(**each) for file in options.files for each in json.loads(file.read_text())]
     if not options.files:
-        for workload in WORKLOADS:
+        for workload in WORKLOADS if options.names else SIX:
             if not options.names or any(name in workload.name for name in options.names):
-                cells += swept(workload, options.scale)
+                cells += swept(workload, options.scale, options.growing)
     if options.json:
         options.json.write_text(json.dumps([asdict(each) for each in cells], indent=1))
     if options.svg:

@@ -7,8 +7,7 @@ from unittest import mock
 import pytest
 
 import ddlog
-from ddlog.engine import maintaining
-from ddlog.engine.inprocess import account
+from ddlog.engine import account, maintaining
 from ddlog.engine.maintaining import (
     Costs,
     GivenUp,

@@ -17,6 +17,8 @@ from ddlog.commands.commands import Clear, Commit, Rollback, Start
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.update import Update
 from ddlog.commands.updatefiles import update_commands
+from ddlog.engine.maintaining import Maintaining, Mode
+from ddlog.engine.spark import runtime
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
@@ -93,7 +95,10 @@ CASES = [(name, ON_DRIVER if name in BY_DRIVER else ON_CLUSTER) for name in sort
 )
 def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
     program = ddlog.compile(Path(PROGRAMS / name / f"{name}.dl"))
-    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain="always") as there,
+    ):
         assert transcript(program, there, name) == transcript(program, here, name)
         for relation in program.names("output"):
             assert there.size(relation) == here.size(relation)
@@ -138,7 +143,10 @@ def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions,
         ).run(commands)
         return lines
 
-    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain="always") as there,
+    ):
         assert printed(there) == printed(here)
 
 
@@ -174,11 +182,18 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
 
 
 def follow(
-    text: str | Program, stream: list[list[tuple[str, Any, int]]], options: SparkOptions, spark: Any
+    text: str | Program,
+    stream: list[list[tuple[str, Any, int]]],
+    options: SparkOptions,
+    spark: Any,
+    maintain: Mode = "always",
 ) -> None:
     """Commits the transactions on both runtimes and compares every change and what is there at the end."""
     program = ddlog.compile(text) if isinstance(text, str) else text
-    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain=maintain) as there,
+    ):
         for transaction in stream:
             for relation, row, sign in transaction:
                 for session in (here, there):
@@ -199,6 +214,49 @@ def follow(
             assert there.size(relation) == here.size(relation)
 
 
+CHANGED = """
+input relation Edge(x: s32, y: s32)
+input relation Closed(x: s32)
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z), not Closed(y).
+"""
+
+
+@pytest.mark.parametrize(
+    "how, options",
+    [("never", ON_CLUSTER), ("coin", ON_CLUSTER), ("never", ON_DRIVER)],
+    ids=["never", "coin", "driver"],
+)
+def test_recursions_that_are_maintained_or_evaluated_anew(
+    how: str, options: SparkOptions, spark: SparkSession, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By a coin, which also gives up on the way, or always anew."""
+    stream = [
+        [("Edge", (0, 1), 1), ("Edge", (1, 2), 1), ("Edge", (2, 0), 1), ("Edge", (0, 2), 1)],
+        [("Edge", (1, 2), -1)],
+        [("Edge", (1, 2), 1), ("Edge", (2, 0), -1), ("Edge", (2, 3), 1), ("Closed", (2,), 1)],
+        [("Closed", (2,), -1), ("Edge", (0, 2), -1)],
+    ]
+    falls = iter([1, 1 << 60, None])
+    ways = ["recomputed"] * 4
+    if how == "coin":
+        monkeypatch.setattr(runtime, "Maintaining", lambda _: Maintaining(lambda: next(falls)))
+        ways[1:3] = "given up", "maintained"
+    program = ddlog.compile(CHANGED)
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain="never") as there,
+    ):
+        for transaction in stream:
+            for session in (here, there):
+                for relation, row, sign in transaction:
+                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            wanted, got = here.commit(), there.commit()
+            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
+        assert [each.way for each in there.state.host.runtime.decisions()] == ways
+
+
 EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", "3"))
 sampled = settings(
     deadline=None,
@@ -210,14 +268,16 @@ sampled = settings(
 
 
 @pytest.mark.parametrize(
-    "options", [ON_CLUSTER, ALL_LARGE, OUTGROWING], ids=["cluster", "large", "outgrowing"]
+    "options, maintain",
+    [(ON_CLUSTER, "always"), (ALL_LARGE, "never"), (OUTGROWING, "auto")],
+    ids=["cluster", "large", "outgrowing"],
 )
-def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession) -> None:
+def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spark: SparkSession) -> None:
     @seed(len(repr(options)))
     @sampled
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
-        follow(text, stream, options, spark)
+        follow(text, stream, options, spark, maintain)
 
     check()
 

@@ -77,7 +77,8 @@ def test_a_small_change_of_a_large_state_moves_alone(spark: SparkSession) -> Non
 @pytest.mark.parametrize("failing", [0, 1, 3, 5])
 def test_a_failed_job_leaves_the_last_commit(failing: int, spark: SparkSession) -> None:
     program = ddlog.compile(PATHS + JOINS)
-    with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
+    options = SparkOptions(driver_rows=0)
+    with program.session(spark=spark, spark_options=options, maintain="always") as session:
         session.insert("Edge", (1, 2), (2, 3), (3, 1))
         session.insert("A", (1, 1), (2, 1))
         session.commit()
@@ -135,7 +136,8 @@ def views_of_ours(spark: SparkSession) -> set[str]:
 def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
     program = ddlog.compile(PATHS)
     others = views_of_ours(spark)
-    with program.session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
+    options = SparkOptions(driver_rows=0)
+    with program.session(spark=spark, spark_options=options, maintain="always") as session:
         session.insert("Edge", *((k, k + 1) for k in range(8)))
         session.commit()
         views = set()
