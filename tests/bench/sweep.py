@@ -87,7 +87,7 @@ def sizes(most: int) -> list[int]:
 
 def repeats(size: int) -> int:
     """The number of commits whose median is taken."""
-    return 5 if size <= 30 else 3 if size <= 30_000 else 1
+    return 3 if size <= 1000 else 1
 
 
 Changed = dict[str, list[tuple[int, ...]]]

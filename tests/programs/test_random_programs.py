@@ -7,17 +7,18 @@ from unittest import mock
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 import ddlog
-from ddlog.engine.inprocess import sweeping
-from ddlog.engine.maintaining import MODES, Mode
+from ddlog.engine.inprocess import runtime, sweeping
+from ddlog.engine.maintaining import Coin, Maintaining, Mode
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import Unsettled
 from ddlog.sessions.inprocess import InProcessHost
 
+from ..engine.random_circuits import modes
 from ..engine.reference_runtime import ReferenceRuntime
 from .random_programs import (
+    HEADER,
     MULTISETS,
     edges,
     grouping_programs,
@@ -28,40 +29,65 @@ from .random_programs import (
 )
 
 thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
-modes = st.sampled_from(MODES)
 
 Zset = dict[tuple[Any, ...], int]
 
 
 @thorough
-@given(programs(), transactions(), modes)
+@given(programs(), transactions(), modes())
 def test_every_change_of_every_transaction(
-    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin
 ) -> None:
     follow(text, stream, maintain)
 
 
 @thorough
-@given(grouping_programs(), edges(), modes)
+@given(grouping_programs(), edges(), modes())
 def test_recursions_with_groups(
-    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode
+    text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin
 ) -> None:
     """Where a recursion does not settle, the transaction is an error, and leaves no trace."""
     follow(text, stream, maintain)
 
 
-def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode) -> None:
+PATHS = f"""{HEADER}
+relation Label(x: bit<2>, label: bit<2>)
+output relation Least(x: bit<2>, label: bit<2>)
+Label(x, x) :- Num(x, _).
+Label(y, l) :- Least(x, l), Num(x, y).
+Least(x, l) :- Label(x, each), var l = each.group_by(x).min().
+relation Way(x: bit<2>, cost: bit<32>)
+output relation Cheapest(x: bit<2>, cost: bit<32>)
+Way(x, 0) :- Tag(x, "a").
+Way(x, 2) :- Tag(x, "b").
+Way(y, n + (y as bit<32>)) :- Cheapest(x, n), Num(x, y).
+Cheapest(x, n) :- Way(x, each), var n = each.group_by(x).min().
+"""
+
+
+@settings(thorough, max_examples=60)
+@given(edges(), modes())
+def test_recursions_over_paths(
+    stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin
+) -> None:
+    follow(PATHS, [*stream, *([(name, row, -sign) for name, row, sign in each] for each in stream)], maintain)
+
+
+def follow(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin) -> None:
     """Compares all changes of a program with the definition; values are given back after every commit."""
-    with mock.patch.object(sweeping, "is_due", lambda _: True):
-        compare(text, stream, maintain)
+    with (
+        mock.patch.object(sweeping, "is_due", lambda _: True),
+        mock.patch.object(runtime, "Maintaining", lambda _: Maintaining(maintain)),
+    ):
+        compare(text, stream)
 
 
-def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode) -> None:
+def compare(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
     """Compares all changes of a program with the definition."""
     program = ddlog.compile(text)
     plain = program.circuit("relational", records="values")
     contents: dict[str, Zset] = {name: {} for name in program.names("input")}
-    with program.session(maintain=maintain) as session:
+    with program.session() as session:
         before = evaluate(plain, contents)
         for name, rows in before.items():
             assert set(session[name].tuples()) == set(rows)
