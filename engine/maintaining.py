@@ -58,6 +58,7 @@ ENOUGH = 0.3
 
 _STARTING = 2.0  # iterations that maintaining takes at least
 _PATIENCE = 0.08  # of the seconds of recomputing that maintaining may take before it is watched
+_AT_ONCE = 0.002  # seconds that maintaining may take in any case before it is watched
 _SEEDING = 0.5  # of the same, that it may take to derive what follows from the changes at once
 _FOLLOWING = 10  # times the seconds of a row that one that waits takes, with all that comes of it
 _WRONG = 3.0  # times the seconds of recomputing at which maintaining is given up, whatever is left
@@ -229,7 +230,7 @@ class Costs:
     def evaluated(self, rows: int, imported: int, seconds: float, depths: Depths) -> None:
         """An evaluation from empty relations took so long."""
         self.profile = Profile(depths)
-        if rows + imported >= _FEW or not self._measured:
+        if rows + imported >= _FEW or (rows and not self._measured):
             self.rate = max(seconds, _NOTHING) / max(rows + imported, 1)
             self._measured = True
 
@@ -293,7 +294,7 @@ class Watch:
             if self._looks < 0:
                 raise GivenUp
         recompute = self._recompute
-        if recompute is None or (spent := self.spent) <= _PATIENCE * recompute:
+        if recompute is None or (spent := self.spent) <= max(_AT_ONCE, _PATIENCE * recompute):
             return
         if self._is_too_long(spent, recompute):
             if self._fits():
@@ -393,7 +394,9 @@ class Maintaining:
         estimate = costs.estimate(situation)
         watch = Watch(estimate.recompute, costs.rate, fits, clock=clock)
         if estimate.cheaper:
-            return Choice(True, "expected to be cheaper", watch, estimate)
+            sure = estimate.maintain <= estimate.recompute
+            why = "expected to be cheaper" if sure else "tried, as nothing like it was measured"
+            return Choice(True, why, watch, estimate)
         if fits():
             return Choice(False, "expected to be cheaper", watch, estimate)
         return Choice(True, "there is no memory for both contents", Watch(clock=clock), estimate)

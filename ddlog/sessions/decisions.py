@@ -44,9 +44,9 @@ def _figures(decision: Decision) -> str:
     situation, estimate = decision.situation, decision.estimate
     some = f"{situation.changed:,} of {max(situation.before, situation.imported):,} rows changed"
     expected = (
-        "" if estimate is None else f", {_ms(estimate.maintain)} or anew {_ms(estimate.recompute)} expected"
+        "" if estimate is None else f"expected {_ms(estimate.maintain)}, anew {_ms(estimate.recompute)}; "
     )
-    return f" ({some}{expected}, {_ms(decision.seconds)} taken)"
+    return f" ({some}; {expected}took {_ms(decision.seconds)})"
 
 
 def _ms(seconds: float) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 from ..maintaining import Costs, Expectation, Import, Situation, expectation
+from .loops import LoopRecursion
 from .recursion import Recursion
 from .state import State
 from .views import Readable
@@ -29,5 +30,9 @@ def expectations(state: State) -> Iterator[Expectation]:
             continue
         imports = [Import(state.stores[source].present) for source in state.circuit.nodes[at].reads()]
         rows = sum(relation.present for relation in recursion.relations.values())
-        why = "a rule has an effect" if isinstance(recursion, Recursion) and recursion.has_effects else ""
+        why = (
+            "a rule has an effect"
+            if isinstance(recursion, Recursion | LoopRecursion) and recursion.has_effects
+            else ""
+        )
         yield expectation(recursion.relations, recursion.costs, Situation(rows, imports), why)

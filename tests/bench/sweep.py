@@ -68,9 +68,9 @@ class Cell:
 
     @property
     def right(self) -> bool:
-        """Whether the choice ended with the cheaper way."""
+        """Whether the choice ended with the cheaper way, or took no longer."""
         alike = max(self.always, self.never) <= ALIKE * self.cheaper
-        return alike or (self.way == "maintained") == (self.always <= self.never)
+        return alike or self.auto <= self.cheaper or (self.way == "maintained") == (self.always <= self.never)
 
     @property
     def dear(self) -> bool:
