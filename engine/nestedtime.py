@@ -27,12 +27,23 @@ epochs before at and after i. Nothing needs to be known of the timelines before.
 for the key in question: for the row, or the group that it is in. So a key that the epoch touches is visited
 at its own entries from there on, and no other key is visited at all.
 
+A group whose aggregates are sums over its members (count, sum, mean) needs no look at them: its accumulators
+have a timeline, of one entry a round, and those of a round are the sum up to there. An entry at which they do
+not change need not be visited, for neither did the output change there:
+
+    shares of a company by round    +30   +25    .    +10 -10     +5
+    entry of its group (n, sum)    1, 30  1, 25  .      0, 0     1, 5
+    in the round                     30    55    55      55       60
+
+An aggregate that looks at members is visited where one of them has an entry. The least of them in a round is
+the first in order that is there; any other function reads all that are there.
+
 A join is bilinear. Its entry from an entry of either side lies in the later one of their rounds, and each
 change is joined, when its round is visited, with the timeline that the other side has then. Whatever of that
 lies before the round may be summed up first. A negated term is 1 minus the presence of its row, a timeline,
 too.
 
-`inprocess/kernels/timelinesbyround.py` must agree with the functions here.
+`inprocess/kernels/timelinesbyround.py` and `inprocess/roundgroup.py` must agree with the functions here.
 """
 
 from __future__ import annotations
@@ -89,6 +100,52 @@ def maintain(
         if time in known or done[time]:
             told_now = of_keys(added(told, emitted), touched, arity)
             emitted[time] = missing(operator, known, told_now, time)
+    return {t: rows for t, rows in emitted.items() if rows}
+
+
+Sums: TypeAlias = tuple[int, int]
+"""The accumulators of a group: the number of its members, and the sum of a column of them."""
+
+
+def sums_by_round(source: Timeline, arity: int, column: int) -> dict[Row, dict[int, Sums]]:
+    """The changes of the accumulators of each group by round, where there are some. The source is a set in
+    each round; the first `arity` columns are the key."""
+    found: dict[Row, dict[int, Sums]] = {}
+    for time, rows in source.items():
+        for row, weight in rows.items():
+            group = found.setdefault(row[:arity], {})
+            count, total = group.get(time, (0, 0))
+            group[time] = count + weight, total + weight * row[column]
+    return {key: {t: sums for t, sums in group.items() if any(sums)} for key, group in found.items()}
+
+
+def maintain_sums(
+    result: Callable[[Row, Sums], Row],
+    arity: int,
+    column: int,
+    source: Timeline,
+    told: Timeline,
+    change: Timeline,
+) -> dict[int, Zset]:
+    """`maintain` for a group whose row follows from its key and its accumulators."""
+    emitted: dict[int, Zset] = {}
+    touched: set[Row] = set()
+    done: dict[int, Zset] = {}
+    for time in sorted({*source, *change}):
+        done[time] = change.get(time, {})
+        changed = {row[:arity] for row in done[time]}
+        touched |= changed
+        groups = sums_by_round(added(source, done), arity, column)
+        visited = {key for key in touched if key in changed or time in groups.get(key, {})}
+        now = []
+        for key in visited:
+            past = [sums for t, sums in groups.get(key, {}).items() if t <= time]
+            count, total = (sum(parts) for parts in zip((0, 0), *past, strict=True))
+            if count:
+                now.append(result(key, (count, total)))
+        emitted[time] = zset.subtract(
+            zset.of_rows(now), upto(of_keys(added(told, emitted), visited, arity), time)
+        )
     return {t: rows for t, rows in emitted.items() if rows}
 
 

@@ -17,9 +17,9 @@ import numpy as np
 from ..circuit import Group
 from ..looptime import Lattice
 from ..schema import INLINE_LIMIT, Array, Kind, Schema
+from .accumulators import integer_sums
 from .arrays import grow
 from .batch import Batch, no_rows
-from .grouping import integer_sums
 from .interner import Values
 from .kernels import looptimes as kernels
 from .sweeping import Marks

@@ -85,7 +85,7 @@ class LoopTimelines:
                 group = DeltaGroup(
                     node.source, node.source, node.keys, node.aggregates, node.schema, node.text
                 )
-                self._members[at] = LoopGroup(group, self._timelines[source], told, 0, evaluator.values)
+                self._members[at] = LoopGroup(group, self._timelines[source], told, evaluator.values)
 
     def _adds_up(self, at: int) -> bool:
         part = self.parts.parts[at]

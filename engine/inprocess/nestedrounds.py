@@ -34,13 +34,13 @@ from ..schedule import Nested, downstream, readers, walk
 from ..schema import Array
 from ..versions import Seen, versions
 from .batch import Batch, concat, consolidate
+from .grouping import reads_members
 from .join import Joiner
 from .memories import Imported
+from .roundgroup import RoundGroup
 from .steps import Evaluator
 from .sweeping import Marks
-from .table import RowTable
 from .timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
-from .timelinegroup import TimelineGroup
 from .views import StoreView, View, before, meets_nothing
 
 Recorded: TypeAlias = Mapping[NodeId, Sequence[tuple[int, Batch]]]
@@ -66,7 +66,13 @@ def recorded_nodes(circuit: Circuit, imported: set[str]) -> set[NodeId]:
         if isinstance(node, DeltaDistinct) and not _is_set(circuit, node.source)
     }
     groups = {at for at, node in enumerate(circuit.nodes) if isinstance(node, DeltaGroup)}
-    return looked_up | sums | groups
+    return looked_up | sums | groups | _only_grouped(circuit, imported)
+
+
+def _only_grouped(circuit: Circuit, imported: set[str]) -> set[NodeId]:
+    """The sources of groups whose timelines nothing looks up."""
+    sources = {node.source for node in circuit.nodes if isinstance(node, DeltaGroup)}
+    return sources - _looked_up(circuit, imported)
 
 
 def _looked_up(circuit: Circuit, imported: set[str]) -> set[NodeId]:
@@ -76,7 +82,7 @@ def _looked_up(circuit: Circuit, imported: set[str]) -> set[NodeId]:
         if isinstance(node, DeltaJoin):
             sources = {term.source for term in node.terms}
             found |= {s for s in sources if not _is_import(circuit, s, imported)}
-        elif isinstance(node, DeltaGroup):
+        elif isinstance(node, DeltaGroup) and reads_members(node):
             found.add(node.source)
     return found
 
@@ -118,7 +124,7 @@ class NestedRounds:
         self.timelines: dict[NodeId, Timeline] = {}  # of the nodes that are looked up
         self.sums: dict[NodeId, Timeline] = {}  # of the sources of distincts, by distinct
         self.told: dict[NodeId, Timeline] = {}  # of what distincts and groups tell
-        self.groups: dict[NodeId, TimelineGroup] = {}
+        self.groups: dict[NodeId, RoundGroup] = {}
         self.joiners: dict[NodeId, Joiner] = {}
         looked_up = _looked_up(circuit, imported)
         self.shared = {at: teller for at, teller in _told_to(circuit).items() if at in looked_up}
@@ -138,8 +144,11 @@ class NestedRounds:
         self.timelines |= {at: self.told[teller] for at, teller in self.shared.items()}
         for at, node in enumerate(nodes):
             if isinstance(node, DeltaGroup):
-                source = self.timelines[node.source]
-                self.groups[at] = TimelineGroup(node, source, self.told[at], self.shift(at), evaluator.values)
+                source = self.timelines.get(node.source)
+                group = RoundGroup(
+                    node, nodes[node.source].schema, source, self.told[at], self.shift(at), evaluator.values
+                )
+                self.groups[at] = group.load(recorded.get(node.source, ()))
         read_by = readers(circuit)
         self.downstream = {at: sorted(downstream(read_by, at)) for at in range(len(nodes))}
         self.inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
@@ -152,12 +161,15 @@ class NestedRounds:
 
     def all_timelines(self) -> list[Timeline]:
         """The timelines of all nodes, each once."""
-        every = (*self.timelines.values(), *self.told.values(), *self.sums.values())
+        groups = (group.groups for group in self.groups.values())
+        every = (*self.timelines.values(), *self.told.values(), *self.sums.values(), *groups)
         return list({id(timeline): timeline for timeline in every}.values())
 
     def commit(self) -> None:
         """The epoch's changes stay."""
         self._last = self.last
+        for group in self.groups.values():
+            group.commit()
         for timeline in self.all_timelines():
             timeline.commit()
         for sharing in self._by_table():
@@ -177,6 +189,8 @@ class NestedRounds:
     def rollback(self) -> None:
         """Takes back the changes since the last commit."""
         self.last = self._last
+        for group in self.groups.values():
+            group.rollback()
         for timeline in self.all_timelines():
             timeline.rollback()
 
@@ -203,7 +217,6 @@ class NestedEpoch:
         self._changes: dict[str, Batch] = {}  # of the variables, in this round
         self._later: dict[int, dict[NodeId, list[Batch]]] = {}  # what joins give in later rounds
         self._visits: dict[int, dict[NodeId, list[Array]]] = {}  # rows of distincts, and groups
-        self._keys: dict[NodeId, RowTable] = {}  # of groups
         self._ahead: list[tuple[Timeline, Array, Array]] = []  # what was told for the next round
 
     def run(self) -> dict[str, Batch]:
@@ -347,14 +360,13 @@ class NestedEpoch:
         return Batch(told.table.columns_at(rows), len(rows), change)
 
     def group(self, at: int, node: DeltaGroup, change: Batch | None) -> Batch | None:
-        keys = self._keys.setdefault(at, RowTable(node.keys))
+        group = self.state.groups[at]
         visited = self._visits.get(self._time, {}).pop(at, [])
         if change is not None and change.length:
-            visited.append(keys.insert(change.columns[: node.keys], change.length))
+            visited.append(group.change(change, self._time))
         if not visited:
             return None
-        groups = np.unique(np.concatenate(visited))
-        visit = self.state.groups[at].visit(keys, groups, self._time)
+        visit = group.visit(np.unique(np.concatenate(visited)), self._time)
         self._watch.look()
         self._visit(at, visit.again, visit.times)
         return self._tell(at, visit.missing, visit.change)

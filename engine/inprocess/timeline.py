@@ -12,7 +12,7 @@ from ..schema import Array, Schema
 from .arrays import grow, lengthen
 from .batch import Batch
 from .index import Index
-from .kernels import timelines
+from .kernels import groupsbyround, timelines
 from .kernels import timelinesbyround as kernels
 from .sweeping import Marks
 from .table import RowTable
@@ -76,6 +76,14 @@ class Timeline:
             self.head, self.following, self.when, self.weight,
             told.head, told.following, told.when, told.weight, rows, time, time + shift,
         )  # fmt: skip
+
+    def turned(self, rows: Array, changes: Array, time: int) -> Array:
+        """For each row, whose entry of a round has changed by so much: 1 if the entry has come, -1 if it has
+        gone, else 0."""
+        self._grow()
+        return groupsbyround.turned(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight, rows, changes, time
+        )
 
     # ------------------------------------------------------------- changing
 
@@ -153,6 +161,11 @@ class Timeline:
         for entries, changes in reversed(self._log):
             np.subtract.at(self.weight, entries, changes)
         self._log.clear()
+
+    def heads(self) -> Array:
+        """For each row of the table its last entry, -1 if it has none."""
+        self._grow()
+        return self.head
 
     def with_entries(self) -> Array:
         """The rows of the table that have an entry."""

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddlog.engine import zset
+from ddlog.engine.circuit import DeltaGroup
+from ddlog.engine.inprocess import roundgroup
 from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.interner import Values, decode_rows, encode_rows
+from ddlog.engine.inprocess.roundgroup import RoundGroup
 from ddlog.engine.inprocess.timeline import Timeline as Columns
 from ddlog.engine.inprocess.timeline import TimelineBeforeView, TimelineView, forget_ghosts
-from ddlog.engine.nestedtime import added, maintain, missing, product, upto
+from ddlog.engine.nestedtime import added, maintain, maintain_sums, missing, product, upto
 from ddlog.engine.operators.group import Aggregate, group
+from ddlog.engine.schema import Column, Kind
 from ddlog.engine.zset import Zset
 
 from .random_circuits import schema
@@ -80,6 +86,124 @@ def test_joins(left: Rounds, right: Rounds, left_change: Rounds, right_change: R
         found = added(found, turned)
         right = added(right, {time: right_change.get(time, {})})
     assert found == whole(left, right)
+
+
+sets = st.dictionaries(rows, st.lists(st.booleans(), min_size=ROUNDS, max_size=ROUNDS), max_size=8)
+"""Rows that are there in some rounds."""
+
+
+def timeline_of(there: dict[tuple[int, int], list[bool]]) -> Rounds:
+    """The timeline of a set."""
+    return differences([{row: 1 for row, at in there.items() if at[time]} for time in range(ROUNDS)])
+
+
+def difference(new: Rounds, old: Rounds) -> Rounds:
+    """What an epoch changes."""
+    return added(new, {time: zset.negate(change) for time, change in old.items()})
+
+
+@settings(deadline=None)
+@given(sets, sets)
+def test_sums_by_round(before: dict[Any, Any], after: dict[Any, Any]) -> None:
+    """Groups with accumulators tell the difference of the outputs."""
+    source, change = timeline_of(before), difference(timeline_of(after), timeline_of(before))
+    for name in ("count", "sum"):
+        told, now = (by_rounds(groups(name), each) for each in (source, timeline_of(after)))
+
+        def result(key: Any, sums: tuple[int, int], name: str = name) -> Any:
+            return (*key, sums[name == "sum"])
+
+        assert maintain_sums(result, 1, 1, source, told, change) == difference(now, told)
+
+
+AGGREGATES = [["sum"], ["count", "avg"], ["min"], ["max", "sum"], ["min", "max"], ["group"], ["max", "group"]]
+
+
+@settings(deadline=None)
+@given(st.sampled_from(AGGREGATES), st.lists(st.tuples(sets, st.booleans()), min_size=2), st.booleans())
+def test_groups_in_columns(
+    functions: list[str], epochs: list[tuple[dict[Any, Any], bool]], large: bool
+) -> None:
+    """Groups as columns follow the law, epoch by epoch, also when epochs are rolled back and what is gone is
+    forgotten; members of large groups are held in order."""
+    node, operator = group_node(functions)
+    source = timeline_of(epochs[0][0])
+    members = columns_of(source) if {"min", "max", "group"} & {*functions} else None
+    shown = Columns(node.schema).load([(t, encoded(rows)) for t, rows in by_rounds(operator, source).items()])
+    state = RoundGroup(node, schema(2), members, shown, 0, VALUES)
+    state.load([] if members else [(time, batch(rows)) for time, rows in source.items()])
+    parts = [shown, state.groups] + ([members] if members else [])
+    for part in parts:
+        part.commit()
+    with mock.patch.object(roundgroup, "LARGE", 0 if large else 1024):
+        for there, stays in epochs[1:]:
+            change = difference(timeline_of(there), source)
+            run_epoch(state, members, shown, change)
+            told = added({}, decoded(shown))
+            assert told == by_rounds(operator, added(source, change))
+            state.commit() if stays else state.rollback()
+            for part in parts:
+                part.commit() if stays else part.rollback()
+                if stays:
+                    part.compact()
+                    forget_ghosts([part], 0)
+            if stays:
+                source = added(source, change)
+
+
+VALUES = Values()
+
+
+def group_node(functions: list[str]) -> tuple[DeltaGroup, Callable[[Zset], Zset]]:
+    """A group by the first column, with some aggregates of the second one."""
+    aggregates = tuple(
+        Aggregate(
+            name, () if name == "count" else (1,), make=(lambda k, v: str(v)) if name == "group" else None
+        )
+        for name in functions
+    )
+    kinds = {"avg": Kind.FLOAT, "group": Kind.OBJECT}
+    outs = [Column(f"r{k}", kinds.get(name, Kind.INT), "text") for k, name in enumerate(functions)]
+    node = DeltaGroup(0, 0, 1, aggregates, (*schema(2)[:1], *outs))
+    return node, lambda value: group(value, 1, aggregates)
+
+
+def encoded(value: Zset) -> Batch:
+    """Rows of a group's output as columns."""
+    node_schema = [Column("k", Kind.INT, ""), *(_column(v) for v in next(iter(value))[1:])]
+    columns = encode_rows(VALUES, node_schema, list(value))
+    return Batch(columns, len(value), np.array(list(value.values()), np.int64))
+
+
+def _column(value: Any) -> Column:
+    kind = Kind.INT if isinstance(value, int) else Kind.FLOAT if isinstance(value, float) else Kind.OBJECT
+    return Column("r", kind, "text")
+
+
+def decoded(timeline: Columns) -> Rounds:
+    """A timeline as Z-sets."""
+    everything = np.arange(timeline.table.size, dtype=np.int64)
+    at, times, weights = timeline.entries(everything, -1)
+    rows = decode_rows(VALUES, timeline.schema, timeline.table.columns_at(at), len(at))
+    found: Rounds = {}
+    for row, time, weight in zip(rows, times.tolist(), weights.tolist(), strict=True):
+        found = added(found, {time: {row: weight}})
+    return found
+
+
+def run_epoch(state: RoundGroup, members: Columns | None, shown: Columns, change: Rounds) -> None:
+    """Visits groups round by round, as they ask for it."""
+    waiting: dict[int, set[int]] = {}
+    for time in range(ROUNDS):
+        if time in change:
+            if members is not None:
+                members.add(batch(change[time]), time)
+            waiting.setdefault(time, set()).update(state.change(batch(change[time]), time).tolist())
+        if waiting.get(time):
+            visit = state.visit(np.array(sorted(waiting.pop(time)), np.int64), time)
+            shown.add_rows(visit.missing, visit.change, time)
+            for key, later in zip(visit.again.tolist(), visit.times.tolist(), strict=True):
+                waiting.setdefault(later, set()).add(key)
 
 
 def batch(value: Zset) -> Batch:
