@@ -6,6 +6,8 @@ JSON, an object a line (`insert_or_update`, `delete_key` and `clear` besides):
     {"delete": {"Edge": [2, 3]}}
     {"commit": true}
 
+An update may carry an "id", a string or an integer: one whose id was applied before is skipped.
+
 The last line may also be `{"commit": "dump_changes"}`.
 
 Separated, in a file named after its relation (`Edge.csv`, `Edge.changes.tsv`), a header or none; a
@@ -20,6 +22,7 @@ from __future__ import annotations
 import itertools
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ..core import Relation, relation_named
@@ -115,9 +118,15 @@ class JsonReader:
         self._text = ""
 
     def _commands(self, item: Any, place: Locate) -> Iterator[Command]:
+        id = None
+        if isinstance(item, dict) and len(item) == 2 and "id" in item:
+            item = dict(item)
+            id = _id(item.pop("id"))
         if not isinstance(item, dict) or len(item) != 1:
             raise ValueError('expected an object with one of "insert", "delete", "commit", …')
         ((word, content),) = item.items()
+        if id is not None and word not in (*_UPDATES, "upsert"):
+            raise ValueError(f"only an update has an id, not {word}")
         if word in ("commit", "rollback"):
             asked = word == "commit" and content == "dump_changes"
             if content is not True and not asked:
@@ -133,6 +142,8 @@ class JsonReader:
             self._open = True
             yield Command(Start(), word, place)
         for action in actions:
+            if id is not None and isinstance(action, Update):
+                action = replace(action, id=id)
             yield Command(action, word, place)
 
     def _actions(self, word: str, content: Any, place: Locate) -> Iterator[Action | Update]:
@@ -155,6 +166,13 @@ class JsonReader:
 
     def _bad(self, message: str, place: Locate) -> DDlogError:
         return DDlogError([errors.BadCommand(message, span=place())])
+
+
+def _id(given: Any) -> str:
+    """The id of an update. Raises ValueError."""
+    if isinstance(given, bool) or not isinstance(given, str | int):
+        raise ValueError('the "id" of an update is a string or an integer')
+    return json.dumps(given)
 
 
 def separated_changes(

@@ -92,6 +92,9 @@ class Interpreter:
         if not batch:
             return
         mark = self.session.mark()
+        ids = [update.id for update, _ in batch if isinstance(update, Update) and update.id is not None]
+        if ids and all(map(self.session.applied.has, ids)):
+            return
         for update, command in batch:
             try:
                 update.apply(self.session)
@@ -100,6 +103,7 @@ class Interpreter:
                     error = self._singled_out(update, error)
                 self.session.undo(mark)
                 raise placed(error, command.place()) from None
+        self.session.applied.note(ids)
 
     def _singled_out(self, run: UpdateRun, error: DDlogError) -> DDlogError:
         """The error of a run that cannot be applied, with the place of the update that it is about."""

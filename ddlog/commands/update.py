@@ -16,7 +16,7 @@ class Update:
     """A change of one row: `kind` is insert, insert_or_update, delete, delete_key or modify.
 
     `row` is the row, or for delete_key and modify the primary key. A batch of updates is applied together;
-    the update that is `last` ends its batch.
+    the update that is `last` ends its batch. An update whose `id` was applied is skipped.
     """
 
     kind: str
@@ -24,6 +24,7 @@ class Update:
     row: Any
     last: bool
     change: Callable[[Row], Row] | None = None
+    id: str | None = None
 
     def apply(self, session: Session) -> None:
         """Makes the change in the session's transaction. Raises DDlogError."""

@@ -9,13 +9,16 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from collections import deque
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.facts import CannotWrite
 from ..errors.following import OutputOfAnotherRun
+from ..sessions.inprocess import InProcessHost
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .sinks import RowWriters, json_changes
@@ -60,12 +63,15 @@ class EpochFiles:
                 file.writelines(f"{line}\n" for line in json_changes(changes, named, self._writers))
                 file.flush()
                 os.fsync(file.fileno())
+            for folder in (draft, self._home):
+                _sync(folder)
 
     def publish(self, epoch: int) -> None:
         """Publishes the changes of an epoch, if it has any. Raises DDlogError."""
         with self._reported():
             if self._draft(epoch).is_dir():
                 os.rename(self._draft(epoch), self._home / f"epoch={epoch}")
+                _sync(self._home)
 
     def _draft(self, epoch: int) -> Path:
         return self._home / f".epoch={epoch}"
@@ -76,3 +82,45 @@ class EpochFiles:
             yield
         except OSError as error:
             raise DDlogError([CannotWrite(str(self._home), error.strerror or str(error))]) from None
+
+
+def _sync(folder: Path) -> None:
+    """Puts the names in a folder on disk."""
+    opened = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+class StateFiles:
+    """The changes of a session with a state, each epoch exactly once. The files of an epoch are drafted
+    before the state has it, and published when it is on disk."""
+
+    def __init__(self, session: Session, names: Sequence[str], directory: Path) -> None:
+        """Publishes and removes what an earlier run left. Raises DDlogError."""
+        durable = session.state.durable
+        assert durable is not None
+        self._session, self._files = session, EpochFiles(session, names, directory)
+        self._files.continue_after(durable.epoch)
+        self._drafted: deque[int] = deque()
+        self._failure: DDlogError | None = None
+        durable.before.append(self._draft)
+        durable.after.append(self._publish)
+
+    def _draft(self, sealed: Sealed, epoch: int) -> None:
+        if self._failure is not None:
+            failure, self._failure = self._failure, None
+            raise failure
+        host = self._session.state.host
+        assert isinstance(host, InProcessHost)
+        self._files.write(self._session.state.told(host.shown(sealed.deltas)), epoch)
+        self._drafted.append(epoch)
+
+    def _publish(self, epoch: int) -> None:
+        try:
+            while self._drafted and self._drafted[0] <= epoch:
+                self._files.publish(self._drafted[0])
+                self._drafted.popleft()
+        except DDlogError as failure:
+            self._failure = failure

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 from ..core import Relation, relation_named
@@ -16,6 +17,7 @@ from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .deltas import shows
+from .epochfiles import StateFiles
 from .launch import launch
 from .notes import Note, noting
 from .options import RunOptions, check_options, is_elsewhere
@@ -59,7 +61,13 @@ def _run_on(
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
+        files = partial(StateFiles, session, [each.name for each in chosen], Path(options.output or ""))
+        to_files = options.state is not None and options.output is not None and options.delta != "none"
+        if to_files and session.resumed:
+            files()
         first = _first_commit(session, options, note)
+        if to_files and not session.resumed:
+            files()
     if options.follow is not None:
         from .follow import follow
 
@@ -158,6 +166,6 @@ def _sinks(
     sinks: list[ChangeSink] = [TextSink(names)]
     if options.format is not None and options.output is None:
         sinks = [LineSink(session, names, options.format)]
-    if options.output is not None and options.format != "parquet":
+    if options.output is not None and options.format != "parquet" and options.state is None:
         sinks.append(FileSink(session, chosen, Path(options.output), options.format or "csv", open_files))
     return sinks

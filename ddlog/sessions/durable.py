@@ -71,7 +71,13 @@ class Durable:
         self._log.woken = self._keeper.wake
         self.epoch = store.head.epoch
         self.resumed = self.is_begun
-        self.ids: list[str] = []
+        self.applied: Callable[[], Sequence[str]] = lambda: ()
+        """Gives the ids of the updates of the epoch that is being sealed."""
+        self.before: list[Callable[[Sealed, int], None]] = []
+        """Called with the changes of an epoch and its number before they are written. May refuse them."""
+        self.after: list[Callable[[int], None]] = []
+        """Called with the number of an epoch when it, and all before it, are on disk."""
+        self._log.written = self._tell
 
     @staticmethod
     def open(
@@ -133,10 +139,20 @@ class Durable:
                 found = outputs.get(name.removesuffix(PAST))
             if found is not None:
                 changes[stored.id] = _rows(found())
-        self._log.append(self.epoch + 1, changes, self.ids)
+        for receive in self.before:
+            receive(sealed, self.epoch + 1)
+        self._log.append(self.epoch + 1, changes, list(self.applied()))
         self.epoch += 1
-        self.ids = []
         self._keeper.wake()
+
+    def committed(self) -> None:
+        """To be called when the epoch that was sealed is final."""
+        if self.durability == "commit":
+            self._tell(self.epoch)
+
+    def _tell(self, epoch: int) -> None:
+        for receive in self.after:
+            receive(epoch)
 
     # ------------------------------------------------------------- resuming
 

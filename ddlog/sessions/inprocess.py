@@ -141,6 +141,10 @@ class InProcessHost:
     def handed(self, relation: str, to: Host) -> Batch:
         return self.fields.contents(relation)
 
+    def shown(self, deltas: Mapping[str, Delta]) -> dict[str, Delta]:
+        """Changes of the runtime over fields, as the session sees them."""
+        return self.runtime.shown(deltas) if isinstance(self.runtime, RecordRuntime) else dict(deltas)
+
     @property
     def fields(self) -> InProcess:
         """The runtime over fields."""

@@ -259,6 +259,7 @@ class Program:
             from .durable import Durable
 
             durable = session.state.durable = Durable.open(self, kept, state, durability, read_only)
+            durable.applied = lambda: session.state.applied.pending
             durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
         return session
 

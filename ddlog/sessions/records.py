@@ -186,6 +186,10 @@ class RecordRuntime:
                 for name, row, weight in unsettled.changing
             )
             raise
+        return self.shown(deltas)
+
+    def shown(self, deltas: Mapping[str, Delta]) -> dict[str, Delta]:
+        """Changes of the runtime over fields, with records."""
         return {
             name: RecordDelta(self._columns[name], delta) if self._columns[name].any else delta
             for name, delta in deltas.items()

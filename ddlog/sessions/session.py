@@ -60,6 +60,7 @@ class Session(Inputs):
         super().__init__(state, Transaction(state))
         self.program, self.typedefs = program, program.checked.typedefs
         self.streams: Closable | None = None
+        self.applied = self.state.applied
         self._reading = Reading(self.state)
         self._subscribers = Subscribers(self.state)
 

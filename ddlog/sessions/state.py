@@ -18,6 +18,7 @@ from ..errors.memory import NoMemoryLeft
 from ..errors.sessions import SessionClosed
 from ..errors.unknown import unknown_relation
 from ..values.rows import Row
+from .applied import Applied
 from .delays import Delays
 from .faults import diagnosed, never_settled, out_of_memory
 from .host import Host
@@ -50,6 +51,7 @@ class SessionState:
         self._texts: dict[str, Callable[[Row], str]] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self.durable: Durable | None = None
+        self.applied = Applied(lambda: set() if self.durable is None else self.durable.store.applied())
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
     @property
@@ -97,6 +99,8 @@ class SessionState:
                 self._questions.follow(changes, self.max_iterations)
             self.started = True
             self.static = static
+            if self.durable is not None:
+                self.durable.committed()
         return self.told(deltas)
 
     def epoch(

@@ -116,6 +116,8 @@ class Transaction:
         for name in self._touched:
             self._inputs[name].settle(committed)
         self._touched.clear()
+        if self._state.applied.pending:
+            self._state.applied.settle(committed)
 
 
 class _Changing:

@@ -37,7 +37,9 @@ class Log:
         self._lock = threading.Lock()
         self._failed = False
         self.woken: Callable[[], None] = lambda: None
-        """Called when the first epoch begins to wait."""
+        """Called when an epoch begins to wait."""
+        self.written: Callable[[int], None] = lambda epoch: None
+        """Called when the epochs up to one are on disk."""
         if durability == "exit":
             store.hold_back()
 
@@ -47,7 +49,7 @@ class Log:
         if self._durability == "commit":
             with self._reported(0):
                 self._write([(epoch, changes, ids)])
-            return
+            return  # `written` is for the caller to call: the epoch is not final yet
         with self._lock:
             if self._failed:
                 self._flush()
@@ -84,12 +86,15 @@ class Log:
             self._flush()
             with self._reported(max(count, 1)):
                 self._store.finish()
+        self.written(self._store.head.epoch)
 
     def _flush(self) -> None:
         if self._waiting:
             with self._reported(len(self._waiting)):
                 self._write(self._waiting)
             self._waiting, self._rows, self._failed = [], 0, False
+            if self._durability == "interval":
+                self.written(self._store.head.epoch)
 
     def _write(self, epochs: Sequence[tuple[int, Mapping[int, Rows], Sequence[str]]]) -> None:
         parts: dict[int, tuple[list[Rows], list[int]]] = {}

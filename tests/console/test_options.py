@@ -17,6 +17,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--merge": {"merge": True},
     "--read-only": {"read_only": True},
     "--replace": {"replace": True},
+    "--state with --output": {"state": "s.ddlog", "output": "out"},
     "--state": {"state": "s.ddlog"},
     "--every": {"every": "1 second"},
     "--follow": {"follow": "d"},

@@ -1,0 +1,53 @@
+"""Updates with an id: one that was applied is skipped, also by a later run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from ddlog.console.cli import main
+
+PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
+FIRST = """\
+{"insert": {"M": [1]}, "id": "a"}
+{"insert": {"M": [1]}, "id": 7}
+{"commit": true}
+{"insert": {"M": [2]}, "id": "a"}
+{"insert": {"M": [3]}, "id": "b"}
+{"rollback": true}
+{"insert": {"M": [4]}, "id": "7"}
+{"commit": true}
+"""
+SECOND = """\
+{"insert": {"M": [1]}, "id": "a"}
+{"insert": {"M": [5]}, "id": "b"}
+{"insert": {"M": [5]}, "id": "b"}
+{"insert": {"M": [6]}}
+{"commit": true}
+"""
+
+
+@pytest.mark.parametrize("durability", ["commit", "interval", "exit"])
+def test_updates_with_ids_are_applied_once(
+    tmp_path: Path, durability: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.dl").write_text(PROGRAM)
+    (tmp_path / "1.jsonl").write_text(FIRST)
+    (tmp_path / "2.jsonl").write_text(SECOND)
+
+    def run(updates: str) -> list[str]:
+        words = ["--state", str(tmp_path / "s"), "--durability", durability, "--no-init-snapshot"]
+        words += ["--output", str(tmp_path / "out")]
+        assert main(["run", str(tmp_path / "p.dl"), "--updates", str(tmp_path / updates), *words]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    assert run("1.jsonl") == ["O:", "O{.x = 1}: +2", "O:", "O{.x = 4}: +1"]
+    assert run("2.jsonl") == ["O:", "O{.x = 5}: +1", "O{.x = 6}: +1"]
+    assert run("2.jsonl") == ["O:", "O{.x = 6}: +1"]
+    assert sorted(path.name for path in (tmp_path / "out" / "changes").iterdir()) == [
+        "epoch=2", "epoch=3", "epoch=4", "epoch=5",
+    ]  # fmt: skip
+    (tmp_path / "3.jsonl").write_text('{"commit": true, "id": 3}\n')
+    assert main(["run", str(tmp_path / "p.dl"), "--updates", str(tmp_path / "3.jsonl")]) == 1
+    assert "only an update has an id, not commit" in capsys.readouterr().err
