@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from .streams import Stream
 
 
+_LONG = 60  # characters of an operator's text in the texts of others
+
+
 @dataclass(frozen=True, eq=False)
 class Operand:
     """A stream as its operators see it."""
@@ -53,7 +56,8 @@ class Operand:
 
     @property
     def _name(self) -> str:
-        return self.operator.text
+        text = self.operator.text
+        return text if len(text) <= _LONG else f"{text[:_LONG]}…"
 
     def _made(
         self,

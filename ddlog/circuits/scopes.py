@@ -29,8 +29,8 @@ _OF_ANY_WEIGHT = ("-", "differentiate", "result")
 @dataclass(eq=False)
 class Operator:
     """An operator of a scope: its sources, and the node that it becomes. `text` is the call that made it.
-    `strict`: a delay, whose value depends on earlier values of its source only. A wire has the one source to
-    which it is connected, and is no node."""
+    `is_bag`: no row has a negative weight at any time. `strict`: a delay, whose value depends on earlier
+    values of its source only. A wire has the one source to which it is connected, and is no node."""
 
     scope: Scope
     name: str
@@ -41,13 +41,11 @@ class Operator:
     make: Make | None
     is_set: bool
     strict: bool = False
+    is_bag: bool = field(init=False)
 
-    @property
-    def is_bag(self) -> bool:
-        """Whether no row provably has a negative weight at any time."""
-        if self.is_set or self.name in _OF_ANY_WEIGHT or not self.sources or self.is_wire:
-            return self.is_set
-        return all(source.is_bag for source in self.sources)
+    def __post_init__(self) -> None:
+        sums = self.sources and self.name not in _OF_ANY_WEIGHT and all(each.is_bag for each in self.sources)
+        self.is_bag = self.is_set or bool(sums)
 
     @property
     def is_wire(self) -> bool:
