@@ -10,7 +10,7 @@ from .operators.distinct import DeltaDistinct, Distinct
 from .operators.ends import Constant, Input, Output
 from .operators.feedback import Feed, Feedback
 from .operators.fixpoint import Fixpoint, Import, Result, Rounds, Variable
-from .operators.group import Aggregate, DeltaGroup, Group
+from .operators.group import Aggregate, DeltaGroup, First, Group
 from .operators.join import DeltaJoin, Join, Term
 from .operators.linear import Delay, Differentiate, Integrate, Negate, Sum, Trace
 from .operators.loop import Admit, Earlier, Loop
@@ -24,7 +24,8 @@ __all__ = [
     "CIRCUMSTANCES", "EPOCH", "ITERATION", "WEIGHT", "Admit", "Aggregate", "Bracket", "Circuit", "Clock",
     "Clocked", "Constant", "Delay", "DeltaBracket", "DeltaClock", "DeltaDistinct", "DeltaGroup",
     "DeltaJoin", "DeltaLate", "DeltaWindow", "Differentiate", "Distinct", "Earlier", "Feed", "Feedback",
-    "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let", "Loop",
+    "First", "Fixpoint", "Group", "Guard", "Import", "Input", "Inspect", "Integrate", "Join", "Late", "Let",
+    "Loop",
     "Negate", "Node", "NodeId", "Output", "Result", "Rounds", "Step", "Sum", "Term", "Trace", "Unnest",
     "Variable", "Window",
 ]  # fmt: skip

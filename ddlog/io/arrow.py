@@ -12,6 +12,7 @@ import numpy as np
 from ..core import Column, Relation
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
+from ..values.units import Units
 from ..values.written import text_form
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
@@ -93,10 +94,10 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
     elif pa.types.is_decimal128(stored) and stored.scale == form.unit and stored.precision <= 18:
         whole = pa.concat_arrays(column.chunks) if column.num_chunks else pa.array([], stored)
         low = np.frombuffer(whole.buffers()[1], np.int64)[2 * whole.offset :: 2][: len(whole)]
-        numbers = pa.chunked_array([pa.array(low)])
+        return Units(low, form.number)
     else:
         return None
-    return dictionary_column(numbers, form.number)
+    return Units(np.asarray(numbers.combine_chunks()).astype(np.int64), form.number)
 
 
 def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:

@@ -20,11 +20,12 @@ from ..values.fromjson import decode_json, from_json
 from ..values.fromtext import parse_value
 from ..values.numbers import decimal
 from ..values.shapes import is_nullable, is_option, some_maker
+from ..values.units import Units
 from ..values.written import from_written, text_form
 from .faults import CellFault
 
 TypeDefs: TypeAlias = Mapping[str, TypeDef]
-ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]]"
+ColumnData: TypeAlias = "np.ndarray[Any, Any] | list[Any] | tuple[list[Any], np.ndarray[Any, Any]] | Units"
 
 WIDEST = 1 << 63
 _NULLS = ("", "\\N")
@@ -33,7 +34,8 @@ _QUOTES, _BRACKETS = tuple('"%@'), tuple("[{")  # the first signs of commands' s
 
 @dataclass(frozen=True, slots=True)
 class Columns:
-    """The rows of a file: the data of each column of the relation, in the form that a runtime takes."""
+    """The rows of a file: the data of each column of the relation, in the forms that a runtime takes, or as
+    numbers of units."""
 
     data: tuple[ColumnData, ...]
     count: int
@@ -49,6 +51,8 @@ def _values(data: ColumnData, type: Type) -> Iterable[Any]:
     if isinstance(data, tuple):
         dictionary, codes = data
         return [dictionary[code] for code in codes.tolist()]
+    if isinstance(data, Units):
+        return data.values()
     if isinstance(data, list):
         return data
     match type:

@@ -19,7 +19,9 @@ from ..core import (
     CheckedProgram,
     Clause,
     Closure,
+    Const,
     Expr,
+    Function,
     GetItem,
     GroupBy,
     Guard,
@@ -31,7 +33,7 @@ from ..core import (
     Var,
 )
 from ..core.walk import mentions, transform
-from ..engine.circuit import Aggregate
+from ..engine.circuit import Aggregate, First
 from ..engine.schema import RowExpr
 from ..errors.source import Span
 from ..types import BigInt, Bit, Float, Opaque, Signed, Tuple, Type
@@ -89,6 +91,13 @@ def plan_grouping(
                 column = f"{clause.name}.{kind}{place}"
                 results[column] = (column, expr.type, aggregate)
                 return Var(column, expr.type, expr.span)
+            case Call(function, (Var(name), *rest)) if name == clause.name and rest:
+                first = _first_rows(program.functions[function], rest) if split else None
+                if first is None:
+                    return None
+                column = f"{clause.name}.first{len(results)}"
+                results[column] = (column, expr.type, _of_first(clause, expr, columns, first, compile_expr))
+                return Var(column, expr.type, expr.span)
             case Call(function, (Var(name),)) if name == clause.name:
                 called = program.functions[function]
                 kind = local_name(called.name).removeprefix("group_")
@@ -134,6 +143,30 @@ def _aggregate(
         return None
     made = partial(_float, function, column, kind in _SECONDS, call, compile_expr)
     return _of_column(function, item, column, call, made)
+
+
+def _first_rows(called: Function, rest: Sequence[Expr]) -> First | None:
+    """The rows of a group that a function needs which is called with it and these arguments; None: all."""
+    if called.module != "sql" or local_name(called.name).partition("<")[0] != "top":
+        return None
+    match rest:
+        case [Const(str(order)), Const(int(start)), Const(int(count))] if count >= 0:
+            from ..stdlib.sql import order_key
+
+            return First(start + count, order_key(order))
+    return None
+
+
+def _of_first(
+    clause: GroupBy, call: Call, columns: tuple[int, ...], first: First, compile_expr: Compile
+) -> Aggregate:
+    """A function of the first rows of a group, as an aggregate."""
+    compiled = compile_expr(call, "")
+
+    def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
+        return compiled.scalar(Group((), rows))
+
+    return Aggregate("group", columns, make=make, key=("first", compiled.key), origin=call.span, first=first)
 
 
 def _item_taken(closure: Closure, program: CheckedProgram) -> int | None:

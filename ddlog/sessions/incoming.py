@@ -14,6 +14,8 @@ from ..errors.changes import BadKey, BadTable, CannotModify, NoPrimaryKey
 from ..errors.diagnostics import DDlogError
 from ..types import TypeDef
 from ..values.rows import Row, row_of
+from ..values.units import Units
+from .records import RecordRuntime
 
 if TYPE_CHECKING:
     from ..io.columns import Columns
@@ -54,7 +56,10 @@ def file_rows(
 def column_rows(runtime: Runtime, declared: Relation, columns: Columns) -> IncomingRows:
     """The rows of columns of checked values."""
     if declared.columns:
-        batch = partial(runtime.batch_from_columns, declared.name, columns.data)
+        data = columns.data
+        if not isinstance(runtime, RecordRuntime):
+            data = tuple(each.values() if isinstance(each, Units) else each for each in data)
+        batch = partial(runtime.batch_from_columns, declared.name, data)
     else:
         batch = partial(runtime.batch, declared.name, [()] * columns.count)
     return IncomingRows(batch, partial(columns.rows, declared))

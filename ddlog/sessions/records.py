@@ -19,6 +19,7 @@ from ..lowering.building import column
 from ..types import Type, TypeDef
 from ..values.layouts import Layout, Layouts, put_together, taken_apart, width
 from ..values.rows import Row
+from ..values.units import Units
 
 
 class RecordColumns:
@@ -64,7 +65,9 @@ class RecordColumns:
 
 def _apart(layout: Layout | None, values: Any) -> Iterator[Any]:
     if layout is None:
-        yield values
+        yield values.values() if isinstance(values, Units) else values
+    elif isinstance(values, Units):
+        yield values.numbers
     elif isinstance(values, tuple):
         dictionary, codes = values
         yield from ((part, codes) for part in taken_apart(layout, dictionary))

@@ -161,7 +161,12 @@ def as_double(text: str, scale: int) -> str:
 
 def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
     """CAST, or TRY_CAST if it `may_fail`: NULL in place of a fault. None where there is no such cast."""
-    found = convert(value, type)
+    try:
+        found = convert(value, type)
+    except BadLiteral:
+        if not may_fail:
+            raise
+        return null(type)
     if found is not None:
         return found
     source = value.type

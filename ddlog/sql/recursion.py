@@ -180,24 +180,21 @@ def _step(
 ) -> None:
     """The rule of one step: what it derives, counted by the rows that it derives this from."""
     output = translator.output
-    head = [v.text for v in branch.values]
-    used = {name for text in head for name in variables_in(text)}
-    for item in branch.body.items:
-        if isinstance(item, Let | Guard):
-            used.update(variables_in(item.text))
-        elif isinstance(item, Term):
-            others = (i for i in branch.body.items if isinstance(i, Term) and i is not item)
-            used.update(name for other in others for name in other.variables if name in item.variables)
+    lets = _lets_of_terms(branch.body.items, relation)
+    moved = {id(let) for own in lets.values() for let in own}
+    used = _read(branch, moved)
     items, from_rows, times = list[Item](), list[str](), [count.text]
     for item in branch.body.items:
         if not isinstance(item, Term) or item.relation.name == relation.name:
-            items.append(item)
+            items += [] if id(item) in moved else [item]
             if isinstance(item, Term):
                 from_rows += [v for v in item.variables if v in used or v in (step.text, count.text)]
             continue
-        kept = [output.types[v] for v in dict.fromkeys(item.variables) if v in used]
+        own = lets[id(item)]
+        given = dict.fromkeys([*item.variables, *(let.variable for let in own)])
+        kept = [output.types[v] for v in given if v in used]
         group, many = output.variable(INTEGER, False), output.variable(INTEGER, False)
-        inner = Body([item])
+        inner = Body([item, *own])
         inner.add(Clause(f"var {group.text} = (true, true).group_all_by(({', '.join(_texts(kept))}))"))
         inner.add(Clause(f"var {many.text} = ({group.text}.count() as bigint)"))
         held = output.made("Counted", [*kept, many], inner, is_set=True)
@@ -213,3 +210,36 @@ def _step(
     body.add(Clause(f"var {group.text} = (({rows}, true), {' * '.join(times)}).group_by(({by}))"))
     body.add(Clause(f"var {total.text} = {group.text}.sum_second()"))
     output.rule(relation, [*_texts(domain), f"({step.text} + 1)", total.text, *_texts(keys)], body)
+
+
+def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list[Let]]:
+    """For each term but that of the recursive relation, the definitions by its variables alone."""
+    found: dict[int, list[Let]] = {}
+    taken: set[str] = set()
+    for term in items:
+        if isinstance(term, Term) and term.relation.name != recursive.name:
+            own, known = list[Let](), set(term.variables)
+            for let in items:
+                if isinstance(let, Let) and let.variable not in taken and known >= {*variables_in(let.text)}:
+                    own.append(let)
+                    known.add(let.variable)
+            taken |= {let.variable for let in own}
+            found[id(term)] = own
+    return found
+
+
+def _read(branch: Branch, moved: set[int]) -> set[str]:
+    """The variables that the head and the clauses of a branch read, without definitions that are moved; a
+    variable that several terms have is read."""
+    used = {name for value in branch.values for name in variables_in(value.text)}
+    seen: set[str] = set()
+    for item in reversed(branch.body.items):
+        match item:
+            case Guard(text):
+                used.update(variables_in(text))
+            case Let(variable, text) if variable in used and id(item) not in moved:
+                used.update(variables_in(text))
+            case Term(_, variables):
+                used |= seen & {*variables}
+                seen |= {*variables}
+    return used

@@ -76,8 +76,8 @@ def _key(block: Block, node: Expression, names: Sequence[str], values: Sequence[
 def _number(block: Block, node: Expression | None, what: str) -> int | None:
     if node is None:
         return None
-    inner = node.expression
-    if not isinstance(node, sql.Limit | sql.Offset) or not isinstance(inner, sql.Literal):
+    inner, options = node.expression, node.args.get("limit_options")
+    if not isinstance(node, sql.Limit | sql.Offset) or not isinstance(inner, sql.Literal) or options:
         block.places.refuse(f"{what} of this form", node, "write a whole number")
     if inner.is_string or not inner.this.isdigit():
         block.places.refuse(f"{what} of this form", node, "write a whole number")

@@ -9,13 +9,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from ..circuit import Aggregate, DeltaGroup
-from ..interrupt import immediate
-from ..schema import INLINE_LIMIT, Array, Column, Kind, RowFault, Schema
+from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .accumulators import Accumulator, linear_of
 from .arrays import grow, grown
 from .batch import Batch
@@ -24,29 +23,9 @@ from .kernels import adding
 from .sweeping import Marks
 from .table import RowTable
 from .views import Readable, present
+from .wholegroups import FirstRows, Members, Whole
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
-
-
-class Members(Protocol):
-    """The rows of groups."""
-
-    @property
-    def table(self) -> RowTable:
-        """The table of the rows."""
-
-    @property
-    def schema(self) -> Schema:
-        """Its columns."""
-
-    def of(self, groups: Array) -> tuple[Array, Array]:
-        """The row ids of the groups, group after group, and where each group starts."""
-
-    def times(self, rows: Array) -> Array:
-        """How often each of these rows is in its group, which is a bag."""
-
-    def key_rows(self, groups: Array) -> list[tuple[Any, ...]]:
-        """The key values of the groups."""
 
 
 def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
@@ -108,47 +87,6 @@ class _Extreme:
             top = int(groups.max()) + 1 if len(groups) else 0
             self._best = grown(self._best, top, np.iinfo(np.int64).max)[groups]
             self._known = grown(self._known, top, 1)[groups]
-
-
-class _Whole:
-    """Any function of the whole group."""
-
-    def __init__(
-        self, one: Aggregate, out: Column, members: Members, values: Values, rule: str, bag: bool
-    ) -> None:
-        self.one, self.out, self.members, self.values, self.rule = one, out, members, values, rule
-        self.bag = bag
-
-    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
-        """Nothing to keep: the rows are in the arrangement."""
-
-    def result(self, groups: Array, counts: Array) -> Array:
-        rows, starts = self.members.of(groups)
-        if self.bag:
-            times = self.members.times(rows)
-            starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(times)))[starts]
-            rows = np.repeat(rows, times)
-        table, schema = self.members.table, self.members.schema
-        columns = [table.column_at(rows, k) for k in self.one.columns]
-        listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
-        keys = self.members.key_rows(groups)
-        ends = [*starts.tolist()[1:], len(rows)]
-        made = []
-        assert self.one.make is not None
-        for key, start, end in zip(keys, starts.tolist(), ends, strict=True):
-            group = sorted(listed[start:end] if self.bag else set(listed[start:end]))
-            try:
-                with immediate():
-                    made.append(self.one.make(key, group))
-            except MemoryError:
-                raise
-            except Exception as fault:
-                message = str(fault) or type(fault).__name__
-                raise RowFault(message, self.rule, self.one.origin, {"key": key}) from fault
-        return self.values.encode_column(self.out, made, len(made))
-
-    def keep(self, groups: Array) -> None:
-        """Nothing is kept."""
 
 
 class _Members:
@@ -350,6 +288,7 @@ def accumulator_of(
             return _Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":
             assert members is not None
-            return _Whole(one, out, members, values, rule, bag)
+            whole = Whole(one, out, members, values, rule, bag)
+            return whole if one.first is None else FirstRows(whole, one.first, source)
         case other:
             raise ValueError(f"unknown aggregate {other}")

@@ -15,13 +15,21 @@ from .linear import traced
 
 
 @dataclass(frozen=True, slots=True)
+class First:
+    """The rows of a group that matter: the first `most`, in the order of `key`, which tells any two apart."""
+
+    most: int
+    key: Callable[[tuple[Any, ...]], Any]
+
+
+@dataclass(frozen=True, slots=True)
 class Aggregate:
     """One result column of a Group: `function` over `columns`, positions in the source's schema.
 
     count: number of rows. sum, avg, min, max: of the one column given (avg a double; sum wraps as
     `wrap` says, unless it is in `range`, given by its ends). group: `make(key, values)`, `key` the tuple of
     key values and `values` the sorted list of the rows' `columns` (each a tuple of values), which gives any
-    value of the column `out`.
+    value of the column `out`. With `first`, it gives the same of the first rows of a group alone.
     """
 
     function: str
@@ -29,8 +37,9 @@ class Aggregate:
     make: Callable[[tuple[Any, ...], list[tuple[Any, ...]]], Any] | None = field(default=None, compare=False)
     wrap: Callable[[int], int] | None = field(default=None, compare=False)
     range: tuple[int, int] | None = field(default=None, compare=False)
-    key: Any = None  # identifies make and wrap for equality
+    key: Any = None  # identifies make, wrap and first for equality
     origin: Origin = field(default=None, compare=False, repr=False)
+    first: First | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

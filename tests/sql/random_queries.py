@@ -1,3 +1,4 @@
+# ruff: noqa: E501
 """Random queries over small tables with NULL: `python -m tests.sql.random_queries COUNT [SEED]` tries
 many."""
 
@@ -10,13 +11,14 @@ from dataclasses import dataclass, field
 TABLES = """
 CREATE TABLE r (a INTEGER, b INTEGER, s VARCHAR, d DATE);
 CREATE TABLE t (a INTEGER NOT NULL, c INTEGER, s VARCHAR NOT NULL, m DECIMAL(8, 2));
-CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN);
+CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN, w TIMESTAMP);
 """
 COLUMNS = {
     "r": {"a": "int", "b": "int", "s": "str", "d": "date"},
     "t": {"a": "int", "c": "int", "s": "str", "m": "dec"},
-    "u": {"k": "int", "b": "int", "f": "bool"},
+    "u": {"k": "int", "b": "int", "f": "bool", "w": "time"},
 }
+KINDS = ("int", "str", "date", "dec", "bool", "time")
 
 
 @dataclass
@@ -58,7 +60,7 @@ class Generator:
                 return r.choice(
                     [
                         lambda: (
-                            f"({self.value(scope, 'int', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"  # noqa: E501
+                            f"({self.value(scope, 'int', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"
                         ),
                         lambda: f"coalesce({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)})",
                         lambda: f"nullif({self.value(scope, 'int', sub)}, {self.literal('int')})",
@@ -68,19 +70,28 @@ class Generator:
                         lambda: f"({self.value(scope, 'int', sub)} % 3)",
                         lambda: f"greatest({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)})",
                         lambda: (
-                            f"extract({r.choice(['year', 'month', 'day'])} from {self.value(scope, 'date', sub)})"  # noqa: E501
+                            f"extract({r.choice(['year', 'month', 'day'])} from {self.value(scope, 'date', sub)})"
                         ),
                         lambda: f"(-{self.value(scope, 'int', sub)})",
+                        lambda: (
+                            f"date_diff('{r.choice(['day', 'month', 'hour'])}', {self.value(scope, 'time', sub)}, {self.value(scope, 'time', 0)})"
+                        ),
+                        lambda: (
+                            f"extract({r.choice(['hour', 'minute', 'doy'])} from {self.value(scope, 'time', sub)})"
+                        ),
+                        lambda: f"least({self.value(scope, 'int', sub)}, {self.value(scope, 'int', sub)}, 2)",
+                        lambda: f"({self.value(scope, 'date', sub)} - {self.value(scope, 'date', 0)})",
+                        lambda: f"try_cast({self.value(scope, 'str', sub)} as integer)",
                     ]
                 )()
             case "dec":
                 return r.choice(
                     [
                         lambda: (
-                            f"({self.value(scope, 'dec', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"  # noqa: E501
+                            f"({self.value(scope, 'dec', sub)} {r.choice('+-*')} {self.value(scope, 'int', sub)})"
                         ),
                         lambda: (
-                            f"({self.value(scope, 'dec', sub)} {r.choice('+-')} {self.value(scope, 'dec', sub)})"  # noqa: E501
+                            f"({self.value(scope, 'dec', sub)} {r.choice('+-')} {self.value(scope, 'dec', sub)})"
                         ),
                         lambda: f"round({self.value(scope, 'dec', 0)}, 1)",
                         lambda: f"cast({self.value(scope, 'int', sub)} as decimal(12, 2))",
@@ -93,7 +104,7 @@ class Generator:
                         lambda: f"({self.value(scope, 'str', sub)} || {self.value(scope, 'str', sub)})",
                         lambda: f"upper({self.value(scope, 'str', sub)})",
                         lambda: (
-                            f"substring({self.value(scope, 'str', sub)}, {r.randint(-2, 3)}, {r.randint(0, 3)})"  # noqa: E501
+                            f"substring({self.value(scope, 'str', sub)}, {r.randint(-2, 3)}, {r.randint(0, 3)})"
                         ),
                         lambda: f"replace({self.value(scope, 'str', sub)}, 'a', 'bb')",
                         lambda: self.case(scope, "str", sub),
@@ -106,9 +117,23 @@ class Generator:
                     [
                         lambda: f"({self.value(scope, 'date', sub)} + {r.randint(-40, 40)})",
                         lambda: (
-                            f"cast(({self.value(scope, 'date', sub)} + interval '{r.randint(1, 14)}' month) as date)"  # noqa: E501
+                            f"cast(({self.value(scope, 'date', sub)} + interval '{r.randint(1, 14)}' month) as date)"
                         ),
                         lambda: f"coalesce({self.value(scope, 'date', sub)}, {self.literal('date')})",
+                    ]
+                )()
+            case "time":
+                return r.choice(
+                    [
+                        lambda: (
+                            f"({self.value(scope, 'time', sub)} + interval '{r.randint(1, 40)}' {r.choice(['hour', 'month', 'minute'])})"
+                        ),
+                        lambda: f"({self.value(scope, 'time', sub)} - interval '{r.randint(1, 3)}' day)",
+                        lambda: (
+                            f"date_trunc('{r.choice(['hour', 'month', 'day'])}', {self.value(scope, 'time', sub)})"
+                        ),
+                        lambda: f"cast({self.value(scope, 'date', sub)} as timestamp)",
+                        lambda: self.case(scope, "time", sub),
                     ]
                 )()
         return self.condition(scope, sub)
@@ -127,7 +152,7 @@ class Generator:
             return {"int": "cast(NULL as integer)", "str": "cast(NULL as varchar)"}.get(
                 kind,
                 self.literal("date")
-                if kind == "date"
+                if kind in ("date", "time")
                 else "NULL"
                 if kind == "bool"
                 else "cast(NULL as decimal(8, 2))",
@@ -141,6 +166,8 @@ class Generator:
                 return f"'{r.choice(['', 'a', 'ab', 'b', 'x'])}'"
             case "date":
                 return f"DATE '2020-0{r.randint(1, 3)}-{r.randint(10, 28)}'"
+            case "time":
+                return f"TIMESTAMP '2020-0{r.randint(1, 3)}-{r.randint(10, 28)} 0{r.randint(0, 9)}:{r.randint(10, 59)}:00'"
         return r.choice(["TRUE", "FALSE"])
 
     def condition(self, scope: Scope, depth: int = 2, subqueries: bool = False) -> str:
@@ -163,26 +190,36 @@ class Generator:
                 ),
                 lambda: f"NOT ({self.condition(scope, sub, subqueries)})",
                 lambda: (
-                    f"{self.value(scope, r.choice(['int', 'str', 'date']), sub)} IS {r.choice(['', 'NOT '])}NULL"  # noqa: E501
+                    f"{self.value(scope, r.choice(['int', 'str', 'date']), sub)} IS {r.choice(['', 'NOT '])}NULL"
                 ),
                 lambda: (
-                    f"{self.value(scope, 'int', sub)} BETWEEN {self.value(scope, 'int', 0)} AND {self.value(scope, 'int', 0)}"  # noqa: E501
+                    f"{self.value(scope, 'int', sub)} BETWEEN {self.value(scope, 'int', 0)} AND {self.value(scope, 'int', 0)}"
                 ),
                 lambda: (
-                    f"{self.value(scope, 'int', sub)} {r.choice(['', 'NOT '])}IN ({self.literal('int')}, {self.literal('int')}, {self.value(scope, 'int', 0)})"  # noqa: E501
+                    f"{self.value(scope, 'int', sub)} {r.choice(['', 'NOT '])}IN ({self.literal('int')}, {self.literal('int')}, {self.value(scope, 'int', 0)})"
                 ),
                 lambda: (
-                    f"{self.value(scope, 'str', sub)} {r.choice(['', 'NOT '])}LIKE '{r.choice(['a%', '%b', '_', '%a%', 'ab', '%', 'a_%'])}'"  # noqa: E501
+                    f"{self.value(scope, 'str', sub)} {r.choice(['', 'NOT '])}IN ('a', {r.choice(['NULL', self.literal('str')])})"
                 ),
                 lambda: (
-                    f"{self.value(scope, 'int', sub)} IS {r.choice(['', 'NOT '])}DISTINCT FROM {self.value(scope, 'int', sub)}"  # noqa: E501
+                    f"({self.condition(scope, sub)}) IS {r.choice(['', 'NOT '])}{r.choice(['TRUE', 'FALSE', 'NULL'])}"
+                ),
+                lambda: (
+                    f"{self.value(scope, 'time', sub)} {r.choice('<>')} {self.value(scope, r.choice(['time', 'date']), 0)}"
+                ),
+                lambda: f"{self.value(scope, 'str', sub)} ILIKE '{r.choice(['A%', '%B', '_', '%a%'])}'",
+                lambda: (
+                    f"{self.value(scope, 'str', sub)} {r.choice(['', 'NOT '])}LIKE '{r.choice(['a%', '%b', '_', '%a%', 'ab', '%', 'a_%'])}'"
+                ),
+                lambda: (
+                    f"{self.value(scope, 'int', sub)} IS {r.choice(['', 'NOT '])}DISTINCT FROM {self.value(scope, 'int', sub)}"
                 ),
             ]
         )()
 
     def comparison(self, scope: Scope, depth: int) -> str:
         """A comparison of values."""
-        kind = self.random.choice(["int", "int", "int", "str", "date", "dec"])
+        kind = self.random.choice(["int", "int", "int", "str", "date", "dec", "time"])
         op = self.random.choice(["=", "=", "<>", "<", "<=", ">", ">="])
         return f"{self.value(scope, kind, depth)} {op} {self.value(scope, kind, depth)}"
 
@@ -191,7 +228,25 @@ class Generator:
         r = self.random
         left = self.value(scope, "int", 1)
         negated = r.choice(["", "NOT "])
-        match r.randint(0, 4):
+        match r.randint(0, 6):
+            case 5:
+                right = self.value(scope, r.choice(["int", "str"]), 0)
+                table, alias = r.choice([("r", self.alias()), ("t", self.alias())])
+                kind = "s" if right in scope.of("str") or right.startswith(("'", "cast(NULL as v")) else "a"
+                inner = self.scope_of(table, alias)
+                where = f" WHERE {self.condition(inner, 1)}" if r.random() < 0.5 else ""
+                return f"({left}, {right}) {negated}IN (SELECT {alias}.a, {alias}.{kind} FROM {table} {alias}{where})"
+            case 6:
+                table, alias = r.choice(list(COLUMNS)), self.alias()
+                inner = self.scope_of(table, alias)
+                key, agg = r.choice(inner.of("int")), self.aggregate(inner, "int")
+                of = (
+                    f" WHERE {r.choice(inner.of('int'))} {r.choice(['=', '<'])} {left}"
+                    if r.random() < 0.6
+                    else ""
+                )
+                having = f" HAVING count(*) > {r.randint(0, 2)}"
+                return f"{left} {negated}IN (SELECT {agg} FROM {table} {alias}{of} GROUP BY {key}{having})"
             case 0:
                 return f"{negated}EXISTS ({self.subquery(scope, '1')})"
             case 1:
@@ -211,9 +266,7 @@ class Generator:
         r = self.random
         table, alias = r.choice(list(COLUMNS)), self.alias()
         inner = self.scope_of(table, alias)
-        both = Scope(
-            {k: [*inner.of(k), *inner.of(k), *outer.of(k)] for k in ("int", "str", "date", "dec", "bool")}
-        )
+        both = Scope({k: [*inner.of(k), *inner.of(k), *outer.of(k)] for k in KINDS})
         item = what or self.value(inner if r.random() < 0.8 else both, "int", 1)
         if what == "agg":
             item = f"{r.choice(['max', 'min', 'sum', 'count'])}({self.value(inner, 'int', 1)})"
@@ -256,8 +309,19 @@ class Generator:
         text, scope = self.source(depth)
         for _ in range(r.choice([0, 0, 1, 1, 2])):
             more, inner = self.source(depth)
-            both = Scope({k: [*scope.of(k), *inner.of(k)] for k in ("int", "str", "date", "dec", "bool")})
-            kind = r.choice(["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS JOIN"])
+            both = Scope({k: [*scope.of(k), *inner.of(k)] for k in KINDS})
+            kind = r.choice(
+                [
+                    "JOIN",
+                    "JOIN",
+                    "LEFT JOIN",
+                    "RIGHT JOIN",
+                    "FULL JOIN",
+                    "CROSS JOIN",
+                    "SEMI JOIN",
+                    "ANTI JOIN",
+                ]
+            )
             if kind == "CROSS JOIN":
                 text = f"{text} CROSS JOIN {more}"
             else:
@@ -266,7 +330,7 @@ class Generator:
                 if kind != "FULL JOIN" and r.random() < 0.3:
                     on += f" AND {self.comparison(both, 0)}"
                 text = f"{text} {kind} {more} ON {on}"
-            scope = both
+            scope = scope if kind in ("SEMI JOIN", "ANTI JOIN") else both
         return text, scope
 
     def select(self, kinds: list[str], depth: int, names: list[str]) -> str:
@@ -274,12 +338,54 @@ class Generator:
         r = self.random
         text, scope = self.tables(depth)
         where = f" WHERE {self.condition(scope, 2, depth > 0)}" if r.random() < 0.6 else ""
+        if r.random() < 0.15:
+            return self.windowed(kinds, scope, text, where, names)
         if r.random() < 0.35:
             return self.grouped(kinds, scope, text, where, names)
         items = ", ".join(
             f"{self.item(scope, kind, depth)} AS {name}" for kind, name in zip(kinds, names, strict=True)
         )
         return f"SELECT {r.choice(['', '', 'DISTINCT '])}{items} FROM {text}{where}"
+
+    def windowed(self, kinds: list[str], scope: Scope, text: str, where: str, names: list[str]) -> str:
+        """A SELECT with window functions, each of whose values is the same however ties are broken."""
+        r = self.random
+        items = [
+            f"{self.window(scope, kind) if i == 0 or r.random() < 0.4 else self.value(scope, kind)} AS {name}"
+            for i, (kind, name) in enumerate(zip(kinds, names, strict=True))
+        ]
+        keep = ""
+        if r.random() < 0.2:
+            keep = f" QUALIFY {self.window(scope, 'int')} {r.choice(['<=', '=', '>'])} {r.randint(1, 2)}"
+        return f"SELECT {', '.join(items)} FROM {text}{where}{keep}"
+
+    def window(self, scope: Scope, kind: str) -> str:
+        """A window function of a type. Frames of rows are whole partitions, as equal rows have no order."""
+        r = self.random
+        columns = [each for kind in KINDS for each in scope.of(kind)]
+        part = f"PARTITION BY {self.value(scope, r.choice(['int', 'str']), 1)}" if r.random() < 0.7 else ""
+        ways = ["", " DESC", " NULLS FIRST", " DESC NULLS LAST"]
+        some = r.sample(columns, min(len(columns), r.randint(1, 2)))
+        order = f"ORDER BY {', '.join(f'{each}{r.choice(ways)}' for each in some)}"
+        whole = f"ORDER BY {', '.join(columns)}"
+        if kind == "int":
+            name = r.choice(
+                ["rank()", "dense_rank()", "count(*)", "sum", "min", "max", "lag", "row_number()"]
+            )
+            if name == "row_number()":
+                return (
+                    f"count(*) OVER ({part} {whole} ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)"
+                )
+            if name == "lag":
+                return f"{r.choice(['lag', 'lead'])}({r.choice(scope.of('int') or ['1'])}, {r.randint(0, 2)}) OVER ({part} {whole})"
+            call = name if name.endswith(")") else f"{name}({self.value(scope, 'int', 1)})"
+        elif kind == "bool":
+            return f"(rank() OVER ({part} {order}) = 1)"
+        elif kind == "dec":
+            call = f"{r.choice(['avg', 'max'])}({self.value(scope, 'dec', 1)})"
+        else:
+            call = f"{r.choice(['min', 'max'])}({self.value(scope, kind, 1)})"
+        return f"{call} OVER ({part}{' ' + order if r.random() < 0.7 or '()' in call else ''})"
 
     def item(self, scope: Scope, kind: str, depth: int) -> str:
         """An item of a select list."""
@@ -309,10 +415,12 @@ class Generator:
             if r.random() < 0.3
             else ""
         )
+        if having and r.random() < 0.2:
+            having = f" HAVING {self.aggregate(scope, 'int')} IN ({self.subquery(Scope(), None)})"
         group = ""
         if keys:
             texts = list(dict.fromkeys(e for _, e in keys))
-            how = r.choice(["{}", "{}", "ROLLUP ({})", "CUBE ({})"]) if not having else "{}"
+            how = r.choice(["{}", "{}", "ROLLUP ({})", "CUBE ({})", "GROUPING SETS (({}), ())"])
             group = f" GROUP BY {how.format(', '.join(texts))}"
         return f"SELECT {', '.join(items)} FROM {text}{where}{group}{having}"
 
@@ -338,7 +446,7 @@ class Generator:
             case "dec":
                 return r.choice(
                     [
-                        f"sum({self.value(scope, 'dec', 1)})",
+                        f"cast(sum({self.value(scope, 'dec', 1)}) as decimal(20, 4))",
                         f"avg({self.value(scope, 'int', 1)}){only}",
                         f"max({self.value(scope, 'dec', 1)})",
                     ]
@@ -353,18 +461,50 @@ class Generator:
         kinds = [r.choice(["int", "int", "str", "dec", "bool"]) for _ in range(r.randint(1, 3))]
         names = [f"c{i}" for i in range(len(kinds))]
         first = self.select(kinds, 1, names)
-        match r.randint(0, 7):
-            case 0 | 1:
-                op = r.choice(["UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"])
-                return f"({first}) {op} ({self.select(kinds, 1, names)})"
+        match r.randint(0, 9):
+            case 0:
+                return f"({first}) {self.operation()} ({self.select(kinds, 1, names)})"
+            case 1:
+                more = [self.select(kinds, 1, names) for _ in range(2)]
+                return f"(({first}) {self.operation()} ({more[0]})) {self.operation()} ({more[1]})"
             case 2:
                 return f"WITH w AS ({first}) SELECT * FROM w UNION ALL SELECT * FROM w WHERE c0 IS NOT NULL"
             case 3:
                 order = ", ".join(
                     f"{n} {r.choice(['', 'DESC', 'NULLS FIRST', 'DESC NULLS FIRST'])}" for n in names
                 )
-                return f"SELECT * FROM ({first}) q ORDER BY {order} LIMIT {r.randint(1, 4)}"
+                offset = r.choice(["", "", f" OFFSET {r.randint(0, 3)}"])
+                return f"SELECT * FROM ({first}) q ORDER BY {order} LIMIT {r.randint(1, 4)}{offset}"
+            case 4:
+                return (
+                    f"WITH w AS ({first}), v AS (WITH w2 AS (SELECT c0, count(*) AS n FROM w GROUP BY c0) "
+                    f"SELECT * FROM w2 WHERE n < 4) SELECT v.n, w.* FROM w {r.choice(['LEFT ', 'FULL ', ''])}"
+                    "JOIN v ON w.c0 IS NOT DISTINCT FROM v.c0"
+                )
+            case 5:
+                return self.recursive()
         return first
+
+    def operation(self) -> str:
+        """A set operation."""
+        return self.random.choice(
+            ["UNION ALL", "UNION", "INTERSECT", "EXCEPT", "INTERSECT ALL", "EXCEPT ALL"]
+        )
+
+    def recursive(self) -> str:
+        """A recursive query that ends: a closure, or paths of limited length with their counts."""
+        r = self.random
+        start = self.select(["int", "int"], 0, ["x", "y"])
+        table, alias = r.choice(["r", "t", "u"]), self.alias()
+        inner = self.scope_of(table, alias)
+        a, b = r.choice(inner.of("int")), r.choice(inner.of("int"))
+        more = f" AND {self.condition(inner, 1)}" if r.random() < 0.5 else ""
+        if r.random() < 0.5:
+            step = f"SELECT w.x, {b} FROM w JOIN {table} {alias} ON w.y = {a}{more}"
+            return f"WITH RECURSIVE w(x, y) AS (({start}) UNION {step}) SELECT * FROM w"
+        step = f"SELECT {b}, w.y + 1 FROM w JOIN {table} {alias} ON w.x = {a} WHERE w.y < {r.randint(2, 4)}{more}"
+        last = r.choice(["SELECT * FROM w", "SELECT x, count(*), max(y) FROM w GROUP BY x"])
+        return f"WITH RECURSIVE w(x, y) AS (SELECT x, 1 FROM ({start}) q UNION ALL {step}) {last}"
 
     # -------------------------------------------------------------------- rows
 
@@ -386,7 +526,8 @@ class Generator:
                 return number, some(r.randint(0, 3)), text, some(Decimal(r.randint(-300, 300)).scaleb(-2))
         key = next(k for k in range(100) if k not in keys)
         keys.add(key)
-        return key, some(number), some(r.random() < 0.5)
+        moment = datetime.datetime(2020, r.randint(1, 3), r.randint(10, 28), r.randint(0, 23), 30)
+        return key, some(number), some(r.random() < 0.5), some(moment)
 
 
 def trial(seed: int, queries: int = 10, changes: int = 3) -> list[str]:
