@@ -11,6 +11,7 @@ from .context import Context
 from .elaborated import Elaborated
 from .function import Instances
 from .nesting import deep_recursion
+from .originals import with_own_names
 from .rule import read_body
 
 
@@ -23,7 +24,7 @@ def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQue
     if not isinstance(program, Elaborated):
         raise InternalError("queries need a program from check_program")
     with deep_recursion():
-        return _check_query(program, source)
+        return _check_query(program, with_own_names(source, program.relations))
 
 
 def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:

@@ -9,6 +9,7 @@ from typing import Any
 
 from .. import values
 from ..core import Index, Relation, relation_named
+from ..core.relations import originals
 from ..errors.diagnostics import DDlogError
 from ..errors.excerpt import span_in
 from ..errors.unknown import unknown_index, unknown_relation
@@ -21,6 +22,7 @@ from ..values.rows import Row, record_maker
 from ..values.shapes import shape_of
 from .interpreter import Locate
 
+_QUOTED = re.compile(r'"((?:[^"]|"")*)"')
 _NUMBER = re.compile(r"[0-9]+")
 _UNTIL_END = re.compile(r"\s*([^;]*);")
 _QUERY = re.compile(r'\s*((?:"(?:[^"\\]|\\.)*"|[^;"])*)(?=;)', re.DOTALL)
@@ -107,12 +109,20 @@ class Scanner:
 
     def relation(self, what: str) -> Relation:
         """A relation, by its name."""
-        name, begin, end = read_name(self.cursor, what)
+        name, begin, end = self._quoted_name() or read_name(self.cursor, what)
         declared = relation_named(name, self._relations)
         if declared is None:
             problem = unknown_relation(name, self._relations, self._indexes)
             raise DDlogError([replace(problem, span=self.place(begin, end)())])
         return declared
+
+    def _quoted_name(self) -> tuple[str, int, int] | None:
+        """A name in quotes, which relations of modules of SQL may have, and its place; None: another piece
+        comes next."""
+        if not self.cursor.looking_at('"') or not originals(self._relations):
+            return None
+        found = self.cursor.match(_QUOTED)
+        return None if found is None else (found.group(1).replace('""', '"'), found.start(), found.end())
 
     def index(self, what: str) -> Index:
         """An index, by its name."""

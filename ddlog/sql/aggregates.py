@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
+from .places import are
 from .rules import Body, Clause, Let
 from .scalars import described
 from .scopes import Entry
@@ -83,7 +84,8 @@ def grouped(block: Block, aggregates: Sequence[Expression]) -> bool:
     """Makes the groups the rows of a SELECT; returns whether there is always one. Raises SqlError."""
     keys, sets, names = _keys(block)
     places = {node: i for i, node in enumerate(keys)}
-    values = [block.variable(_typed(block.scalars.value(each))) for each in keys]
+    scalars = block.scalars
+    values = [block.variable(_typed(scalars.as_key(scalars.value(e), "GROUP BY", e))) for e in keys]
     plain = [each for each in aggregates if not _is_distinct(each) and not isinstance(each, sql.Grouping)]
     distinct = [each for each in aggregates if _is_distinct(each)]
     for each in aggregates:
@@ -175,7 +177,7 @@ def _keys(block: Block) -> tuple[list[Expression], list[tuple[int, ...]], list[s
         if isinstance(inner, sql.Literal) and not inner.is_string:
             columns = block.node.expressions
             if not (inner.this.isdigit() and 0 < int(inner.this) <= len(columns)):
-                block.places.wrong(f"GROUP BY {inner.this}: there are {len(columns)} columns", node)
+                block.places.wrong(f"GROUP BY {inner.this}: there {are(len(columns))}", node)
             inner = columns[int(inner.this) - 1]
         elif (
             isinstance(inner, sql.Column) and not inner.table and not block.scope.own("", inner.name.lower())
@@ -305,6 +307,8 @@ class _Arguments:
             value = c.cast(value, INTEGER, may_fail=False) or value
         if isinstance(inner, (sql.Sum, sql.Avg, *_MOMENTS)) and not value.type.is_number:
             block.places.mistyped(described(inner), str(value.type), node)
+        if isinstance(inner, sql.Min | sql.Max | sql.AnyValue) or _is_distinct(node):
+            scalars.as_key(value, described(inner), node)
         if isinstance(inner, sql.GroupConcat) and value.type != VARCHAR:
             value = c.cast(value, VARCHAR, may_fail=False) or value
         if condition is not None:
@@ -442,7 +446,7 @@ def _formula(block: Block, node: Expression, value: Value | None, made: _Plain, 
         case sql.Avg():
             whole = total(filled, value.type)
             if value.type == DOUBLE:
-                text = f"({whole} / ({count(value)} as double))"
+                text = f"({whole} / sql::as_double({count(value)}, 1))"
             else:
                 text = f"sql::as_double({whole}, {count(value)} * {10**value.type.scale})"
             if value.nullable:  # not evaluated where the count is 0

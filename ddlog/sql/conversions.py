@@ -8,7 +8,20 @@ from collections.abc import Callable, Sequence
 from decimal import Decimal, InvalidOperation
 from itertools import count
 
-from .types import BOOLEAN, DATE, DOUBLE, INTEGER, TIME, TIMESTAMP, VARCHAR, SqlType, Value, decimal, null
+from .types import (
+    BOOLEAN,
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    TIME,
+    TIMESTAMP,
+    VARCHAR,
+    SqlType,
+    Value,
+    decimal,
+    null,
+)
 
 _names = count(1)
 _TEXT = {"\\": "\\\\", '"': '\\"', "\n": "\\n", "\t": "\\t", "\r": "\\r", "$": "\\$"}
@@ -201,6 +214,11 @@ def cast(value: Value, type: SqlType, *, may_fail: bool) -> Value | None:
         case "timestamp", "time":
             return strict([value], lambda x: f"sql::floor_mod({x}, 86400000000)", TIME)
     return None
+
+
+def span(value: Value) -> Value:
+    """The length of an interval, by which it is compared; any other value as it is."""
+    return strict([value], lambda x: f"sql::span({x})", INTEGER) if value.type == INTERVAL else value
 
 
 def as_text(text: str, type: SqlType) -> str:

@@ -14,6 +14,7 @@ from .types import (
     DATE,
     DOUBLE,
     INTEGER,
+    INTERVAL,
     MOST_PLACES,
     NULL,
     TIMESTAMP,
@@ -48,6 +49,9 @@ def _sum(s: Scalars, node: Expression) -> Value:
             return c.strict([a, b], lambda x, y: f"({x} + {y})", DATE)
         case "date", "date" if op == "-":
             return c.strict([a, b], lambda x, y: f"({x} - {y})", INTEGER)
+        case ("timestamp", "timestamp") | ("date", "timestamp") | ("timestamp", "date") if op == "-":
+            moments = [each for each in (c.convert(v, TIMESTAMP) for v in (a, b)) if each is not None]
+            return c.strict(moments, lambda x, y: f"sql::between({x}, {y})", INTERVAL)
     a, b = s.number(left), s.number(right)
     type = common([a.type, b.type]) or DOUBLE
     x, y = c.convert(a, type), c.convert(b, type)
@@ -286,6 +290,7 @@ def _is(s: Scalars, node: Expression) -> Value:
 def _same(s: Scalars, node: Expression) -> Value:
     """IS [NOT] DISTINCT FROM."""
     a, b = s.chosen([s.value(node.this), s.value(node.expression)], node, "a comparison")
+    a, b = c.span(a), c.span(b)
     return Value(f"({a.text} {'==' if isinstance(node, sql.NullSafeEQ) else '!='} {b.text})", BOOLEAN)
 
 

@@ -117,7 +117,13 @@ def _join(
     if method not in ("", "NATURAL") or kind not in ("", "INNER", "CROSS", "OUTER", "SEMI", "ANTI"):
         block.places.refuse(f"a join of the kind {method or kind}", join)
     shared = [each.name.lower() for each in join.args.get("using") or ()]
+    twice = {e.table for e in left.entries if e.table} & {e.table for e in right.entries}
+    if twice:
+        name = min(twice)
+        block.places.wrong(f"there are two tables `{name}` in FROM: give one another name", join.this)
     if method == "NATURAL":
+        if shared or join.args.get("on") is not None:
+            block.places.wrong("a NATURAL join with a condition", join)
         there = [e.name for e in right.entries]
         shared = [e.name for e in left.entries if not e.hidden and e.name in there]
     on = join.args.get("on")

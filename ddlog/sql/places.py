@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import sql as errors
-from ..errors.diagnostics import Diagnostic
+from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
 
 if TYPE_CHECKING:
@@ -18,6 +18,11 @@ class SqlError(Exception):
     def __init__(self, diagnostic: Diagnostic) -> None:
         super().__init__(str(diagnostic))
         self.diagnostic = diagnostic
+
+
+def are(number: int) -> str:
+    """`is 1 column`, `are 2 columns`."""
+    return f"{'is' if number == 1 else 'are'} {counted(number, 'column')}"
 
 
 class Places:

@@ -15,7 +15,7 @@ from sqlglot import expressions as sql
 from ..errors import sql as errors
 from ..errors.nearest import nearest
 from . import conversions as c
-from .places import Places, SqlError
+from .places import Places, SqlError, are
 from .rules import Body, Let, Output, Relation, Term
 from .scopes import Capture, Entry
 from .types import INTEGER, Value, common
@@ -126,7 +126,7 @@ class Translator:
     def renamed(self, query: Query, columns: Sequence[str], node: Expression) -> Query:
         """The query with other names for its columns."""
         if len(columns) > len(query.names):
-            self.places.wrong(f"there are {len(columns)} names for {len(query.names)} columns", node)
+            self.places.wrong(f"{len(columns)} columns are named, and there {are(len(query.names))}", node)
         return replace(query, names=(*columns, *query.names[len(columns) :]))
 
     def start(self, capture: Capture | None) -> Body:

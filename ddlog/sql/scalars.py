@@ -104,6 +104,11 @@ class Scalars:
                 return translate(self, node)
         except c.BadLiteral as error:
             self.places.wrong(str(error), node)
+        if isinstance(node, sql.AggFunc):
+            name = described(node).removeprefix("the function ")
+            self.places.wrong(f"the aggregate {name} stands outside of SELECT, HAVING, ORDER BY", node)
+        if isinstance(node, sql.Window):
+            self.places.wrong("a window function stands outside of SELECT, QUALIFY, ORDER BY", node)
         self.places.refuse(described(node), node)
 
     def column(self, node: sql.Column) -> Value:
@@ -205,8 +210,14 @@ class Scalars:
 
     def compared(self, op: str, left: Value, right: Value, node: Expression) -> Value:
         """A comparison of two values."""
-        a, b = self.alike([left, right], node, "a comparison")
+        a, b = map(c.span, self.alike([left, right], node, "a comparison"))
         return c.strict([a, b], lambda x, y: f"({x} {op} {y})", BOOLEAN)
+
+    def as_key(self, value: Value, what: str, node: Expression) -> Value:
+        """The value, for a place where equal values are one. Refuses intervals, of which unlike ones are."""
+        if value.type == INTERVAL:
+            self.places.refuse(f"{what} of INTERVAL", node)
+        return value
 
     def alike(self, values: Sequence[Value], node: Expression, what: str) -> list[Value]:
         """The values, all brought to one type. Raises SqlError."""
@@ -214,7 +225,10 @@ class Scalars:
         found = common(types or [VARCHAR])
         if found is not None and found.kind == "null" and len(types) < len(values):
             found = VARCHAR
-        brought = [] if found is None else [c.convert(v, found) for v in values]
+        try:
+            brought = [] if found is None else [c.convert(v, found) for v in values]
+        except c.BadLiteral as error:
+            self.places.wrong(str(error), node)
         if found is None or None in brought:
             names = " and ".join(dict.fromkeys(str(v.type) for v in values))
             self.places.mistyped(what, names, node)

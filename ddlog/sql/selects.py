@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from . import conversions as c
 from .conjuncts import conjuncts
 from .joins import Part, from_clause
 from .queries import Branch, Names, Query, Translator
@@ -92,13 +93,29 @@ class Block(Subqueries):
             self.places.refuse("DISTINCT ON", distinct)
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
         made = Query(tuple(names), (Branch(self.body, tuple(values)),), distinct is not None, single)
+        if distinct is not None:
+            for value in values:
+                self.scalars.as_key(value, "DISTINCT", self.node)
         if not limits:
+            self.check_order(names, values)
             return made
         from .topk import top
 
         if distinct is not None:
             return self.translator.limited(made, self.node)
         return top(self, self.node, names, values)
+
+    def check_order(self, names: Sequence[str], values: Sequence[Value]) -> None:
+        """Reads an ORDER BY that has no effect, for its errors."""
+        order = self.node.args.get("order")
+        if order is not None:
+            from .topk import order_keys
+
+            mark, body = self.output.mark(), self.body
+            self.body = body.copy()
+            order_keys(self, order.expressions, names, values)
+            self.output.back(mark)
+            self.body = body
 
     def take(self, part: Part) -> None:
         """Makes the tables of FROM what the SELECT reads."""
@@ -168,7 +185,7 @@ class Block(Subqueries):
         if left.type.kind == "null" or right.type.kind == "null":
             self.body.add(Guard("false"))
             return
-        a, b = self.scalars.alike([left, right], node, "a comparison")
+        a, b = map(c.span, self.scalars.alike([left, right], node, "a comparison"))
         if a.type == BOOLEAN:
             self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node))))
             return

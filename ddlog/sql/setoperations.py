@@ -6,11 +6,12 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from ..errors.diagnostics import counted as number_of
 from . import conversions as c
 from .queries import Branch, Names, Query, Source, Translator
 from .rules import Body, Clause, Guard
 from .scopes import Capture
-from .types import INTEGER, Value
+from .types import INTEGER, INTERVAL, Value
 
 if TYPE_CHECKING:
     pass
@@ -23,14 +24,20 @@ def combined(translator: Translator, node: sql.SetOperation, names: Names, captu
     left = translator.query(node.this, names, capture)
     right = translator.query(node.expression, names, capture)
     if len(left.names) != len(right.names):
-        translator.places.wrong(f"the two sides have {len(left.names)} and {len(right.names)} columns", node)
+        translator.places.wrong(
+            f"the two sides have {len(left.names)} and {number_of(len(right.names), 'column')}", node
+        )
     distinct = bool(node.args.get("distinct"))
     if isinstance(node, sql.Union):
         if not distinct:
             left, right = translator.bag(left, capture), translator.bag(right, capture)
         both = Query(left.names, (*left.branches, *right.branches), distinct)
-        return translator.unified(both, node)
+        both = translator.unified(both, node)
+        if distinct:
+            _check_keys(translator, both, node)
+        return both
     both = translator.unified(Query(left.names, (*left.branches, *right.branches)), node)
+    _check_keys(translator, both, node)
     count = len(left.branches)
     left = Query(left.names, both.branches[:count], distinct or left.is_set)
     right = Query(left.names, both.branches[count:], distinct or right.is_set)
@@ -39,6 +46,11 @@ def combined(translator: Translator, node: sql.SetOperation, names: Names, captu
     if distinct:
         return _of_sets(translator, first, second, capture, is_except)
     return _of_bags(translator, first, second, capture, is_except)
+
+
+def _check_keys(translator: Translator, query: Query, node: sql.SetOperation) -> None:
+    if any(value.type == INTERVAL for value in query.branches[0].values):
+        translator.places.refuse("a set operation on INTERVAL", node)
 
 
 def _of_sets(
@@ -87,5 +99,5 @@ def counted(translator: Translator, source: Source, capture: Capture | None) -> 
 def repeated(translator: Translator, body: Body, values: list[Value], times: str) -> Branch:
     number = translator.output.variable(INTEGER, False)
     body.add(Guard(f"({times} > 0)"))
-    body.add(Clause(f"var {number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))
+    body.add(Clause(f"var _{number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))
     return Branch(body, tuple(values))

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from ..errors import sql as errors
+from ..errors.diagnostics import Diagnostic
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from . import conversions as c
@@ -37,6 +38,8 @@ class Module:
         self.tables: dict[str, Source] = {}
         self.relations: dict[str, str] = {}
         self.inputs: set[str] = set()
+        self.references: list[sql.Table] = []  # of foreign keys
+        self.broken: set[str] = set()  # names of tables and views that have errors
         self.imports = ["sql", "group"]
 
     def text(self, name: str) -> str:
@@ -69,6 +72,12 @@ class Module:
                 kind = " ".join(words[:2] if isinstance(node, sql.Create) else words[:1])
                 self.places.refuse(f"the statement {kind or 'here'}", node)
 
+    def failed(self, node: Expression) -> None:
+        """Notes that a statement has errors: what it would declare is known, but not what it is."""
+        if isinstance(node, sql.Create) and node.this is not None:
+            table = node.this.this if isinstance(node.this, sql.Schema) else node.this
+            self.broken.add(table.name.lower())
+
     def _name(self, node: Expression, what: str) -> tuple[str, str]:
         """The name of a table or a view, and of its relation."""
         table = node.this if isinstance(node, sql.Schema) else node
@@ -87,7 +96,7 @@ class Module:
 
     def _table(self, node: sql.Create) -> None:
         name, relation = self._name(node.this, "table")
-        columns, key = list[Column](), list[str]()
+        columns, key, foreign = list[Column](), list[str](), list[sql.ForeignKey]()
         for each in node.this.expressions:
             match each:
                 case sql.ColumnDef():
@@ -104,15 +113,20 @@ class Module:
                     (found,) = (e for e in each.expressions if isinstance(e, sql.PrimaryKey))
                     key += [part.name.lower() for part in found.expressions]
                 case sql.ForeignKey():
-                    pass
+                    foreign.append(each)
                 case sql.Constraint() if all(isinstance(e, sql.ForeignKey) for e in each.expressions):
-                    pass
+                    foreign += each.expressions
                 case _:
                     self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", each)
         names = [column.name for column in columns]
         for part in key:
             if part not in names:
                 self.places.wrong(f"the primary key has no column `{part}`", node.this)
+        for node_of in foreign:
+            for part in node_of.expressions:
+                if part.name.lower() not in names:
+                    self.places.wrong(f"the foreign key has no column `{part.name.lower()}`", node_of)
+            self._refers(node_of.args.get("reference"))
         columns = [Column(x.name, x.field, x.type, x.nullable and x.name not in key, True) for x in columns]
         made = Relation(relation, tuple(columns))
         fields = {x.name: x.field for x in columns}
@@ -137,10 +151,25 @@ class Module:
                 case sql.PrimaryKeyColumnConstraint():
                     nullable, key = False, True
                 case sql.Reference():
-                    pass
+                    self._refers(each.kind)
                 case _:
                     self.places.refuse(f"the constraint {each.sql(dialect='duckdb')[:40]}", node)
         return Column(node.name.lower(), field_name(node.name.lower()), type, nullable, True), key
+
+    def _refers(self, reference: Expression | None) -> None:
+        """Notes the table of a foreign key, which may come later."""
+        table = None if reference is None else reference.find(sql.Table)
+        if table is not None:
+            self.references.append(table)
+
+    def dangling(self) -> list[Diagnostic]:
+        """The errors for foreign keys to tables that there are not."""
+        known = self.tables.keys() | self.broken
+        return [
+            errors.UnknownInSql(what="table", name=each.name.lower(), span=self.places.of(each))
+            for each in self.references
+            if each.name.lower() not in known
+        ]
 
     def _know(self, name: str, relation: Relation, names: tuple[str, ...]) -> None:
         self.tables[name] = Source(relation, names)
@@ -205,7 +234,10 @@ class Module:
             args = []
             for column in source.relation.columns:
                 value = given.get(column.name, Value("(None: Option<bool>)", SqlType("null"), True))
-                brought = c.cast(value, column.type, may_fail=False)
+                try:
+                    brought = c.cast(value, column.type, may_fail=False)
+                except c.BadLiteral as error:
+                    self.places.wrong(f"{error}, the type of column `{column.name}`", node)
                 if brought is None:
                     self.places.mistyped(f"column `{column.name}`", str(value.type), node)
                 if brought.nullable and not column.nullable:

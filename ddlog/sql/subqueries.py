@@ -80,6 +80,7 @@ class Subqueries:
         fresh = [self.output.variable(v.type, v.nullable) for v in inner]
         self.body.add(self.output.term(relation, [*outer, *fresh]))
         for a, b in zip(values, fresh, strict=True):
+            self.scalars.as_key(a, "IN", node)
             left, right = self.scalars.alike([a, b], node, "IN")
             if left.nullable and right.nullable:
                 self.body.add(Guard(f"is_some({left.text})"))

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 from sqlglot import expressions as sql
 
+from . import conversions as c
+from .places import are
 from .queries import Branch, Query
 from .rules import Body, Clause
 from .types import INTEGER, NULL, Value
@@ -66,11 +68,11 @@ def _key(block: Block, node: Expression, names: Sequence[str], values: Sequence[
     inner = node.unnest()
     if isinstance(inner, sql.Literal) and not inner.is_string:
         if not (inner.this.isdigit() and 0 < int(inner.this) <= len(values)):
-            block.places.wrong(f"ORDER BY {inner.this}: there are {len(values)} columns", node)
-        return values[int(inner.this) - 1]
+            block.places.wrong(f"ORDER BY {inner.this}: there {are(len(values))}", node)
+        return c.span(values[int(inner.this) - 1])
     if isinstance(inner, sql.Column) and not inner.table and inner.name.lower() in names:
-        return values[list(names).index(inner.name.lower())]
-    return block.scalars.value(inner)
+        return c.span(values[list(names).index(inner.name.lower())])
+    return c.span(block.scalars.value(inner))
 
 
 def _number(block: Block, node: Expression | None, what: str) -> int | None:

@@ -57,11 +57,15 @@ def translate(source: Text) -> Translation:
         try:
             (statement,) = dialect.parser().parse(part, source.text)
         except sqlglot.errors.ParseError as error:
-            found += _syntax(error, places, whole)
+            found += _syntax(error, part, places, whole)
         else:
-            if statement is not None:
+            unread = _unread(statement, part, source.text, places)
+            if unread:
+                found += unread
+            elif statement is not None:
                 found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
         origins += [whole] * (len(module.output.rules) - len(origins))
+    found += module.dangling()
     if found:
         raise DDlogError(in_order(found))
     made = module.text(source.name)
@@ -81,14 +85,36 @@ def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:
         yield part
 
 
+def _unread(statement: Expression | None, part: list[Token], text: str, places: Places) -> list[Diagnostic]:
+    """What is wrong with the query of a CREATE that the parser gives up; nothing for other statements."""
+    from sqlglot import Dialect, errors, expressions
+
+    starts = [at for at, token in enumerate(part) if token.token_type.name == "ALIAS"]
+    if not isinstance(statement, expressions.Command) or not starts:
+        return []
+    rest = part[starts[0] + 1 :]
+    try:
+        Dialect.get_or_raise("duckdb").parser().parse(rest, text)
+    except errors.ParseError as error:
+        return _syntax(error, rest, places, places.between(part[0].start, part[-1].end + 1))
+    return []
+
+
 def _one(module: object, statement: Expression) -> list[Diagnostic]:
+    from .conversions import BadLiteral
     from .statements import Module
 
     assert isinstance(module, Module)
     try:
         module.add(statement)
+    except BadLiteral as error:
+        module.failed(statement)
+        return [errors.WrongSql(what=str(error))]
     except SqlError as error:
-        return [error.diagnostic]
+        found = error.diagnostic
+        known = isinstance(found, errors.UnknownInSql) and found.name in module.broken
+        module.failed(statement)
+        return [] if known else [found]
     return []
 
 
@@ -106,18 +132,12 @@ def _open_quote(places: Places, tokenize: Callable[[str], object]) -> Diagnostic
     return errors.SqlSyntax(reason="it has no words that can be told apart")
 
 
-def _syntax(error: Exception, places: Places, whole: Span) -> list[Diagnostic]:
+def _syntax(error: Exception, tokens: Sequence[Token], places: Places, whole: Span) -> list[Diagnostic]:
+    """What the parser says, each at its token."""
     found: list[Diagnostic] = []
     for each in getattr(error, "errors", None) or [{}]:
-        span = whole
-        highlight, line, column = (each.get(k) for k in ("highlight", "line", "col"))
-        if line and column:
-            text = places.source.text
-            start = 0
-            for _ in range(line - 1):
-                start = text.find("\n", start) + 1
-            end = start + column
-            span = places.between(max(end - len(highlight or " "), start), max(end, start + 1))
+        at = [t for t in tokens if (t.line, t.col) == (each.get("line"), each.get("col"))]
+        span = places.between(at[0].start, at[0].end + 1) if at else whole
         reason = (each.get("description") or str(error).split("\n")[0]).rstrip(".")
         found.append(errors.SqlSyntax(reason=reason[:1].lower() + reason[1:], span=span))
     return found

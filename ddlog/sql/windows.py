@@ -53,7 +53,8 @@ def _windows(node: Expression) -> Iterator[Expression]:
 
 def _attach(block: Block, node: Expression) -> None:
     function, partition, order, spec = _parts(block, node)
-    keys = [block.variable(_typed(block.scalars.value(each))) for each in partition]
+    scalars = block.scalars
+    keys = [block.variable(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e))) for e in partition]
     ordering = [(block.variable(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
     letters = "".join(letter for _, letter in ordering)
     call, result, argument = _function(block, function, _frame(block, spec, bool(order)), letters, node)
@@ -152,6 +153,8 @@ def _function(
     if kind is sql.Count and (node.this is None or isinstance(node.this, sql.Star)):
         return call("window_number", "count 0"), Value("", INTEGER), _argument(block, nothing)
     value = _typed(block.scalars.value(node.this))
+    if kind in (sql.Min, sql.Max):
+        block.scalars.as_key(value, described(node), node)
     if kind is sql.Count:
         return call("window_number", "count 0"), Value("", INTEGER), _argument(block, value)
     if kind in (sql.Avg, sql.Sum) and not value.type.is_number:

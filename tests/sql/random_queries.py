@@ -10,15 +10,15 @@ from dataclasses import dataclass, field
 
 TABLES = """
 CREATE TABLE r (a INTEGER, b INTEGER, s VARCHAR, d DATE);
-CREATE TABLE t (a INTEGER NOT NULL, c INTEGER, s VARCHAR NOT NULL, m DECIMAL(8, 2));
+CREATE TABLE t (a INTEGER NOT NULL, c INTEGER, s VARCHAR NOT NULL, m DECIMAL(8, 2), x DOUBLE);
 CREATE TABLE u (k INTEGER PRIMARY KEY, b INTEGER, f BOOLEAN, w TIMESTAMP);
 """
 COLUMNS = {
     "r": {"a": "int", "b": "int", "s": "str", "d": "date"},
-    "t": {"a": "int", "c": "int", "s": "str", "m": "dec"},
+    "t": {"a": "int", "c": "int", "s": "str", "m": "dec", "x": "dbl"},
     "u": {"k": "int", "b": "int", "f": "bool", "w": "time"},
 }
-KINDS = ("int", "str", "date", "dec", "bool", "time")
+KINDS = ("int", "str", "date", "dec", "bool", "time", "dbl")
 
 
 @dataclass
@@ -122,6 +122,20 @@ class Generator:
                         lambda: f"coalesce({self.value(scope, 'date', sub)}, {self.literal('date')})",
                     ]
                 )()
+            case "dbl":
+                return r.choice(
+                    [
+                        lambda: (
+                            f"({self.value(scope, 'dbl', sub)} {r.choice('+-*')} {self.value(scope, r.choice(['dbl', 'int', 'dec']), sub)})"
+                        ),
+                        lambda: f"({self.value(scope, 'int', sub)} / 4)",
+                        lambda: f"cast({self.value(scope, r.choice(['int', 'dec']), sub)} as double)",
+                        lambda: f"sqrt(abs({self.value(scope, 'dbl', sub)}))",
+                        lambda: f"floor({self.value(scope, 'dbl', sub)})",
+                        lambda: f"coalesce({self.value(scope, 'dbl', sub)}, {self.value(scope, 'int', 0)})",
+                        lambda: self.case(scope, "dbl", sub),
+                    ]
+                )()
             case "time":
                 return r.choice(
                     [
@@ -149,19 +163,19 @@ class Generator:
         """A literal, sometimes NULL."""
         r = self.random
         if r.random() < 0.06:
-            return {"int": "cast(NULL as integer)", "str": "cast(NULL as varchar)"}.get(
-                kind,
-                self.literal("date")
-                if kind in ("date", "time")
-                else "NULL"
-                if kind == "bool"
-                else "cast(NULL as decimal(8, 2))",
-            )
+            nulls = {"int": "integer", "str": "varchar", "dbl": "double"}
+            if kind in nulls:
+                return f"cast(NULL as {nulls[kind]})"
+            if kind == "dec":
+                return "cast(NULL as decimal(8, 2))"
+            return "NULL" if kind == "bool" else self.literal("date")
         match kind:
             case "int":
                 return str(r.randint(0, 4))
             case "dec":
                 return f"{r.randint(0, 3)}.{r.choice(['5', '25', '10'])}"
+            case "dbl":
+                return f"cast({r.randint(0, 3)}.{r.choice(['5', '25'])} as double)"
             case "str":
                 return f"'{r.choice(['', 'a', 'ab', 'b', 'x'])}'"
             case "date":
@@ -219,7 +233,7 @@ class Generator:
 
     def comparison(self, scope: Scope, depth: int) -> str:
         """A comparison of values."""
-        kind = self.random.choice(["int", "int", "int", "str", "date", "dec", "time"])
+        kind = self.random.choice(["int", "int", "int", "str", "date", "dec", "time", "dbl"])
         op = self.random.choice(["=", "=", "<>", "<", "<=", ">", ">="])
         return f"{self.value(scope, kind, depth)} {op} {self.value(scope, kind, depth)}"
 
@@ -381,6 +395,8 @@ class Generator:
             call = name if name.endswith(")") else f"{name}({self.value(scope, 'int', 1)})"
         elif kind == "bool":
             return f"(rank() OVER ({part} {order}) = 1)"
+        elif kind == "dbl":
+            call = f"{r.choice(['avg', 'max', 'sum'])}({self.value(scope, 'dbl', 1)})"
         elif kind == "dec":
             call = f"{r.choice(['avg', 'max'])}({self.value(scope, 'dec', 1)})"
         else:
@@ -453,12 +469,15 @@ class Generator:
                 )
             case "str":
                 return f"{r.choice(['min', 'max'])}({self.value(scope, 'str', 1)}){only}"
+            case "dbl":
+                name = r.choice(["min", "max", "sum", "avg", "avg", "sum"])
+                return f"{name}({r.choice(['', '', 'DISTINCT '])}{self.value(scope, 'dbl', 1)}){only}"
         return f"{r.choice(['bool_and', 'bool_or'])}({self.condition(scope, 1)}){only}"
 
     def query(self) -> str:
         """A query of any form."""
         r = self.random
-        kinds = [r.choice(["int", "int", "str", "dec", "bool"]) for _ in range(r.randint(1, 3))]
+        kinds = [r.choice(["int", "int", "str", "dec", "bool", "dbl"]) for _ in range(r.randint(1, 3))]
         names = [f"c{i}" for i in range(len(kinds))]
         first = self.select(kinds, 1, names)
         match r.randint(0, 9):
@@ -523,7 +542,8 @@ class Generator:
             case "r":
                 return some(number), some(r.randint(0, 3)), some(text), some(date)
             case "t":
-                return number, some(r.randint(0, 3)), text, some(Decimal(r.randint(-300, 300)).scaleb(-2))
+                cents = Decimal(r.randint(-300, 300)).scaleb(-2)
+                return number, some(r.randint(0, 3)), text, some(cents), some(r.randint(-8, 8) / 4)
         key = next(k for k in range(100) if k not in keys)
         keys.add(key)
         moment = datetime.datetime(2020, r.randint(1, 3), r.randint(10, 28), r.randint(0, 23), 30)

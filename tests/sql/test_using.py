@@ -119,6 +119,42 @@ def test_an_error_takes_back_its_own_change_only(tmp_path: Path) -> None:
     assert amounts == [Decimal("123456789012345678901234567890.12")]
 
 
+def test_a_table_with_an_error_is_one_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "v.sql"
+    path.write_text(
+        "CREATE TABLE t (a BLOB);\nCREATE VIEW v AS SELECT a FROM t;\nCREATE VIEW w AS SELECT a FROM v;\n"
+        "CREATE TABLE u (a INTEGER REFERENCES nowhere(a));\nINSERT INTO u VALUES ('x');\n",
+        encoding="utf-8",
+    )
+    assert main(["check", str(path)]) == 1
+    printed = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error")]
+    assert [line.partition("v.sql:")[2] for line in printed] == [
+        "1:17: the type BLOB is not supported",
+        "4:38: unknown table `nowhere`",
+        "5:13: `x` is no INTEGER, the type of column `a`",
+    ]
+
+
+def test_names_of_sql_are_known_to_commands_and_queries(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, script = tmp_path / "v.sql", tmp_path / "updates.dat"
+    path.write_text(
+        'CREATE TABLE "my table" (a INTEGER NOT NULL, b TEXT);\n'
+        'CREATE VIEW "my view" AS SELECT avg(x) AS m FROM (SELECT a / 2 AS x FROM "my table");\n',
+        encoding="utf-8",
+    )
+    script.write_text('start; insert "my table"(3, NULL); commit; dump "MY view"; dump;\n', encoding="utf-8")
+    assert main(["run", str(path), "--updates", str(script), "--quiet", "--no-init-snapshot"]) == 0
+    assert capsys.readouterr().out.count("My_view{.m = 1.5}") == 3
+    facts = tmp_path / "facts"
+    facts.mkdir()
+    (facts / "my table.jsonl").write_text('{"a": 1}\n{"a": 2, "b": "x"}\n', encoding="utf-8")
+    for query in ('"my view"(m)', '"my view"', "My_view(m), is_some(m)"):
+        assert main(["run", str(path), "--input", str(facts), "--query", query, "--quiet"]) == 0
+        assert "query{.m = 0.75}" in capsys.readouterr().out
+
+
 ERRORS = {
     "SELECT a, c FROM t": "unknown column `c`\n  help: did you mean `a`?",
     "SELECT a FROM t GROUP BY b": "column `a` is neither a key of GROUP BY nor inside an aggregate",
@@ -128,8 +164,15 @@ ERRORS = {
     "SELECT t.a FROM t, t AS s WHERE a = 3": "column `a` is ambiguous",
     "SELECT SUM(COUNT(a)) FROM t": "an aggregate has another inside",
     "SELECT a FROM t UNION SELECT b FROM t": "of a union is not defined for INTEGER and VARCHAR",
-    "SELECT TOP 3 a FROM t": "this statement is not understood",
+    "SELECT TOP 3 a FROM t": "this is not SQL: invalid expression / Unexpected token",
     "SELECT 'x FROM t": "this is not SQL: ' does not end",
+    "SELECT a FROM t WHERE sum(a) > 1": "the aggregate SUM stands outside of SELECT",
+    "SELECT a FROM t ORDER BY c": "unknown column `c`",
+    "SELECT a FROM t LIMIT 50%": "LIMIT of this form is not supported",
+    "SELECT a FROM t x, t x": "there are two tables `x` in FROM",
+    "SELECT a FROM t WHERE a = 'x'": "`x` is no INTEGER",
+    "SELECT DISTINCT INTERVAL 1 DAY FROM t": "DISTINCT of INTERVAL is not supported",
+    "SELECT a FROM t GROUP BY 7": "GROUP BY 7: there is 1 column",
 }
 
 
