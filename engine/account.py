@@ -84,6 +84,11 @@ class Account:
         self.choice = self._maintaining.choose(self._costs, self.situation, self._fits, self._clock)
         return self.choice
 
+    def refuse(self, why: str) -> Choice:
+        """To evaluate anew, whatever was chosen."""
+        self.choice = replace(self.choice, maintain=False, why=why)
+        return self.choice
+
     def goes_on(
         self, maintain: Callable[[], object], undo: Callable[[], object], look_into_faults: bool = True
     ) -> bool:

@@ -58,11 +58,10 @@ class Part:
     sources: tuple[int, ...]
     place: tuple[int, ...]
     scope: int
+    depth: int = field(init=False)  # the number of scopes around it
 
-    @property
-    def depth(self) -> int:
-        """The number of scopes around it."""
-        return len(self.place)
+    def __post_init__(self) -> None:
+        self.depth = len(self.place)
 
 
 @dataclass(slots=True)

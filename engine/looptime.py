@@ -29,8 +29,8 @@ Vectors are packed: one int64, the outermost component in the highest bits, and 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
 from . import zset
 from .zset import Zset
@@ -44,49 +44,41 @@ class Lattice:
     """Packed vectors of `depth` components: each has `bits` bits, below its guard bit."""
 
     depth: int
+    bits: int = field(init=False, compare=False)
+    most: int = field(init=False, compare=False)  # the greatest round that a component can hold
+    guard: int = field(init=False, compare=False)  # all guard bits
+    _shifts: tuple[int, ...] = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         if not 1 <= self.depth <= DEEPEST:
             raise ValueError(f"loops {self.depth} deep: {DEEPEST} are the most")
-
-    @property
-    def bits(self) -> int:
-        """The bits of a component."""
-        return 63 // self.depth - 1
-
-    @property
-    def most(self) -> int:
-        """The greatest round that a component can hold."""
-        return (1 << self.bits) - 1
-
-    @property
-    def guard(self) -> int:
-        """All guard bits."""
-        return sum(1 << (self._shift(k) + self.bits) for k in range(self.depth))
-
-    def _shift(self, component: int) -> int:
-        return (self.depth - 1 - component) * (self.bits + 1)
+        bits = 63 // self.depth - 1
+        shifts = tuple((self.depth - 1 - component) * (bits + 1) for component in range(self.depth))
+        object.__setattr__(self, "bits", bits)
+        object.__setattr__(self, "most", (1 << bits) - 1)
+        object.__setattr__(self, "guard", sum(1 << (shift + bits) for shift in shifts))
+        object.__setattr__(self, "_shifts", shifts)
 
     def unit(self, component: int) -> int:
         """One round of a component, counted from the outermost."""
-        return 1 << self._shift(component)
+        return 1 << self._shifts[component]
 
     def pack(self, rounds: Sequence[int]) -> int:
         """A vector; components that are not given are 0."""
-        return sum(each << self._shift(k) for k, each in enumerate(rounds))
+        return sum(each << self._shifts[k] for k, each in enumerate(rounds))
 
     def round(self, time: Any, component: int) -> Any:
         """A component of a vector, or of each of an array of them."""
-        return (time >> self._shift(component)) & self.most
+        return (time >> self._shifts[component]) & self.most
 
     def within(self, time: Any, components: int) -> Any:
         """The vector as the scope sees it that is so many loops deep: inner components are 0."""
-        return time if components == self.depth else time & -(1 << (self._shift(components - 1)))
+        return time if components == self.depth else time & -(1 << (self._shifts[components - 1]))
 
     @property
     def inner(self) -> int:
         """The bits of all components but the outermost."""
-        return (1 << self._shift(0)) - 1
+        return (1 << self._shifts[0]) - 1
 
     def before(self, a: int, b: int) -> bool:
         """Whether a ≤ b."""
@@ -98,26 +90,43 @@ class Lattice:
         mask = not_less - (not_less >> self.bits)
         return b ^ ((a ^ b) & mask)
 
+    def joins(self, a: int, b: int) -> tuple[int]:
+        """a ∨ b, the only minimal vector at or after both."""
+        return (self.join(a, b),)
+
 
 Changes: TypeAlias = Mapping[int, Zset]
 """The changes of a Z-set by time."""
 
 
-def upto(lattice: Lattice, changes: Changes, time: int) -> Zset:
+class Times(Protocol):
+    """Times in any partial order of which only finitely many are before each. Later times have greater
+    numbers."""
+
+    def before(self, a: int, b: int) -> bool:
+        """Whether a ≤ b."""
+
+    def joins(self, a: int, b: int) -> Iterable[int]:
+        """The minimal times at or after both: one, a ∨ b, in a lattice."""
+
+
+def upto(lattice: Times, changes: Changes, time: int) -> Zset:
     """The value at a time."""
     return zset.add({}, *(change for at, change in changes.items() if lattice.before(at, time)))
 
 
-def closure(lattice: Lattice, times: Iterable[int]) -> list[int]:
+def closure(lattice: Times, times: Iterable[int]) -> list[int]:
     """The joins of times, with the times themselves, in the order of visits."""
     found: set[int] = set()
-    for time in times:
-        found |= {time, *(lattice.join(time, each) for each in found)}
+    new = {*times}
+    while new:
+        found |= new
+        new = {join for a in new for b in found for join in lattice.joins(a, b)} - found
     return sorted(found)
 
 
 def differential(
-    lattice: Lattice, operator: Callable[[Sequence[Zset]], Zset], sources: Sequence[Changes]
+    lattice: Times, operator: Callable[[Sequence[Zset]], Zset], sources: Sequence[Changes]
 ) -> dict[int, Zset]:
     """The changes of an operator's output for those of its sources, by the law."""
     emitted: dict[int, Zset] = {}

@@ -248,6 +248,18 @@ class Costs:
         if rows >= _FEW:
             self.preparing = seconds / (rows * self.rate)
 
+    def preparing_takes(self, situation: Situation, seconds: float) -> None:
+        """What maintaining looks up is expected to be made in so long."""
+        rows = situation.rows + situation.before
+        self.preparing = max(0.0, seconds) / max(rows * self.rate, _NOTHING)
+
+    def foreseen(self, situation: Situation, seconds: float) -> None:
+        """An epoch that was recomputed would have taken about so long to maintain."""
+        gone, come = self._touched(situation, situation.rows)
+        factor = max(seconds / max(self.rate * max(gone, come), _NOTHING), _NOTHING)
+        self.going = self.coming = factor
+        self._known |= {True, False}
+
     def maintained(self, situation: Situation, seconds: float) -> None:
         """An epoch that was maintained took so long, or would have."""
         if seconds < _LEAST:

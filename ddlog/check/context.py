@@ -181,6 +181,8 @@ class Context:
         return self._unknown[name]
 
     def _first_unknown(self, name: str, span: Span, scope: Scope) -> Diagnostic:
+        if name == "round" and core.loops_around(self.environment.loops, span):
+            return errors.loops.RoundValue(span=span)
         if self.in_head and name not in self.forgotten:
             hint = self.environment.suggest(name, scope.names())
             return errors.rules.UnboundHead(span=span, name=name, help=hint)

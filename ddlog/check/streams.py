@@ -39,7 +39,8 @@ def read_in_body(body: BodyBuilder, term: syntax.Atom, relation: core.Relation) 
     if term.delay is None:
         return relation
     if term.delay < 1:
-        context.report(errors.streams.NoDelay(span=term.span, name=term.relation))
+        unit = "round" if core.loops_around(context.environment.loops, term.span) else "transaction"
+        context.report(errors.streams.NoDelay(span=term.span, name=term.relation, unit=unit))
         return relation
     ago = earlier(context.environment, relation, term.delay, term.span)
     return ago or _delayed(context.environment, relation, term.delay)

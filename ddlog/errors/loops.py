@@ -100,6 +100,17 @@ class RoundType(Diagnostic):
 
 
 @declared(kw_only=True)
+class RoundValue(Diagnostic):
+    """`round` where it is not compared, and no variable."""
+
+    title: ClassVar[str] = "`round` is no value: a condition of a rule compares it, as in `round >= e`"
+    suggestion: ClassVar[str] = (
+        "to have the number of the round, count in a relation: `initial Round(0).` and "
+        "`Round(n + 1) :- Round-1(n).`"
+    )
+
+
+@declared(kw_only=True)
 class RoundUnequal(Diagnostic):
     """`round != e`."""
 

@@ -109,9 +109,10 @@ class NotAStream(Diagnostic):
 class NoDelay(Diagnostic):
     """A delay of 0: `R-0`."""
 
-    title: ClassVar[str] = "a delay is at least 1: `{name}-1` is `{name}` one transaction ago"
+    title: ClassVar[str] = "a delay is at least 1: `{name}-1` is `{name}` one {unit} ago"
     suggestion: ClassVar[str] = "write `{name}(..)` to read `{name}` as it is now"
     name: str
+    unit: str
 
 
 @declared(kw_only=True)

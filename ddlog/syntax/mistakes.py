@@ -67,8 +67,10 @@ def diagnose(
     span = places.span(token.start, token.end)
     fitting = _fitting(tables, states)
     after = tokens[at + 1].value if at + 1 < len(tokens) else ""
-    meant = _condition(tokens, at) or hint(
-        _texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting
+    meant = (
+        _condition(tokens, at)
+        or _loop(tokens, at)
+        or hint(_texts(tokens, at, places), tokens[at - 1].value if at else "", token.value, fitting)
     )
     if (
         not (meant and "INTEGER" in fitting and (after in "({" or token.value in _AFTER_OPERAND))
@@ -78,7 +80,14 @@ def diagnose(
         and after in _AFTER_NAME
     ):
         return errors.ReservedWord(token.value, span=span)
-    if at and "." in fitting and "$END" not in fitting and _begins_anew(tokens, at, places):
+    is_misplaced = token.value in _NOT_IN_LOOPS and meant
+    if (
+        at
+        and "." in fitting
+        and "$END" not in fitting
+        and _begins_anew(tokens, at, places)
+        and not is_misplaced
+    ):
         end = tokens[at - 1].end
         return errors.MissingPeriod(span=places.span(end, end))
     if token.value in _RULE_SIGNS and ":-" in fitting:
@@ -106,6 +115,31 @@ def _condition(tokens: list[Token], at: int) -> str:
             if token.value in ("{", "}", "(", ";", ",", "->", "=", "else"):
                 break
     return ""
+
+
+_ENDS = "a loop is `loop Name rounds N { .. }`, `loop Name until empty(R) { .. }` or `loop Name { .. }`"
+_NOT_IN_LOOPS = ("typedef", "function", "index", "apply", "extern", "import")
+
+
+def _loop(tokens: list[Token], at: int) -> str:
+    """The help for the head of a loop, and for a declaration that has no place in one."""
+    texts = [token.value for token in tokens[max(0, at - 6) : at]]
+    if "loop" in texts:
+        after = texts[texts.index("loop") + 1 :]
+        if not {"{", "}", ".", ":-"} & {*after} and after[:1] != ["in"]:
+            return _ENDS
+    if tokens[at].value in ("while", "iterate") and at + 1 < len(tokens) and tokens[at + 1].kind == "UPPER":
+        return _ENDS
+    if tokens[at].value in _NOT_IN_LOOPS and _is_in_loop(tokens, at):
+        return f"a loop holds relations, rules and loops: `{tokens[at].value}` stands outside of it"
+    return ""
+
+
+def _is_in_loop(tokens: list[Token], at: int) -> bool:
+    """Whether the innermost open brace is that of a loop."""
+    brace = _opening(tokens, at)
+    head = [token.value for token in tokens[max(0, brace - 9) : brace]]
+    return tokens[brace].value == "{" and "loop" in head
 
 
 def _opening(tokens: list[Token], at: int) -> int:

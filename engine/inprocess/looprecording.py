@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
+import numpy as np
+
 from ..circuit import Distinct, Group
 from ..loopparts import LoopParts, is_set, looked_up
-from .batch import Batch
+from .batch import Batch, concat
 from .loopgates import GateState
 from .sweeping import Marks
 
 _MOST = 1 << 26  # rows
+_TIMES = 12  # at which the changes of a part are compared
+_LARGE = 4096  # rows of a change of which only some are compared
+_SHARE = 16  # times as many as these
 
 
 class LoopRecording:
@@ -68,3 +75,49 @@ class LoopRecording:
     def batches(self) -> list[Batch]:
         """The changes."""
         return [batch for notes in (self.told, self.asked) for each in notes.values() for _, batch in each]
+
+    @property
+    def rows(self) -> int:
+        """The rows of all changes."""
+        return sum(batch.length for batch in self.batches())
+
+    def differs(self, other: LoopRecording) -> float:
+        """About how many rows of the changes differ, as a part of all rows: by a sample."""
+        different = total = 0.0
+        for at, changes in self.told.items():
+            mine, others = _by_time(changes), _by_time(other.told.get(at, []))
+            times = sorted({*mine, *others})
+            step = -(-len(times) // _TIMES)
+            rows = found = 0
+            for time in times[::step]:
+                size = sum(each.length for each in (*mine.get(time, ()), *others.get(time, ())))
+                rows += size
+                found += _different(mine.get(time, ()), others.get(time, ()), size)
+            size = sum(batch.length for _, batch in changes)
+            total += size
+            different += size * found / max(rows, 1)
+        return different / max(total, 1.0)
+
+
+def _by_time(changes: list[tuple[int, Batch]]) -> dict[int, list[Batch]]:
+    found: dict[int, list[Batch]] = {}
+    for time, batch in changes:
+        found.setdefault(time, []).append(batch)
+    return found
+
+
+def _different(mine: Iterable[Batch], others: Iterable[Batch], size: int) -> int:
+    """About how many rows two sums of batches do not have alike; both have `size` rows together."""
+    parts = [*mine, *(batch.negated() for batch in others)]
+    whole = concat(parts, len(parts[0].columns))
+    words = np.zeros(whole.length, np.uint64)
+    for column in whole.columns:
+        words = (words ^ column.view(np.uint64)) * np.uint64(0x9E3779B97F4A7C15)
+        words ^= words >> np.uint64(29)
+    weights, share = whole.weight_array(), 1
+    if size > _LARGE:
+        some = np.flatnonzero(words % np.uint64(_SHARE) == 0)
+        words, weights, share = words[some], weights[some], _SHARE
+    _, places = np.unique(words, return_inverse=True)
+    sums = np.bincount(places, weights) if len(places) else np.zeros(0)
+    return share * int(np.count_nonzero(sums))

@@ -33,6 +33,7 @@ class LoopRecursion:
         self.relations = {head: Store(schema, is_set=True) for head, schema in self.schemas.items()}
         self.parts = LoopParts(node)
         self.reach = no_reach(self.parts)
+        self.evaluations = 0  # since there were timelines
         steps = (each for part in self.parts.parts if isinstance(part.node, Join) for each in part.node.steps)
         self.has_effects = any(map(has_effect, steps))
         self._recording: LoopRecording | None = None
@@ -48,6 +49,7 @@ class LoopRecursion:
         """The timelines: made of the recording by the first call. None: there is neither."""
         recording, self._recording = self._recording, None
         if recording is not None and recording.complete:
+            self.evaluations = 0
             self._timelines = LoopTimelines(self.parts, self.evaluator)
             self._timelines.load(recording)
         return self._timelines
@@ -55,6 +57,7 @@ class LoopRecursion:
     def evaluated(self, recording: LoopRecording | None, joiners: Mapping[NodeId, Joiner]) -> None:
         """An evaluation from empty relations, with these joins, is committed."""
         self._timelines, self._recording, self._joiners = None, recording, joiners
+        self.evaluations += 1
 
     def forget(self) -> None:
         """Forgets the timelines, which may be half changed."""

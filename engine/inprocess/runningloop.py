@@ -6,18 +6,23 @@ from collections.abc import Mapping
 
 from ..clock import work
 from ..epoch import Epoch
-from ..maintaining import Choice, Profile, Watch
+from ..maintaining import Choice, Estimate, Import, Profile, Situation, Watch
 from ..settling import Changing, Unsettled
 from .account import Account
 from .batch import Batch, no_rows
 from .loopcontents import LoopContents
 from .loopepoch import LoopEpoch
+from .looprecording import LoopRecording
 from .loops import LoopRecursion
 from .loopsettling import no_reach
 from .looptimelines import LoopTimelines
 from .memories import Imported
 
 _UNSETTLED = "how it ends was to be looked into"
+_TRIAL = "what it changes was to be seen"
+_ROW = 3e-7  # seconds that a row of a recording takes to become one of timelines
+_SOON = 0.2  # of the seconds of an evaluation, that making timelines may take for a trial
+_DEARER = 4.0  # times that a row is dearer to maintain than to evaluate
 
 
 class RunningLoop:
@@ -42,7 +47,29 @@ class RunningLoop:
     def _choice(self) -> Choice:
         if self._recursion.has_effects:
             return self._account.settle("a rule has an effect")
-        return self._account.choose(self._recursion.is_ready)
+        choice = self._account.choose(self._recursion.is_ready)
+        if choice.maintain and choice.estimate is not None and self._is_dear_to_try(choice.estimate):
+            return self._account.refuse(_TRIAL)
+        return choice
+
+    def _is_dear_to_try(self, estimate: Estimate) -> bool:
+        """Whether an evaluation tells better than a trial whether to maintain: it shows what an epoch
+        changes in the rounds."""
+        recording = self._recursion.recording
+        if recording is None or estimate.known:
+            return False
+        return recording.rows * _ROW > _SOON * estimate.recompute
+
+    def _foresee(self, recorded: LoopRecording, rows: int) -> None:
+        """Learns what maintaining this epoch would have taken, and what it takes to prepare it: the less, the
+        longer it was worth while."""
+        recursion, situation = self._recursion, self._account.situation
+        seconds = recursion.costs.rate * (rows + situation.imported)
+        before = recursion.recording
+        if before is not None and situation.changed:
+            recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(before))
+        later = Situation(rows, [Import(each.rows) for each in situation.imports])
+        recursion.costs.preparing_takes(later, recorded.rows * _ROW - seconds * recursion.evaluations)
 
     def _maintained(self) -> bool:
         """Whether the epoch is done in product time."""
@@ -108,6 +135,8 @@ class RunningLoop:
             self._account.evaluated(rows, events.depths)
             changes |= {name: recursion.replace(name, batch) for name, batch in found.items()}
             self._account.compared(rows)
+            if self._contents.recording is not None:
+                self._foresee(self._contents.recording, rows)
         else:
             for name in recursion.relations if events is not None else ():
                 assert events is not None

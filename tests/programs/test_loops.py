@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from typing import Any
 
 import networkx as nx
 import pytest
@@ -284,6 +285,38 @@ def test_a_loop_beyond_its_limit(place: dict[str, str], limit: str, option: int 
                 assert f"still changing: Count{{.n = {wrong + 11}}} goes" in message
                 assert {n for (n,) in session["Seen"]} == counted
                 assert {n for (n,) in session["Seed"]} == set(held)
+
+
+TURNING = """
+input relation Seed(n: u32)
+{before}loop Turning {end} {{
+    output relation Hand(n: u32)
+    initial Hand(n) :- {seeds}.
+    Hand(n + 1) :- Hand-1(n), n % 5 < 4.
+    Hand(n - 4) :- Hand-1(n), n % 5 == 4.
+}}{after}
+"""
+
+
+@pytest.mark.parametrize("maintain", ["always", "never"])
+@pytest.mark.parametrize("place", [ALONE, INSIDE])
+def test_a_loop_that_repeats_itself(place: dict[str, str], maintain: Any) -> None:
+    """The error names the loop, its period and rows; a loop whose last round is said may repeat itself."""
+    for end in ("until unchanged", "until empty(Hand)", "rounds 101"):
+        text = TURNING.format(end=end, **place)
+        with ddlog.compile(text).session(maintain=maintain) as session:
+            session.commit()
+            session.insert("Seed", (0,))
+            if end == "rounds 101":
+                session.commit()
+                assert {n for (n,) in session["Hand"]} == {1}
+                continue
+            with pytest.raises(ddlog.DDlogError) as raised:
+                session.commit()
+            message = str(raised.value)
+            assert "loop Turning never ends" in message and "after every 5 rounds: Hand" in message
+            assert "still changing: Hand{.n = 0} comes and goes" in message
+            assert not session["Hand"] and not session["Seed"]
 
 
 def test_a_recursion_in_a_loop_beyond_the_limit() -> None:
