@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import time
+from pathlib import Path
 
 import numpy as np
 from incremental import as_rows, commit, sample, summary
@@ -53,34 +54,7 @@ loop Core {
 }
 """
 )
-COMPONENTS = (
-    NODES
-    + """
-loop Trimming until unchanged {
-    relation Kept(a: u32, b: u32)
-    initial Kept(a, b) :- Edge(a, b).
-    Kept(a, b) :- Half-1(a, b), After-1(a, l), After-1(b, l).
-    loop Forward until unchanged {
-        relation Offer(v: u32, l: u32)
-        Offer(v, v) :- Node(v).
-        Offer(w, l) :- Before-1(v, l), Kept(v, w).
-        relation Before(v: u32, l: u32)
-        Before(v, l) :- Offer(v, each), var l = each.group_by(v).min().
-    }
-    relation Half(a: u32, b: u32)
-    Half(a, b) :- Kept(a, b), Before(a, l), Before(b, l).
-    loop Backward until unchanged {
-        relation Bid(v: u32, l: u32)
-        Bid(v, v) :- Node(v).
-        Bid(v, l) :- After-1(w, l), Half(v, w).
-        relation After(v: u32, l: u32)
-        After(v, l) :- Bid(v, each), var l = each.group_by(v).min().
-    }
-}
-output relation Component(v: u32, c: u32)
-Component(v, l) :- Before(v, l).
-"""
-)
+COMPONENTS = NODES + (Path(__file__).parents[1] / "programs" / "loops" / "components.dl").read_text()
 PAGERANK = (
     NODES.replace("u32", "s64")
     + """

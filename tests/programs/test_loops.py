@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import random
+from collections import Counter
 from collections.abc import Callable, Iterable
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -67,33 +69,7 @@ loop Core {
 }
 """
 
-COMPONENTS = """
-// An edge in a component joins nodes with the same least node before them, and the same least node after
-// them. Others are trimmed, until none is left; then the least node before a node is that of its component.
-loop Trimming until unchanged {
-    relation Kept(a: u32, b: u32)
-    initial Kept(a, b) :- Edge(a, b).
-    Kept(a, b) :- Half-1(a, b), After-1(a, l), After-1(b, l).
-    loop Forward until unchanged {
-        relation Offer(v: u32, l: u32)
-        Offer(v, v) :- Node(v).
-        Offer(w, l) :- Before-1(v, l), Kept(v, w).
-        relation Before(v: u32, l: u32)
-        Before(v, l) :- Offer(v, each), var l = each.group_by(v).min().
-    }
-    relation Half(a: u32, b: u32)
-    Half(a, b) :- Kept(a, b), Before(a, l), Before(b, l).
-    loop Backward until unchanged {
-        relation Bid(v: u32, l: u32)
-        Bid(v, v) :- Node(v).
-        Bid(v, l) :- After-1(w, l), Half(v, w).
-        relation After(v: u32, l: u32)
-        After(v, l) :- Bid(v, each), var l = each.group_by(v).min().
-    }
-}
-output relation Component(v: u32, c: u32)
-Component(v, l) :- Before(v, l).
-"""
+COMPONENTS = (Path(__file__).parent / "loops" / "components.dl").read_text()
 
 BELLMAN_FORD = """
 input relation Start(v: u32)
@@ -107,6 +83,49 @@ loop BellmanFord rounds 9 {
     Cheapest(v, d) :- Way(v, each), var d = each.group_by(v).min().
     output relation StillFalls(v: u32)
     StillFalls(v) :- Cheapest(v, d), not Cheapest-1(v, d).
+}
+"""
+
+
+TRUSS = """
+relation Pair(a: u32, b: u32)
+Pair(min(a, b), max(a, b)) :- Edge(a, b), a != b.
+loop Truss until unchanged {  // every edge in two triangles at least
+    output relation Kept(a: u32, b: u32)
+    initial Kept(a, b) :- Pair(a, b).
+    Kept(a, b) :- Kept-1(a, b), Both-1(a, c), Both-1(b, c), var n = c.group_by((a, b)).count(), n >= 2.
+    relation Both(a: u32, b: u32)
+    Both(a, b), Both(b, a) :- Kept(a, b).
+}
+"""
+
+LABELS = """
+relation Side(a: u32, b: u32)
+Side(a, b), Side(b, a) :- Edge(a, b), a != b.
+loop Labels rounds 5 {  // the label that most neighbours have, the least of several
+    output relation Label(v: u32, l: u32)
+    initial Label(v, v) :- Node(v).
+    Label(v, l) :- Most(v, n), Votes(v, each, n), var l = each.group_by(v).min().
+    relation Votes(v: u32, l: u32, n: u64)
+    Votes(v, l, n) :- Side(v, w), Label-1(w, l), var n = w.group_by((v, l)).count().
+    relation Most(v: u32, n: u64)
+    Most(v, n) :- Votes(v, _, each), var n = each.group_by(v).max().
+}
+"""
+
+LIFE = """
+input relation Cell(x: s32, y: s32)
+relation Step(x: s32, y: s32)
+Step(-1, -1). Step(-1, 0). Step(-1, 1). Step(0, -1). Step(0, 1). Step(1, -1). Step(1, 0). Step(1, 1).
+loop Life rounds 6 {
+    output relation Alive(x: s32, y: s32)
+    initial Alive(x, y) :- Cell(x, y).
+    Alive(x, y) :- Around(x, y, 3).
+    Alive(x, y) :- Around(x, y, 2), Alive-1(x, y).
+    relation Around(x: s32, y: s32, n: u64)
+    #[product]
+    Around(x, y, n) :- Alive-1(a, b), Step(c, d), var x = a + c, var y = b + d,
+        var n = (a, b).group_by((x, y)).count().
 }
 """
 
@@ -179,6 +198,32 @@ def falling(facts: Facts) -> set[tuple[object, ...]]:
     return {(v,) for v in after if before.get(v) != after[v]}
 
 
+def truss(facts: Facts) -> set[tuple[object, ...]]:
+    """The edges of the 4-truss."""
+    graph = nx.Graph((a, b) for a, b in facts["Edge"] if a != b)
+    return {(min(edge), max(edge)) for edge in nx.k_truss(graph, 4).edges}
+
+
+def labels(facts: Facts) -> set[tuple[object, ...]]:
+    """The labels after 5 rounds."""
+    graph = nx.Graph(facts["Edge"])
+    held = {v: v for v in graph}
+    for _ in range(5):
+        votes = {v: Counter(held[w] for w in graph[v]) for v in graph}
+        held = {v: min(counts, key=lambda label: (-counts[label], label)) for v, counts in votes.items()}
+    return set(held.items())
+
+
+def life(facts: Facts) -> set[tuple[object, ...]]:
+    """The cells alive after 6 rounds."""
+    alive = set(facts["Cell"])
+    for _ in range(6):
+        steps = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1) if a or b]
+        near = Counter((x + a, y + b) for x, y in alive for a, b in steps)
+        alive = {cell for cell, n in near.items() if n == 3 or (n == 2 and cell in alive)}
+    return {*alive}
+
+
 def rows(name: str) -> Callable[[ddlog.Session], set[tuple[object, ...]]]:
     """Reads a relation."""
     return lambda session: {tuple(row) for row in session[name]}
@@ -196,6 +241,9 @@ PROGRAMS: dict[str, tuple[str, tuple[str, ...], tuple[Oracle, ...]]] = {
     "PageRank": (GRAPH + PAGERANK, ("Edge",), ((rows("Rank"), rounded), (shares, exact))),
     "k-core": (GRAPH + CORE, ("Edge", "Edge", "Edge", "AtLeast"), ((rows("InCore"), cores),)),
     "components": (GRAPH + COMPONENTS, ("Edge",), ((rows("Component"), components),)),
+    "k-truss": (GRAPH + TRUSS, ("Edge",), ((rows("Kept"), truss),)),
+    "labels": (GRAPH + LABELS, ("Edge",), ((rows("Label"), labels),)),
+    "life": (LIFE, ("Cell",), ((rows("Alive"), life),)),
     "Bellman-Ford": (
         BELLMAN_FORD,
         ("Road", "Road", "Road", "Start"),
@@ -214,6 +262,7 @@ def a_row(rng: random.Random, relation: str) -> tuple[int, ...]:
         "Road": (a, b, rng.randint(-1, 9)),
         "Start": (a,),
         "AtLeast": (rng.randint(1, 4),),
+        "Cell": (a % 5, b % 5),
     }
     return rows[relation]
 
@@ -223,8 +272,8 @@ def a_row(rng: random.Random, relation: str) -> tuple[int, ...]:
 def test_random_changes(name: str, seed: int) -> None:
     text, inputs, oracles = PROGRAMS[name]
     rng = random.Random(seed)
-    facts: Facts = {each: set() for each in ("Edge", "Road", "Start", "AtLeast")}
-    with ddlog.compile(text).session() as session:
+    facts: Facts = {each: set() for each in ("Edge", "Road", "Start", "AtLeast", "Cell")}
+    with ddlog.compile(text).session(maintain="auto" if seed else "always") as session:
         for epoch in range(EPOCHS):
             for _ in range(25 if epoch in (0, 6) else rng.choice([1, 1, 2, 4])):
                 relation = rng.choice(inputs)
