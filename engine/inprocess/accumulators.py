@@ -125,7 +125,8 @@ def integer_sums(
 ) -> Array:
     """The codes of sums or means, given the sums of the lower 32 bits of each group's values, those of the
     others, the numbers of values, and what interned values come to."""
-    if huge is None and one.function == "sum" and len(low) and int(np.abs(high).max()) < _PLAIN:
+    known = one.wrap is None or one.range is not None
+    if huge is None and known and one.function == "sum" and len(low) and int(np.abs(high).max()) < _PLAIN:
         plain: Array = (high << 32) + low
         least, most = one.range or (-INLINE_LIMIT, INLINE_LIMIT - 1)
         if int(plain.min()) >= max(least, -INLINE_LIMIT) and int(plain.max()) <= min(most, INLINE_LIMIT - 1):

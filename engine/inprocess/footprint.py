@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from gc import get_referents
 from types import ModuleType
 from typing import Any
@@ -18,10 +18,12 @@ from .derivedcolumns import DerivedValues
 from .grouping import GroupState
 from .index import Index
 from .interner import Interner, Values
+from .loops import LoopRecursion
 from .rounds import RoundsRecursion
 from .state import State
 from .steplists import StepLists
 from .table import RowTable
+from .timeline import Timeline
 from .views import Readable
 
 _SAMPLE = 200  # values of a domain that are measured
@@ -41,6 +43,8 @@ def footprint(state: State) -> Iterator[Held]:
     for recursion in state.recursions.values():
         if isinstance(recursion, RoundsRecursion):
             yield from _rounds(recursion)
+        elif isinstance(recursion, LoopRecursion):
+            yield from _loop(recursion)
     yield from _domains(state.values)
 
 
@@ -55,14 +59,28 @@ def _rounds(recursion: RoundsRecursion) -> Iterator[Held]:
         yield Held("recursion", name, rows, {"rounds": sum(map(_batch_bytes, recorded))})
     timelines = recursion.timelines()
     if timelines:
-        entries = sum(timeline.used for timeline in timelines)
-        tables = {id(timeline.table): timeline.table for timeline in timelines}
-        parts = {
-            "entries": sum(_bytes([t.head, t.following, t.when, t.weight]) for t in timelines),
-            "tables": sum(map(_bytes, tables.values())),
-            "indexes": sum(_bytes(timeline.indexes) for timeline in timelines),
-        }
-        yield Held("recursion", name, entries, parts)
+        yield Held("recursion", name, sum(each.used for each in timelines), _timeline_parts(timelines))
+
+
+def _loop(recursion: LoopRecursion) -> Iterator[Held]:
+    """What a loop keeps beside its relations."""
+    name, recording, kept = f"loop {recursion.node.name}", recursion.recording, recursion.kept
+    if recording is not None:
+        size = sum(map(_batch_bytes, recording.batches()))
+        yield Held("recursion", name, recording.rows, {"rounds": size})
+    elif kept is not None:
+        timelines = kept.all_timelines()
+        parts = _timeline_parts(timelines) | {"sums": sum(_bytes(each.arrays) for each in kept.sums)}
+        yield Held("recursion", name, sum(each.used for each in timelines), parts)
+
+
+def _timeline_parts(timelines: Sequence[Timeline]) -> dict[str, int]:
+    tables = {id(timeline.table): timeline.table for timeline in timelines}
+    return {
+        "entries": sum(_bytes([t.head, t.following, t.when, t.weight]) for t in timelines),
+        "tables": sum(map(_bytes, tables.values())),
+        "indexes": sum(_bytes(timeline.indexes) for timeline in timelines),
+    }
 
 
 def _batch_bytes(batch: Batch) -> int:

@@ -64,6 +64,11 @@ class LoopRecursion:
         self._timelines = self._recording = None
 
     @property
+    def kept(self) -> LoopTimelines | None:
+        """The timelines, if there are any."""
+        return self._timelines
+
+    @property
     def recording(self) -> LoopRecording | None:
         """The changes that wait to become timelines."""
         return self._recording

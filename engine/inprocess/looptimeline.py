@@ -44,15 +44,20 @@ class LoopTimeline(Timeline):
             *chains, rows, time, self._guard, self._bits, constant, count
         )
 
-    def later(self, rows: Array, time: int) -> tuple[Array, Array]:
-        """The joins of a time with the changes of rows that are not at or before it: position in `rows`, and
-        the join."""
+    def look(self, rows: Array, time: int) -> tuple[Array, Array, Array]:
+        """The weight of each row at a time; and the joins of the time with the changes of rows that are not
+        at or before it: position in `rows`, and the join."""
         self._grow()
-        chains = self.head, self.following, self.when, self.weight
-        count = kernels.count_later(*chains, rows, time, self._guard)
-        return kernels.later_times(  # type: ignore[no-any-return]
-            *chains, rows, time, self._guard, self._bits, count
-        )
+        room = len(rows)
+        while True:
+            left, times = np.empty(room, np.int64), np.empty(room, np.int64)
+            weights, found = kernels.look(
+                self.head, self.following, self.when, self.weight,
+                rows, time, self._guard, self._bits, left, times,
+            )  # fmt: skip
+            if found <= room:
+                return weights, left[:found], times[:found]
+            room = found
 
 
 class Missing(NamedTuple):
@@ -68,8 +73,8 @@ class Missing(NamedTuple):
 def missing_presence(sums: LoopTimeline, told: LoopTimeline, rows: Array, time: int) -> Missing:
     """The law for *distinct*, row by row; both timelines share their table."""
     out, change = np.empty(len(rows), np.int64), np.empty(len(rows), np.int64)
-    found = kernels.missing_presence(sums.weights_at(rows, time), told.weights_at(rows, time), out, change)
-    left, times = sums.later(rows, time)
+    weights, left, times = sums.look(rows, time)
+    found = kernels.missing_presence(weights, told.weights_at(rows, time), out, change)
     return Missing(rows[out[:found]], change[:found], rows[left], times)
 
 
@@ -83,9 +88,9 @@ class LoopGroup(TimelineGroup):
         """The law for these groups of `keys`."""
         columns = keys.columns_at(groups)
         left, rows = self._members(columns, len(groups))
-        present = np.flatnonzero(self.source.weights_at(rows, time) > 0)
+        weights, position, times = self.source.look(rows, time)
+        present = np.flatnonzero(weights > 0)
         new = self._results(columns, left[present], rows[present])
-        position, times = self.source.later(rows, time)
         return missing_rows(self.told, new, columns, time, groups[left[position]], times)
 
     def _members(self, keys: tuple[Array, ...], length: int) -> tuple[Array, Array]:

@@ -110,21 +110,7 @@ def expand_entries(
 
 
 @kernel
-def count_later(head: Any, following: Any, when: Any, weight: Any, rows: Any, time: int, guard: int) -> int:
-    """The number of entries that `later_times` gives."""
-    found = 0
-    top = time | guard
-    for i in range(rows.shape[0]):
-        at = head[rows[i]]
-        while at >= 0:
-            if weight[at] != 0 and (top - when[at]) & guard != guard:
-                found += 1
-            at = following[at]
-    return found
-
-
-@kernel
-def later_times(
+def look(
     head: Any,
     following: Any,
     when: Any,
@@ -133,25 +119,30 @@ def later_times(
     time: int,
     guard: int,
     bits: int,
-    count: int,
+    left: Any,
+    times: Any,
 ) -> Any:
-    """The joins of a time with those entries of the rows that are not at or before it: (position in `rows`,
-    join) of each."""
-    left = np.empty(count, np.int64)
-    times = np.empty(count, np.int64)
+    """The weight of each row at a time; and the joins of the time with those entries of the rows that are
+    not at or before it: position in `rows`, and join, in `left` and `times`. Returns the weights and the
+    number of joins, of which no more are written than there is room for."""
+    total = np.zeros(rows.shape[0], np.int64)
     found = 0
+    room = left.shape[0]
     top = time | guard
     for i in range(rows.shape[0]):
         at = head[rows[i]]
         while at >= 0:
             less = (top - when[at]) & guard
-            if weight[at] != 0 and less != guard:
-                mask = less - (less >> bits)
-                left[found] = i
-                times[found] = when[at] ^ ((time ^ when[at]) & mask)
+            if less == guard:
+                total[i] += weight[at]
+            elif weight[at] != 0:
+                if found < room:
+                    mask = less - (less >> bits)
+                    left[found] = i
+                    times[found] = when[at] ^ ((time ^ when[at]) & mask)
                 found += 1
             at = following[at]
-    return left, times
+    return total, found
 
 
 @kernel
@@ -249,7 +240,7 @@ def later_amounts(
     left: Any,
     times: Any,
 ) -> int:
-    """The joins of a time with those entries of the rows that are not at or before it, as `later_times` gives
+    """The joins of a time with those entries of the rows that are not at or before it, as `look` gives
     them. Returns their number, of which no more are written than there is room for."""
     found = 0
     top = time | guard
