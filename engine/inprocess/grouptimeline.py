@@ -39,6 +39,7 @@ class _Added(NamedTuple):
 
 
 _NONE: Array = np.empty(0, np.int64)
+_CHUNK = 1 << 20  # rows that are loaded at once, round by round
 
 
 class GroupTimeline(Timeline):
@@ -89,15 +90,17 @@ class GroupTimeline(Timeline):
         return entries[first], members.turned(rows, changes, time)
 
     def load_timeline(self, source: Timeline) -> None:
-        """Adds all changes of the source, in order; they stay."""
-        rows = source.with_entries()
-        left, times, weights = source.entries(rows, -1)
-        order = np.argsort(times, kind="stable")
-        cuts = np.flatnonzero(np.diff(times[order])) + 1
-        for some in np.split(order, cuts) if len(order) else ():
-            columns = source.table.columns_at(rows[left[some]])
-            self.add(Batch(columns, len(some), weights[some]), int(times[some[0]]))
-            self.commit()
+        """Adds all changes of the source; they stay."""
+        every = source.with_entries()
+        for start in range(0, len(every), _CHUNK):
+            rows = every[start : start + _CHUNK]
+            left, times, weights = source.entries(rows, -1)
+            order = np.argsort(times, kind="stable")
+            cuts = np.flatnonzero(np.diff(times[order])) + 1
+            for some in np.split(order, cuts) if len(order) else ():
+                columns = source.table.columns_at(rows[left[some]])
+                self.add(Batch(columns, len(some), weights[some]), int(times[some[0]]))
+                self.commit()
 
     def split(self, groups: Array, time: int) -> Split:
         """The entries of groups that are not empty, up to a round and later."""
