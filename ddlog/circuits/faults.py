@@ -10,7 +10,7 @@ from ..engine import circuit as c
 from ..engine.memory import Exhausted
 from ..engine.operators.steps import expression, with_expression
 from ..engine.schema import Origin, RowFault
-from ..engine.settling import Endless, IterationLimit, LoopLimit, Repetition, Unsettled
+from ..engine.settling import Endless, IterationLimit, LoopLimit, LoopRepetition, Repetition, Unsettled
 from ..errors.circuits import FaultInOperator, NeverZero
 from ..errors.diagnostics import DDlogError, Note
 from ..errors.memory import NoMemoryLeft
@@ -62,7 +62,7 @@ def _unsettled(
     match error:
         case IterationLimit(limit=limit) | LoopLimit(limit=limit):
             return IterationLimitReached(limit, error.relations, notes=notes, span=span)
-        case Repetition(period=period):
+        case Repetition(period=period) | LoopRepetition(period=period):
             return RecursionRepeats(period, error.relations, notes=notes, span=span)
         case Endless():
             return NeverZero(operator=names, notes=notes, span=span)

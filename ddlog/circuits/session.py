@@ -32,7 +32,7 @@ def open_session(
     max_iterations: int | None,
     memory_limit: int | str | None,
 ) -> CircuitSession:
-    """A session of a circuit. Raises DDlogError, also for a window on Spark."""
+    """A session of a circuit. Raises DDlogError."""
     check_limit(max_iterations)
     if workers is not None and (type(workers) is not int or workers < 1):
         bad("workers", f"{workers!r} is no number of threads", "it is an integer of at least 1, or None")

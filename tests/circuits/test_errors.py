@@ -228,3 +228,37 @@ def test_an_integral_without_a_value() -> None:
             with pytest.raises(DDlogError, match="the integral of a stream that never becomes zero"):
                 run()
         assert session.step({}) == {"o": {}}
+
+
+def test_fixpoints_in_fixpoints_that_do_not_settle() -> None:
+    circuit = Circuit()
+    edges = circuit.input("edges", x=int)
+
+    def outer(relation: Stream) -> Stream:
+        return edges.difference(circuit.fixpoint(lambda inner: relation.union(inner), edges))
+
+    circuit.output("o", circuit.fixpoint(outer, edges))
+    with circuit.incremental().session(workers=1) as session:
+        for run in (lambda: circuit.run([{"edges": [1]}]), lambda: session.step({"edges": [1]})):
+            with pytest.raises(DDlogError) as raised:
+                run()
+            assert "outer" in str(raised.value) or "repeat" in str(raised.value)
+            assert __file__ in str(raised.value)
+        assert session.step({}) == {"o": {}}
+
+
+def test_fixpoints_in_fixpoints_that_go_on() -> None:
+    circuit = Circuit()
+    edges = circuit.input("edges", x=int)
+
+    def outer(relation: Stream) -> Stream:
+        more = circuit.fixpoint(lambda inner: relation.union(inner, edges).map(x="x + 1").distinct(), edges)
+        return more.union(edges)
+
+    circuit.output("o", circuit.fixpoint(outer, edges))
+    with circuit.incremental().session(workers=1, max_iterations=20) as session:
+        with pytest.raises(DDlogError) as raised:
+            session.step({"edges": [1]})
+        assert __file__ in str(raised.value)
+    with pytest.raises(DDlogError):
+        circuit.run([{"edges": [1]}], max_iterations=20)
