@@ -239,6 +239,12 @@ def _state_options(parser: argparse.ArgumentParser) -> None:
                         help="with --state: let --input replace what the state holds")  # fmt: skip
     parser.add_argument("--merge", action="store_true",
                         help="with --state: let --input add to what the state holds")  # fmt: skip
+    parser.add_argument("--migrate", action="store_true",
+                        help="with --state: take over input relations that have other columns now, by the "
+                             "names of the columns")  # fmt: skip
+    parser.add_argument("--fill", metavar="REL.COL=VALUE", action="append", default=[],
+                        help="with --migrate: the value of a new column (default: the zero of its type); may "
+                             "be repeated")  # fmt: skip
 
 
 def _engine_options(parser: argparse.ArgumentParser) -> None:

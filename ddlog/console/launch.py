@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
 from ..core import originals
+from ..errors.diagnostics import DDlogError
+from ..errors.options import BadOptionValue
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
 from ..sessions.engines import (
     EngineChoice,
@@ -46,7 +48,7 @@ def launch(
     if not choice.spark:
         if options.engine == "auto":
             note(choice.text)
-        return program.session(
+        session = program.session(
             relations=relations,
             max_iterations=max_iterations,
             engine="in-process",
@@ -57,7 +59,11 @@ def launch(
             state=state.state if state is not None else None,
             durability=_durability(state),
             read_only=state is not None and state.read_only,
+            migrate=_migration(program, state),
         )
+        if session.state.durable is not None and session.state.durable.changed:
+            note("the program is not the one that last used the state: all else is derived anew by its rules")
+        return session
     if state is not None and state.state is not None:
         check_state(choice, "commit")
     memory_limit_of(options.memory_limit, choice)
@@ -74,6 +80,21 @@ def launch(
         progress=progress,
         maintain=options.maintain,
     )
+
+
+def _migration(program: Program, state: StateOptions | None) -> bool | dict[str, str]:
+    """The migration that options ask for. Raises DDlogError."""
+    if state is None or not state.migrate:
+        return False
+    fill = {}
+    for item in state.fill:
+        name, equals, value = item.partition("=")
+        relation, _, column = name.partition(".")
+        declared = program.relations.get(relation)
+        if not equals or declared is None or column not in [each.name for each in declared.columns]:
+            raise DDlogError([BadOptionValue("--fill", item, "REL.COL=VALUE, of a column of the program")])
+        fill[name] = value
+    return fill
 
 
 def _durability(state: StateOptions | None) -> Durability:

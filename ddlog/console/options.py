@@ -22,6 +22,8 @@ class StateOptions:
     read_only: bool = False
     replace: bool = False
     merge: bool = False
+    migrate: bool = False
+    fill: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,8 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--durability": lambda run: run.durability is not None,
     "--input": lambda run: bool(run.input),
     "--merge": lambda run: run.merge,
+    "--fill": lambda run: bool(run.fill),
+    "--migrate": lambda run: run.migrate,
     "--read-only": lambda run: run.read_only,
     "--replace": lambda run: run.replace,
     "--state with --output": lambda run: run.state is not None and run.output is not None,
@@ -111,6 +115,8 @@ NEEDS = (
     Need("--durability", ("--state",), "without a state nothing lasts"),
     Need("--read-only", ("--state",), "without a state there is nothing to read"),
     Need("--replace", ("--state",), "without a state there is nothing to replace"),
+    Need("--migrate", ("--state",), "without a state there is nothing to take over"),
+    Need("--fill", ("--migrate",), "only columns that are new to a state are filled"),
     Need("--merge", ("--state",), "without a state there is nothing to add to"),
     Need("--no-init-snapshot", ("--updates",), "without updates the snapshot is the whole output"),
     Need("--no-delta", ("--updates",), "without updates there are no commits"),
@@ -121,6 +127,7 @@ NEEDS = (
 )
 
 EXCLUSIONS = (
+    Exclusion("--read-only", "--migrate", "a state that is only read takes no changes"),
     Exclusion("--replace", "--merge", "facts replace what is there, or add to it"),
     Exclusion("--read-only", "--updates", "a state that is only read takes no changes"),
     Exclusion("--read-only", "--input", "a state that is only read takes no changes"),
@@ -145,7 +152,16 @@ EXCLUSIONS = (
 def check_state_options(state: StateOptions, inputs: tuple[str, ...]) -> None:
     """Checks options about a state alone. Raises DDlogError."""
     check_options(
-        RunOptions(state.state, state.durability, state.read_only, state.replace, state.merge, input=inputs)
+        RunOptions(
+            state.state,
+            state.durability,
+            state.read_only,
+            state.replace,
+            state.merge,
+            state.migrate,
+            state.fill,
+            input=inputs,
+        )
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import time
@@ -12,7 +13,7 @@ from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
 from ..commands.updatefiles import note_rest
 from ..errors.diagnostics import DDlogError, internal_error_text, render
-from ..sessions.results import Changes
+from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from .answers import SHOWN, table_lines
 from .deltas import Delta, shows
@@ -31,6 +32,8 @@ HELP = """\
   why Path("a", "d");           a proof of a row; `why Path("a", x);` the first that matches; why all: each
                                 derivation of the row
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
+  state;  changes 17;           the durable state; what an epoch changed
+  ? at 17: Path("a", x)         the same query as of an epoch of the durable state
   relations                     list relations and indexes, their columns and sizes
   profile cpu on;  profile;     measure commits (also `change`); print sizes and measurements
   echo text;  timestamp;  mssleep 10;  log_level 400;
@@ -50,6 +53,7 @@ class Shell:
         color = sys.stdout.isatty()
         self._interpreter = Interpreter(session, self._show, self._changed, outputs, color=color)
         self._lines: list[str] = []
+        self._past: tuple[int, Session] | None = None
 
     @property
     def ended(self) -> bool:
@@ -72,6 +76,10 @@ class Shell:
         if self._reader.remainder() is None:
             if word.startswith("?"):
                 self._answer(lambda: self._query(text.split("?", 1)[1]))
+                return
+            changed = _CHANGES.match(word)
+            if changed is not None:
+                self._answer(lambda: self._lines.extend(self.session.changes_of(int(changed[1])).lines()))
                 return
             if word in _WORDS:
                 self._answer(lambda: _WORDS[word](self))
@@ -121,7 +129,23 @@ class Shell:
 
     def _query(self, text: str) -> None:
         began = time.perf_counter()
+        then = _AT.match(text)
+        if then is not None:
+            self._show_result(self._session_at(int(then[1])).query(text[then.end() :].strip(" \n;")), began)
+            return
         result = self.session.query(text.strip().removesuffix(";"), name="<query>")
+        self._show_result(result, began)
+
+    def _session_at(self, epoch: int) -> Session:
+        """The session as of an epoch. The last one that was asked for is kept."""
+        if self._past is None or self._past[0] != epoch:
+            self._past = epoch, self.session.at(epoch)
+        return self._past[1]
+
+    def _state(self) -> None:
+        self._lines.extend(self.session.described_state())
+
+    def _show_result(self, result: Result, began: float) -> None:
         taken = _elapsed(began)
         if not result.columns:
             self._show(f"{'true' if result else 'false'} ({taken})")
@@ -178,7 +202,12 @@ class Shell:
             sys.stdout.flush()
 
 
+_CHANGES = re.compile(r"changes\s+(\d+)\s*;?\Z")
+_AT = re.compile(r"\s*at\s+(\d+)\s*:")
+
 _WORDS: dict[str, Callable[[Shell], None]] = {
+    "state": Shell._state,
+    "state;": Shell._state,
     "help": Shell._help,
     "help;": Shell._help,
     "relations": Shell._relations,

@@ -31,6 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
         queries=tuple(arguments.query), state=arguments.state, durability=arguments.durability,
         read_only=arguments.read_only, replace=arguments.replace, merge=arguments.merge,
+        migrate=arguments.migrate, fill=tuple(arguments.fill),
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments, arguments.query), options)
@@ -130,7 +131,13 @@ def _state(arguments: argparse.Namespace) -> StateOptions:
     from .options import StateOptions
 
     return StateOptions(
-        arguments.state, arguments.durability, arguments.read_only, arguments.replace, arguments.merge
+        arguments.state,
+        arguments.durability,
+        arguments.read_only,
+        arguments.replace,
+        arguments.merge,
+        arguments.migrate,
+        tuple(arguments.fill),
     )
 
 

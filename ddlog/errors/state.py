@@ -163,3 +163,12 @@ class NeedsState(Diagnostic):
     title: ClassVar[str] = "{what} needs a session with a state"
     suggestion: ClassVar[str] = "give --state FILE"
     what: str
+
+
+@declared()
+class KeyOfSeveral(Diagnostic):
+    """A primary key that the rows of a state do not have."""
+
+    title: ClassVar[str] = "several rows of {relation} in the state have the same primary key"
+    suggestion: ClassVar[str] = "leave the key as it was, or delete all of these rows but one first"
+    relation: str

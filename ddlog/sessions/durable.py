@@ -7,27 +7,35 @@ in the last epochs, and the relations that rules read with a delay.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ..engine.runtime import Batch, Coded, Runtime, Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.state import ReadOnlyState, StateOfWindows
+from ..errors.state import NoHistory, ReadOnlyState, StateOfWindows
 from ..state.contents import Contents
 from ..state.folding import Folder
 from ..state.forms import RelationForm, Rows
+from ..state.history import History
 from ..state.inputs import PAST, kept_relations
 from ..state.keeper import Keeper
 from ..state.log import Durability, Log
+from ..state.migration import Migration
+from ..state.program import add_differences, take_over, texts
 from ..state.store import Store, Stored
+from ..values.layouts import Layouts
 from .delays import Kept
+from .records import RecordColumns
 
 if TYPE_CHECKING:
+    import pyarrow as pa
+
     from .program import Program
 
 SignedBatches = list[tuple[Batch, int]]
@@ -40,14 +48,20 @@ class Resumption:
 
     changes: Mapping[str, Sequence[tuple[Batch, int]]]
     past: Mapping[str, Sequence[Kept]]
-    contents: Contents
+    contents: Contents | History
 
 
 class Durable:
-    """The state that a session keeps. `epoch` is the number of its last commit."""
+    """The state that a session keeps. `epoch` is the number of its last commit; `changed` says whether the
+    program is another one than the state's last."""
 
     def __init__(
-        self, program: Program, computed: frozenset[str], store: Store, durability: Durability
+        self,
+        program: Program,
+        computed: frozenset[str],
+        store: Store,
+        durability: Durability,
+        fill: Mapping[str, Any] | None = None,
     ) -> None:
         self.store, self.durability = store, durability
         self._relations, typedefs = program.relations, program.checked.typedefs
@@ -55,7 +69,7 @@ class Durable:
         wanted = kept_relations(self._relations, typedefs, computed, derived)
         self._delays = {n: each.past for n, each in self._relations.items() if each.past and n in computed}
         self._depth = max((delay for _, delay in self._delays.values()), default=0)
-        self._kept = self._taken_over(program, wanted)
+        self._kept = self._taken_over(program, wanted, fill)
         self._forms = {
             each.id: RelationForm(self._relations[name.removesuffix(PAST)].columns, typedefs)
             for name, each in self._kept.items()
@@ -86,6 +100,7 @@ class Durable:
         path: str | Path,
         durability: Durability,
         read_only: bool = False,
+        fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state in a file, for a session that computes these relations. Raises DDlogError."""
         windows = sorted(name for name in computed if program.relations[name].window is not None)
@@ -93,16 +108,32 @@ class Durable:
             raise DDlogError([StateOfWindows(", ".join(windows))])
         store = Store.open(path, read_only=read_only)
         try:
-            return Durable(program, computed, store, durability)
+            return Durable(program, computed, store, durability, fill)
         except BaseException:
             store.close()
             raise
 
-    def _taken_over(self, program: Program, wanted: Mapping[str, Stored]) -> dict[str, Stored]:
-        """The relations of the store for those that the program wants kept. Raises DDlogError."""
-        from ..state.program import take_over
+    def _taken_over(
+        self, program: Program, wanted: Mapping[str, Stored], fill: Mapping[str, Any] | None
+    ) -> dict[str, Stored]:
+        """The relations of the store for those that the program wants kept; `fill` not None: with rows that
+        are migrated. Raises DDlogError."""
+        known = self.store.program()
+        now = texts(program.source.name, program.source.text, self._depth)
+        self.changed = bool(known) and known.get("digest") != now["digest"]
+        if fill is None:
+            return take_over(self.store, wanted, now, None)
+        typedefs = program.checked.typedefs
+        migration = Migration(str(self.store.path), typedefs, fill)
 
-        return take_over(self.store, wanted, program.source.name, program.source.text, self._depth)
+        def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:
+            relation = program.relations[new.name]
+            columns, weights = migration.migrated(old, relation, table)
+            layouts = RecordColumns(((each.name, each.type) for each in relation.columns), Layouts(typedefs))
+            parts = layouts.apart(columns.data)
+            return RelationForm(relation.columns, typedefs).batch(Rows(parts, weights, None, columns.count))
+
+        return take_over(self.store, wanted, now, convert)
 
     @property
     def read_only(self) -> bool:
@@ -156,10 +187,11 @@ class Durable:
 
     # ------------------------------------------------------------- resuming
 
-    def resumption(self, runtime: Runtime) -> Resumption:
-        """What the state holds, as batches of a runtime over fields. Raises DDlogError."""
-        contents = Contents(self.store, {each.id for each in self._kept.values()})
-        now = self.epoch
+    def resumption(self, runtime: Runtime, epoch: int | None = None) -> Resumption:
+        """What the state holds, or held after an epoch, as batches of a runtime over fields. Raises
+        DDlogError."""
+        contents = self._contents() if epoch is None else self._history()
+        now = self.epoch if epoch is None else epoch
         changes: dict[str, Sequence[tuple[Batch, int]]] = {}
         for name, stored in self._kept.items():
             if stored.role == "input":
@@ -167,24 +199,68 @@ class Durable:
         for name, (source, delay) in self._delays.items():
             stored = self._source(source)
             changes[name] = list(self._held(runtime, name, stored, contents, now - delay))
-        return Resumption(changes, self._past(runtime, contents), contents)
+        return Resumption(changes, self._past(runtime, contents, now), contents)
+
+    def _contents(self) -> Contents | History:
+        return Contents(self.store, {each.id for each in self._kept.values()})
+
+    def _history(self) -> History:
+        self._log.flush()
+        return History(self.store, {each.id for each in self._kept.values()})
+
+    def check_past(self, epoch: int) -> None:
+        """Raises DDlogError if the state as of an epoch cannot be told."""
+        if epoch:
+            history = self._history()
+            history.check(epoch)
+            history.check(max(0, epoch - self._depth))
+
+    def check_change(self, epoch: int) -> None:
+        """Raises DDlogError if what an epoch changed cannot be told."""
+        history = self._history()
+        history.check(epoch)
+        if epoch < max(1, history.first):
+            raise DDlogError([NoHistory(epoch, f"the epochs {history.first:,} to {self.epoch:,}")])
+
+    def changes_of(self, runtime: Runtime, epoch: int) -> dict[str, SignedBatches]:
+        """The changes of the inputs in an epoch."""
+        history = self._history()
+        return {
+            name: [
+                pair
+                for table in history.of_epoch(stored.id, epoch)
+                for pair in _signed(runtime, name, self._forms[stored.id].rows(table))
+            ]
+            for name, stored in self._kept.items()
+            if stored.role == "input"
+        }
+
+    def described(self) -> list[str]:
+        """Lines about the state and its history. Raises DDlogError."""
+        history, size = self._history(), os.path.getsize(self.store.path)
+        return [
+            f"{self.store.path}: epoch {self.epoch:,}, durability {self.durability}, {size:,} bytes",
+            f"history of the epochs {history.first:,} to {self.epoch:,}"
+            if history.first <= self.epoch
+            else "no history",
+        ]
 
     def _held(
-        self, runtime: Runtime, name: str, stored: Stored, contents: Contents, epoch: int
+        self, runtime: Runtime, name: str, stored: Stored, contents: Contents | History, epoch: int
     ) -> Iterator[tuple[Batch, int]]:
         """What a stored relation held as of an epoch, as changes of a relation."""
         at = contents.of_epoch if stored.kind == "stream" else contents.until
         for table in at(stored.id, epoch):
             yield from _signed(runtime, name, self._forms[stored.id].rows(table))
 
-    def _past(self, runtime: Runtime, contents: Contents) -> dict[str, Sequence[Kept]]:
+    def _past(self, runtime: Runtime, contents: Contents | History, now: int) -> dict[str, Sequence[Kept]]:
         readers: dict[str, list[str]] = {}
         for name, (source, _) in self._delays.items():
             readers.setdefault(source, []).append(name)
         past: dict[str, Sequence[Kept]] = {}
         for source, names in readers.items():
             stored = self._source(source)
-            epochs = range(max(1, self.epoch - self._depth + 1), self.epoch + 1)
+            epochs = range(max(1, now - self._depth + 1), now + 1)
             past[source] = [
                 {
                     name: [
@@ -202,11 +278,9 @@ class Durable:
         """The stored changes of a relation that is read with a delay."""
         return self._kept.get(f"{name}{PAST}") or self._kept[name]
 
-    def settle(self, contents: Contents, held: Mapping[str, Coded]) -> dict[str, Rows]:
+    def settle(self, contents: Contents | History, held: Mapping[str, Coded]) -> dict[str, Rows]:
         """Brings what the state knows of derived relations up to what they hold after the session has begun:
         the rules may be others than before. Returns the differences, by the relation's name."""
-        from ..state.program import add_differences
-
         kept = {}
         for name, rows in held.items():
             stored = self._source(name)

@@ -205,6 +205,7 @@ class Program:
         state: str | Path | None = None,
         durability: Durability = "commit",
         read_only: bool = False,
+        migrate: bool | Mapping[str, Any] = False,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -223,7 +224,9 @@ class Program:
         `state` is a file that keeps the session's inputs beyond its process: it is made if it is missing, and
         otherwise the session goes on where it was. `durability` says when a commit is on disk: "commit",
         before `commit` returns; "interval", at most a second later; "exit", when the session is closed.
-        `read_only` opens the last commit, also beside a session that writes. See docs/state.md.
+        `read_only` opens the last commit, also beside a session that writes. `migrate` takes over input
+        relations whose columns have changed; a mapping gives the values of new columns, by `Relation.column`.
+        See docs/state.md.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -258,7 +261,9 @@ class Program:
         if state is not None:
             from .durable import Durable
 
-            durable = session.state.durable = Durable.open(self, kept, state, durability, read_only)
+            durable = session.state.durable = Durable.open(
+                self, kept, state, durability, read_only, _fill(migrate)
+            )
             durable.applied = lambda: session.state.applied.pending
             durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
         return session
@@ -319,6 +324,11 @@ class Program:
             case str():
                 return (relations,)
         return tuple(relations)
+
+
+def _fill(migrate: bool | Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The values of new columns; None if nothing is to be migrated."""
+    return ({} if migrate else None) if isinstance(migrate, bool) else migrate
 
 
 def _with_array_keys(checked: CheckedProgram) -> CheckedProgram:

@@ -21,6 +21,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Progress
+from ..errors.diagnostics import DDlogError
+from ..errors.state import NeedsState
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
 from .inputs import Inputs
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from ..explaining.explanation import Explanation
     from ..io.columns import Columns
+    from .durable import Durable
     from .explained import Explaining
 
 
@@ -184,6 +187,30 @@ class Session(Inputs):
     def epoch(self) -> int | None:
         """The number of the last commit in the durable state; None without one."""
         return None if self.state.durable is None else self.state.durable.epoch
+
+    def at(self, epoch: int) -> Session:
+        """A session as this one was after an epoch, as far back as its durable state has history. It has no
+        state of its own, and is derived anew."""
+        from .past import session_at
+
+        return session_at(self, self._durable("the past of a session"), epoch)
+
+    def changes_of(self, epoch: int) -> Changes:
+        """The changes of the output relations in an epoch, as far back as the durable state has history."""
+        from .past import changes_of
+
+        return changes_of(self, self._durable("the past of a session"), epoch)
+
+    def described_state(self) -> list[str]:
+        """Lines about the durable state and its history."""
+        return self._durable("`state`").described()
+
+    def _durable(self, what: str) -> Durable:
+        self.state.check_open()
+        self.state.start()
+        if self.state.durable is None:
+            raise DDlogError([NeedsState(what)])
+        return self.state.durable
 
     @property
     def in_transaction(self) -> bool:

@@ -38,14 +38,10 @@ class Contents:
     def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The changes of a relation in one epoch; of a stream, its elements."""
         for span, tables in self._by_span(relation):
-            if span.first <= epoch <= span.last:
-                for table in tables:
-                    if EPOCH in table.column_names:
-                        table = _filtered(table, epoch, epoch)
-                    elif epoch != span.last:
-                        continue
-                    if table.num_rows:
-                        yield table
+            for table in tables:
+                found = of_one(span, table, epoch)
+                if found is not None and found.num_rows:
+                    yield found
 
     def _by_span(self, relation: int) -> Iterator[tuple[Span, list[pa.Table]]]:
         gathered: list[pa.Table] = []
@@ -58,6 +54,20 @@ class Contents:
             gathered.append(table)
         if last is not None:
             yield last, gathered
+
+
+def of_one(span: Span, table: pa.Table, epoch: int) -> pa.Table | None:
+    """The rows of one epoch among those of a span. Rows that cannot be told apart are of the last epoch."""
+    if not span.first <= epoch <= span.last:
+        return None
+    if EPOCH in table.column_names:
+        return _filtered(table, epoch, epoch)
+    return table if epoch == span.last else None
+
+
+def later(table: pa.Table, epoch: int) -> pa.Table:
+    """The rows of later epochs."""
+    return _filtered(table, epoch + 1, 1 << 62)
 
 
 def _filtered(table: pa.Table, first: int, last: int) -> pa.Table:

@@ -18,7 +18,7 @@ from itertools import groupby
 
 from .parts import packed, sliced
 from .store import Span, Store
-from .sums import alike, form_of, summed, without_dictionaries
+from .sums import form_of, in_one_form, summed
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
@@ -123,9 +123,9 @@ def _parts(reading: Store, relation: int, spans: Sequence[Span]) -> Iterator[tup
     tables = [table for span in spans for _, table in reading.tables(span, {relation}) if table.num_rows]
     if not tables:
         return
-    if not alike(tables):
-        tables = [without_dictionaries(table) for table in tables]
-    for _, group in groupby(tables, key=form_of):  # values that only a text gives back have another form
+    for _, group in groupby(
+        in_one_form(tables), key=form_of
+    ):  # values that only a text gives back have another form
         for batch in summed(list(group)).combine_chunks().to_batches():
             for each in sliced(batch, _SLICE_ROWS):
                 yield relation, each.num_rows, packed(each)

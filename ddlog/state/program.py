@@ -4,71 +4,114 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
 from .contents import Contents
 from .forms import WEIGHT, RelationForm, Rows
+from .history import History
 from .inputs import same_rows
 from .parts import packed, sliced
 from .store import Store, Stored
-from .sums import summed, weights_of, without_dictionaries
+from .sums import alike, in_one_form, summed, weights_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
 
 def take_over(
-    store: Store, wanted: Mapping[str, Stored], name: str, text: str, depth: int
+    store: Store,
+    wanted: Mapping[str, Stored],
+    program: Mapping[str, str],
+    convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
 ) -> dict[str, Stored]:
-    """The relations of the store for those that a program wants kept: new ones begin empty. Raises DDlogError
-    if an input is gone or has other columns."""
+    """The relations of the store for those that a program wants kept: new ones begin empty. Inputs that are
+    gone or have other columns are taken over by `convert`, and kept in the file as dropped. Raises DDlogError
+    if there are such inputs and no conversion."""
     found: dict[str, Stored] = {}
-    lines: list[str] = []
+    changed: list[tuple[Stored, Stored]] = []
+    gone: list[Stored] = []
     for each in wanted.values():
         there = store.relation(each.name)
         if there is not None and same_rows(there, each):
             found[each.name] = there
-        elif there is not None and "input" in (there.role, each.role):
-            lines += [f"  {_shown(there)}", f"  now {_shown(each)}"]
-    for there in store.relations:
-        if not there.dropped and there.role == "input" and there.name not in wanted:
-            lines += [f"  {_shown(there)}", f"  now there is no input relation {there.name}"]
-    if lines:
+        elif there is not None and there.role == each.role == "input":
+            changed.append((there, each))
+        elif there is not None:
+            gone.append(there)
+    gone += [each for each in store.relations if not each.dropped and each.name not in wanted]
+    lost = [each for each in gone if each.role == "input"]
+    if convert is None and (changed or lost):
+        lines = [f"  {_shown(old)}\n  now {_shown(new)}" for old, new in changed]
+        lines += [f"  {_shown(each)}\n  now there is no input relation {each.name}" for each in lost]
         raise DDlogError([StateOfOtherInputs(str(store.path), "".join(f"\n{line}" for line in lines))])
     if not store.read_only:
-        _write(store, wanted, found, name, text, depth)
+        _write(store, wanted, found, gone, changed, program, convert)
     return {each: found.get(each, wanted[each]) for each in wanted}
 
 
 def _write(
-    store: Store, wanted: Mapping[str, Stored], found: dict[str, Stored], name: str, text: str, depth: int
+    store: Store,
+    wanted: Mapping[str, Stored],
+    found: dict[str, Stored],
+    gone: Sequence[Stored],
+    changed: Sequence[tuple[Stored, Stored]],
+    program: Mapping[str, str],
+    convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
 ) -> None:
-    """Writes what is new in a program: its text, new relations, and those that are no longer kept."""
-    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
-    known = store.program()
-    gone = [each for each in store.relations if not each.dropped and each.name not in found]
-    texts = {"name": name, "digest": digest, "text": text, "depth": str(depth)}
-    if known == texts and not gone and found.keys() == wanted.keys():
+    """Writes what is new in a program: its text, new relations, rows that were converted, and which relations
+    are no longer kept."""
+    if store.program() == program and not gone and found.keys() == wanted.keys():
         return
-    from dataclasses import replace
-
+    batches = {new.name: list(_conversions(store, old, new, convert)) for old, new in changed}
     try:
         with store.writing():
-            for each in gone:
+            for each in [*gone, *(old for old, _ in changed)]:
                 store.change_relation(replace(each, dropped=True))
             for each in wanted.values():
                 if each.name not in found:
                     found[each.name] = store.add_relation(each)
-            store.set_program(texts)
+            rows = [
+                (found[name].id, part.num_rows, packed(part))
+                for name, converted in batches.items()
+                for batch in converted
+                for part in sliced(batch)
+            ]
+            if rows:
+                store.add_span(store.head.epoch, store.head.epoch, "added", store.add_parts(rows))
+                store.set_head(store.head)
+            store.set_program(program)
     except (OSError, sqlite3.Error) as error:
         raise DDlogError([CannotUseState(str(store.path), str(error))]) from None
 
 
+def _conversions(
+    store: Store,
+    old: Stored,
+    new: Stored,
+    convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
+) -> Iterator[pa.RecordBatch]:
+    if convert is None or "stream" in (old.kind, new.kind):
+        return
+    tables = list(Contents(store, {old.id}).until(old.id, store.head.epoch))
+    if len(tables) > 1:
+        tables = in_one_form(tables)
+        tables = [summed(tables)] if alike(tables) else tables
+    for table in tables:
+        yield convert(old, new, table)
+
+
+def texts(name: str, text: str, depth: int) -> dict[str, str]:
+    """What the table `program` holds of a program."""
+    digest = hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return {"name": name, "digest": digest, "text": text, "depth": str(depth)}
+
+
 def add_differences(
-    store: Store, contents: Contents, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
+    store: Store, contents: Contents | History, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
 ) -> dict[str, Rows]:
     """Writes how the contents of relations differ from what the store has of them, as of its last epoch.
     Returns the differences that are not empty."""
@@ -81,11 +124,9 @@ def add_differences(
             batch = form.batch(found[name])
             rows += [(stored.id, part.num_rows, packed(part)) for part in sliced(batch)]
     if rows and not store.read_only:
-        from dataclasses import replace
-
         with store.writing():
             store.add_span(store.head.epoch, store.head.epoch, "added", store.add_parts(rows))
-            store.set_head(replace(store.head))
+            store.set_head(store.head)
     return found
 
 
@@ -98,7 +139,7 @@ def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Tab
         again = pa.Table.from_batches([form.batch(form.rows(table))])
         plain = again.drop_columns([WEIGHT]) if WEIGHT in again.column_names else again
         tables.append(plain.append_column(WEIGHT, pa.array(-weights_of(again))))
-    kept = [without_dictionaries(table) for table in tables]
+    kept = in_one_form(tables)
     return summed(kept) if any(table.num_rows for table in kept) else kept[0].slice(0, 0)
 
 

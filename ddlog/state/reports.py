@@ -17,7 +17,7 @@ from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
 from .store import Store, Stored
-from .sums import alike, summed, weights_of, without_dictionaries
+from .sums import alike, in_one_form, summed, weights_of, without_dictionaries
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -72,7 +72,7 @@ def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.
     tables = list(contents.until(stored.id, store.head.epoch))
     if len(tables) < 2:
         return tables
-    tables = tables if alike(tables) else [without_dictionaries(table) for table in tables]
+    tables = in_one_form(tables)
     return [summed(tables)] if alike(tables) else tables
 
 

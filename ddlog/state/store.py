@@ -294,7 +294,9 @@ class Store:
     def program(self) -> dict[str, str]:
         """The texts of the program that last used the state. Raises DDlogError."""
         found = {}
-        for name, value, known in self._base.execute("SELECT name, value, checksum FROM program"):
+        with self._reading():
+            rows = self._base.execute("SELECT name, value, checksum FROM program").fetchall()
+        for name, value, known in rows:
             if checksum(value) != known:
                 raise self.damaged("the text of the program is not what was written")
             found[name] = value

@@ -33,6 +33,31 @@ def form_of(table: pa.Table) -> str:
     return str([(field.name, str(field.type), field.metadata) for field in _plain(table).schema])
 
 
+def in_one_form(tables: Sequence[pa.Table]) -> list[pa.Table]:
+    """The tables, alike where that is possible: without dictionaries, and with integers as texts where other
+    tables have them so."""
+    if alike(tables):
+        return list(tables)
+    plain = [without_dictionaries(table) for table in tables]
+    for position, field in enumerate(_plain(plain[0]).schema):
+        fields = [table.schema.field(position) for table in plain]
+        text = next((each for each in fields if each.metadata), None)
+        if text is not None and any(_is_integer(each) for each in fields):
+            plain = [
+                table.set_column(position, text.with_name(field.name), table.column(position).cast(text.type))
+                if _is_integer(table.schema.field(position))
+                else table
+                for table in plain
+            ]
+    return plain
+
+
+def _is_integer(field: pa.Field) -> bool:
+    import pyarrow as pa
+
+    return bool(pa.types.is_integer(field.type))
+
+
 def without_dictionaries(table: pa.Table) -> pa.Table:
     """The table without dictionaries, so that two tables of the same rows have the same types."""
     import pyarrow as pa

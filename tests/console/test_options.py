@@ -15,6 +15,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--durability": {"durability": "exit"},
     "--input": {"input": ("facts",)},
     "--merge": {"merge": True},
+    "--fill": {"fill": ("R.x=1",)},
+    "--migrate": {"migrate": True},
     "--read-only": {"read_only": True},
     "--replace": {"replace": True},
     "--state with --output": {"state": "s.ddlog", "output": "out"},

@@ -1,0 +1,37 @@
+"""The past of a session with a state: sessions as they were after earlier epochs, and what epochs changed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from ..engine.interrupt import deferred
+from .inprocess import InProcessHost
+from .results import Changes
+
+if TYPE_CHECKING:
+    from .durable import Durable
+    from .session import Session
+
+
+def session_at(session: Session, durable: Durable, epoch: int) -> Session:
+    """A session as this one was after an epoch, without a state of its own. Raises DDlogError."""
+    durable.check_past(epoch)
+    past = session.program.session(relations=tuple(session.state.kept), engine="in-process")
+    state, host = past.state, past.state.host
+    assert isinstance(host, InProcessHost)
+    if epoch:
+        with deferred(), state.diagnosing():
+            found = durable.resumption(host.fields, epoch)
+            state.epoch(found.changes, False, None)
+            state.delays.resume(found.past)
+            state.started = True
+    return past
+
+
+def changes_of(session: Session, durable: Durable, epoch: int) -> Changes:
+    """The changes of the outputs in an epoch. Raises DDlogError."""
+    durable.check_change(epoch)
+    past = session_at(session, durable, epoch - 1)
+    host = past.state.host
+    assert isinstance(host, InProcessHost)
+    return past.state.run(durable.changes_of(host.fields, epoch), False)

@@ -1,0 +1,110 @@
+"""The past of a state, as far back as it has the changes of epochs by themselves.
+
+now:      ██████████████████ (epochs 1 to 1000, folded)  █ █ █
+fine:              █ █ █ █ █ █ █ █ (epochs 600 to 1000)  █ █ █
+at 800:   what holds now, minus the changes of the epochs after 800
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..errors.diagnostics import DDlogError
+from ..errors.state import NoHistory
+from .contents import Contents, later, of_one
+from .forms import EPOCH, WEIGHT
+from .store import Span, Store
+from .sums import alike, in_one_form, summed, weights_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class History:
+    """The contents of relations as of earlier epochs. See `Contents`."""
+
+    def __init__(self, store: Store, relations: set[int]) -> None:
+        """Raises DDlogError if the state is not what was written."""
+        self._store, self._relations = store, relations
+        self._now = Contents(store, relations)
+        self._spans = store.spans()
+        self._fine = list(self._finest())
+
+    def _finest(self) -> Iterator[Span]:
+        """The smallest spans that follow each other, from the last one back."""
+        by_last: dict[int, Span] = {}
+        for span in self._spans:
+            known = by_last.get(span.last)
+            if span.kind == "epochs" and (known is None or known.first < span.first):
+                by_last[span.last] = span
+        reached = self._store.head.epoch
+        while reached in by_last:
+            yield by_last[reached]
+            reached = by_last[reached].first - 1
+
+    @property
+    def first(self) -> int:
+        """The first epoch whose changes are there by themselves."""
+        found = self._store.head.epoch + 1
+        for span in self._fine:
+            if not self._is_apart(span):
+                break
+            found = span.first
+        return found
+
+    def _is_apart(self, span: Span) -> bool:
+        """Whether the epochs of a span can be told apart."""
+        if span.first == span.last:
+            return True
+        return all(EPOCH in table.column_names for _, table in self._store.tables(span))
+
+    def check(self, epoch: int) -> None:
+        """Raises DDlogError if the state as of an epoch cannot be told."""
+        last = self._store.head.epoch
+        if not self.first - 1 <= epoch <= last or epoch < 0:
+            known = f"the epochs {self.first:,} to {last:,}" if self.first <= last else "no history"
+            raise DDlogError([NoHistory(epoch, known)])
+
+    def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
+        """The rows of a relation as of an epoch, as tables to be applied one after another."""
+        before = list(self._now.until(relation, self._store.head.epoch))
+        after = [_negated(table) for table in self._after(relation, epoch)]
+        if not after:
+            yield from before
+            return
+        tables = in_one_form([*before, *after])
+        if alike(tables):
+            yield summed(tables)
+        else:
+            yield from tables
+
+    def _after(self, relation: int, epoch: int) -> Iterator[pa.Table]:
+        for span in self._changed_after(epoch):
+            for _, table in self._store.tables(span, {relation}):
+                found = later(table, epoch) if EPOCH in table.column_names else table
+                if found.num_rows:
+                    yield found
+
+    def _changed_after(self, epoch: int) -> Iterator[Span]:
+        yield from (span for span in self._fine if span.last > epoch)
+        yield from (span for span in self._spans if span.kind == "added" and span.last > epoch)
+
+    def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
+        """The changes of a relation in one epoch; of a stream, its elements."""
+        for span in self._holding(epoch):
+            for _, table in self._store.tables(span, {relation}):
+                found = of_one(span, table, epoch)
+                if found is not None and found.num_rows:
+                    yield found
+
+    def _holding(self, epoch: int) -> Sequence[Span]:
+        fine = [span for span in self._fine if span.first <= epoch <= span.last]
+        return [*fine, *(span for span in self._spans if span.kind == "added" and span.last == epoch)]
+
+
+def _negated(table: pa.Table) -> pa.Table:
+    import pyarrow as pa
+
+    plain = table.drop_columns([name for name in (WEIGHT, EPOCH) if name in table.column_names])
+    return plain.append_column(WEIGHT, pa.array(-weights_of(table), pa.int64()))

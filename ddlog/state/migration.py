@@ -1,0 +1,97 @@
+"""Rows of a relation whose columns have changed: mapped by name, converted where nothing is lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from .. import values
+from ..core import Relation
+from ..errors.diagnostics import DDlogError
+from ..errors.state import CannotMigrate
+from ..io.columns import Columns, cell_reader
+from ..io.plainform import from_plain
+from ..types import Float, String, Type, TypeDef
+from ..values.defaults import default_value
+from ..values.shapes import is_option
+from .sums import weights_of
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from .store import Stored
+
+
+class Migration:
+    """What `--migrate` does. `fill` gives the values of new columns by `Relation.column`."""
+
+    def __init__(self, path: str, typedefs: Mapping[str, TypeDef], fill: Mapping[str, Any]) -> None:
+        self._path, self._typedefs, self._fill = path, typedefs, fill
+
+    def migrated(
+        self, old: Stored, relation: Relation, table: pa.Table
+    ) -> tuple[Columns, np.ndarray[Any, Any]]:
+        """The rows of a table as rows of a relation, with their weights. Raises DDlogError for a value that
+        would lose something."""
+        types = dict(old.columns)
+        data: list[Any] = []
+        for column in relation.columns:
+            if column.name in types:
+                data.append(self._converted(old, column.name, types[column.name], column.type, table))
+            else:
+                value = self._filling(f"{relation.name}.{column.name}", column.type)
+                data.append(([value], np.zeros(table.num_rows, np.int64)))
+        weights = weights_of(table)
+        if relation.kind == "relation" and len(weights) and int(weights.max()) > 1:
+            raise self._refused(relation.name, old.kind, relation.kind, "a row is there more than once")
+        return Columns(tuple(data), table.num_rows), weights
+
+    def _filling(self, name: str, of: Type) -> Any:
+        if name not in self._fill:
+            return default_value(of, self._typedefs)
+        given = self._fill[name]
+        try:
+            if isinstance(given, str):
+                return cell_reader(of, self._typedefs)(given)
+            return values.check(given, of, self._typedefs)
+        except ValueError as error:
+            raise self._refused(name, "the given value", str(of), str(error)) from None
+
+    def _converted(
+        self, stored: Stored, name: str, old: str, new: Type, table: pa.Table
+    ) -> tuple[list[Any], np.ndarray[Any, Any]]:
+        column = table.column(name)
+        places: dict[str, int] = {}
+        found: list[Any] = []
+        codes = np.empty(len(column), np.int64)
+        for row, item in enumerate(column.to_pylist()):
+            place = places.setdefault(repr(item), len(places))
+            if place == len(found):
+                try:
+                    found.append(self._value(item, old, new))
+                except (ValueError, OverflowError) as error:
+                    raise self._refused(f"{stored.name}.{name}", old, str(new), str(error)) from None
+            codes[row] = place
+        return found, codes
+
+    def _value(self, item: Any, old: str, new: Type) -> Any:
+        """A value in Arrow's form as one of another type. Raises ValueError if something would be lost."""
+        inner = new.args[0] if is_option(new) else new
+        text = isinstance(item, str)
+        if text and old in ("string", "ddlog_std::Option<string>") and not isinstance(inner, String):
+            raise ValueError("a text is not read as another value")
+        if isinstance(inner, String) and item is not None and not text:
+            raise ValueError("a value is not written as a text")
+        if text and not isinstance(inner, String):
+            return cell_reader(new, self._typedefs)(item)
+        if isinstance(inner, Float) and isinstance(item, int) and int(values.check(item, inner, {})) != item:
+            raise ValueError(f"{item} has no exact floating-point value")
+        narrow = isinstance(inner, Float) and inner.width == 32 and isinstance(item, float) and item == item
+        if narrow and values.check(item, inner, {}) != item:
+            raise ValueError(f"{item} has no exact value of 32 bits")
+        return from_plain(item, new, self._typedefs)
+
+    def _refused(self, column: str, old: str, new: str, reason: str) -> DDlogError:
+        return DDlogError([CannotMigrate(self._path, column, old, new, reason)])

@@ -1,0 +1,51 @@
+"""The past of a state: what held after an epoch, and what the epoch changed."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import ddlog
+from ddlog.console.progress import ProgressLine
+from ddlog.console.shell import Shell
+from ddlog.state import folding
+from tests.state.test_state import PROGRAM, apply, contents
+
+
+@pytest.mark.parametrize("durability", ["commit", "interval"])
+def test_the_past_is_what_it_was(
+    tmp_path: Path, durability: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(folding, "MANY", 4)
+    plain = PROGRAM.session()
+    texts, then = [""], [contents(plain)]
+    script = [[("Edge", n % 3 > 0, (n % 4, n % 3)), ("S", True, (n,))] for n in range(12)]
+    script = [
+        [*moves, ("M", n % 4 < 3, (1 << (40 * (n % 3)), (1, "q"), None, [1]))]
+        for n, moves in enumerate(script)
+    ]
+    texts[0] = str(PROGRAM.session().start())
+    with PROGRAM.session(state=tmp_path / "s", durability=durability) as kept:
+        durable = kept.state.durable
+        assert durable is not None
+        for moves in script:
+            texts.append(apply(plain, moves))
+            then.append(contents(plain))
+            apply(kept, moves)
+            durable._folder.fold_if_due()
+        for number in (12, 7, 2, 1):  # the first epoch is that of the program's facts
+            assert contents(kept.at(number + 1)) == then[number]
+            assert str(kept.changes_of(number + 1)) == texts[number]
+        assert str(kept.changes_of(1)) == texts[0]
+        with pytest.raises(ddlog.DDlogError, match="no record of epoch 14: the state has the epochs 1 to 13"):
+            kept.at(14)
+        shell = Shell(kept, ProgressLine(True))
+        for text in ("state;", "? at 3: Edge(x, y)", "changes 13;", "changes 99;"):
+            shell.take(text)
+    shown = capsys.readouterr()
+    assert "history of the epochs 1 to 13" in shown.out and "(1 row," in shown.out and texts[12] in shown.out
+    assert "no record of epoch 99" in shown.err
+    with pytest.raises(ddlog.DDlogError, match="needs a session with a state"):
+        plain.at(1)

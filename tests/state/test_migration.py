@@ -1,0 +1,90 @@
+"""States whose program has other inputs than before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.state import reports
+
+OLD = """
+input relation R(x: u32, y: string, z: bigint)
+input relation Gone(x: u32)
+input multiset M(a: s8, t: (u8, string))
+output relation O(x: u32)
+O(x) :- R(x, _, _), Gone(x), M(_, _).
+"""
+NEW = """
+typedef State = Begun | Ended{at: u32}
+input relation R(y: Option<string>, state: State, x: double, n: u64)
+input multiset M(a: s64, t: (u8, string))
+output relation O(x: double)
+O(x) :- R(_, _, x, _), M(_, _).
+"""
+
+
+def begun(path: Path, *rows: tuple[int, str, int]) -> None:
+    """A state of the old program."""
+    with ddlog.compile(OLD).session(state=path) as session:
+        session.insert("R", *rows)
+        session.insert("Gone", (1,))
+        session.insert("M", (-5, (1, "m")), (-5, (1, "m")))
+        session.commit()
+        session.insert("R", (9, "later", 0))
+        session.commit()
+
+
+def test_columns_are_mapped_by_name(tmp_path: Path) -> None:
+    path, new = tmp_path / "s", ddlog.compile(NEW)
+    begun(path, (1, "a", 1), (2, "", 1 << 90))
+    for durability in ("commit", "interval"):
+        with pytest.raises(ddlog.DDlogError, match="--migrate"):
+            new.session(state=path, durability=durability)
+    with new.session(state=path, migrate={"R.n": 7}) as session:
+        assert list(session["R"].records()) == [
+            'R{.y = ddlog_std::Some{.x = ""}, .state = Begun{}, .x = 2, .n = 7}',
+            'R{.y = ddlog_std::Some{.x = "a"}, .state = Begun{}, .x = 1, .n = 7}',
+            'R{.y = ddlog_std::Some{.x = "later"}, .state = Begun{}, .x = 9, .n = 7}',
+        ]
+        assert list(session["M"].records()) == ['M{.a = -5, .t = (1, "m")} +2']
+        session.delete("R", ("a", "Begun", 1.0, 7))
+        session.commit()
+    with new.session(state=path) as session:
+        assert session.size("R") == 2 and [weight for _, weight in session["M"].weighted()] == [2]
+    assert any("Gone" in line and "dropped" in line for line in reports.described(str(path)))
+    list(reports.compacted(str(path)))
+    assert not any("Gone" in line for line in reports.described(str(path)))
+    with new.session(state=path) as session:
+        assert session.size("R") == 2 and session.size("M") == 1
+
+
+@pytest.mark.parametrize(
+    ("columns", "problem"),
+    [
+        ("x: u8, y: string, z: bigint", "R.x of type bit<32> cannot become bit<8>"),
+        ("x: string, y: string, z: bigint", "R.x of type bit<32> cannot become string"),
+        ("x: u32, y: u32, z: bigint", "R.y of type string cannot become bit<32>"),
+        ("x: u32, y: string, z: double", "R.z of type bigint cannot become double"),
+    ],
+)
+def test_nothing_is_lost_in_silence(tmp_path: Path, columns: str, problem: str) -> None:
+    begun(tmp_path / "s", (1000, "7", (1 << 61) + 1))
+    text = OLD.replace("x: u32, y: string, z: bigint", columns).replace(
+        "O(x) :- R(x, _, _), Gone(x)", "O(1) :- R(_, _, _), Gone(_)"
+    )
+    with pytest.raises(ddlog.DDlogError) as caught:
+        ddlog.compile(text).session(state=tmp_path / "s", migrate=True)
+    assert problem in caught.value.diagnostics[0].message
+    with ddlog.compile(OLD).session(state=tmp_path / "s") as session:
+        assert session.size("R") == 2
+
+
+def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    begun(tmp_path / "s", (1, "a", 1), (1, "b", 1))
+    (tmp_path / "p.dl").write_text(OLD.replace("z: bigint)", "z: bigint) primary key (r) r.x"))
+    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s")]) == 1
+    error = capsys.readouterr().err
+    assert "several rows of R" in error and "derived anew" in error
