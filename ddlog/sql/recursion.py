@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
-from .aggregates import aggregates_of
+from .collecting import aggregates_of
 from .queries import Branch, Names, Query, Source, Translator
 from .rules import Body, Clause, Guard, Item, Let, Relation, Term, variables_in
 from .scopes import Capture

@@ -68,7 +68,8 @@ class Block(Subqueries):
             self.condition(each)
         columns = self.columns()
         self.scope.aliases = {name: e for name, e in columns if not isinstance(e, Value) and name}
-        from .aggregates import aggregates_of, grouped
+        from .aggregates import grouped
+        from .collecting import aggregates_of
 
         clauses = [e for _, e in columns if not isinstance(e, Value)]
         having, qualify, order = (node.args.get(each) for each in ("having", "qualify", "order"))

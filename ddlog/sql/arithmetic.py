@@ -1,0 +1,161 @@
+"""Operators and functions of numbers of SQL, a translation each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .scalars import Scalars, Translate
+from .types import (
+    DATE,
+    DOUBLE,
+    INTEGER,
+    INTERVAL,
+    MOST_PLACES,
+    NULL,
+    TIMESTAMP,
+    SqlType,
+    Value,
+    common,
+    decimal,
+    null,
+)
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+def sum_of(s: Scalars, node: Expression) -> Value:
+    """`+` and `-`, of numbers, of dates and days, of moments and intervals."""
+    op = "+" if isinstance(node, sql.Add) else "-"
+    sign = 1 if op == "+" else -1
+    left, right = node.this, node.expression
+    if op == "+" and isinstance(left, sql.Interval):
+        left, right = right, left
+    if isinstance(right, sql.Interval):
+        return s.moved(s.value(left), s.interval(right, sign).constant, node)  # type: ignore[arg-type]
+    a, b = s.value(left), s.value(right)
+    match a.type.kind, b.type.kind:
+        case "date", "integer":
+            return c.strict([a, b], lambda x, y: f"({x} {op} {y})", DATE)
+        case "integer", "date" if op == "+":
+            return c.strict([a, b], lambda x, y: f"({x} + {y})", DATE)
+        case "date", "date" if op == "-":
+            return c.strict([a, b], lambda x, y: f"({x} - {y})", INTEGER)
+        case ("timestamp", "timestamp") | ("date", "timestamp") | ("timestamp", "date") if op == "-":
+            moments = [each for each in (c.convert(v, TIMESTAMP) for v in (a, b)) if each is not None]
+            return c.strict(moments, lambda x, y: f"sql::between({x}, {y})", INTERVAL)
+    a, b = s.number(left), s.number(right)
+    type = common([a.type, b.type]) or DOUBLE
+    x, y = c.convert(a, type), c.convert(b, type)
+    assert x is not None and y is not None
+    return c.strict([x, y], lambda p, q: f"({p} {op} {q})", type)
+
+
+def product(s: Scalars, node: Expression) -> Value:
+    a, b = s.number(node.this), s.number(node.expression)
+    if NULL in (a.type, b.type):
+        return null(common([a.type, b.type]) or NULL)
+    scale = a.type.scale + b.type.scale
+    if a.type.is_exact and b.type.is_exact and scale <= MOST_PLACES:
+        return c.strict([a, b], lambda x, y: f"({x} * {y})", decimal(scale))
+    return _on_doubles(s, [a, b], lambda x, y: f"({x} * {y})")
+
+
+def _on_doubles(s: Scalars, values: list[Value], build: Callable[..., str], type: SqlType = DOUBLE) -> Value:
+    """A function of doubles, of numbers of any kind."""
+    brought = [v if v.type == NULL else c.convert(v, DOUBLE) for v in values]
+    return c.strict([v for v in brought if v is not None], build, type)
+
+
+def quotient(s: Scalars, node: Expression) -> Value:
+    return _on_doubles(s, [s.number(node.this), s.number(node.expression)], lambda x, y: f"({x} / {y})")
+
+
+def whole_quotient(s: Scalars, node: Expression) -> Value:
+    a, b = s.number(node.this), s.number(node.expression)
+    if {a.type, b.type} <= {INTEGER, NULL}:
+        return c.strict([a, b], lambda x, y: f"({x} / {y})", INTEGER)
+    s.places.refuse("// of other numbers than integers", node)
+
+
+def remainder(s: Scalars, node: Expression) -> Value:
+    a, b = s.number(node.this), s.number(node.expression)
+    type = common([a.type, b.type]) or NULL
+    if type == NULL:
+        return null(INTEGER)
+    if type == DOUBLE:
+        return _on_doubles(s, [a, b], lambda x, y: f"sql::double_mod({x}, {y})")
+    x, y = c.convert(a, type), c.convert(b, type)
+    assert x is not None and y is not None
+    return c.strict([x, y], lambda p, q: f"({p} % {q})", type)
+
+
+def negative(s: Scalars, node: Expression) -> Value:
+    value = s.number(node.this)
+    if isinstance(value.constant, int) and value.type.is_exact:
+        return c.integer(-value.constant, value.type)
+    if value.type == NULL:
+        return null(INTEGER)
+    return c.strict([value], lambda x: f"(-{x})", value.type)
+
+
+def absolute(s: Scalars, node: Expression) -> Value:
+    value = s.number(node.this)
+    zero = "0.0" if value.type == DOUBLE else "0"
+    return c.strict([value], lambda x: f"{{var y = {x}; if (y < {zero}) (-y) else y}}", value.type)
+
+
+def sign_of(s: Scalars, node: Expression) -> Value:
+    value = s.number(node.this)
+    zero = "0.0" if value.type == DOUBLE else "0"
+    signs = f"if (y < {zero}) (-(1: bigint)) else if (y > {zero}) (1: bigint) else (0: bigint)"
+    return c.strict([value], lambda x: f"{{var y = {x}; {signs}}}", INTEGER)
+
+
+def _digits(s: Scalars, node: Expression | None, where: Expression) -> int:
+    if node is None:
+        return 0
+    value = s.value(node)
+    if not isinstance(value.constant, int) or value.type != INTEGER:
+        s.places.refuse("a number of places that is not a constant", where)
+    return value.constant
+
+
+def rounded(s: Scalars, node: Expression) -> Value:
+    value = s.number(node.this)
+    digits = _digits(s, node.args.get("decimals"), node)
+    if value.type == DOUBLE:
+        return c.strict([value], lambda x: f"sql::double_round({x}, {c.integer(digits).text})", DOUBLE)
+    scale = value.type.scale
+    if digits >= scale:
+        return value
+    drop, type = 10 ** (scale - digits), decimal(max(digits, 0))
+    again = 10 ** max(-digits, 0)
+    return c.strict([value], lambda x: f"(sql::rounded({x}, {drop}) * {again})", type)
+
+
+def towards(name: str) -> Translate:
+    """FLOOR, CEIL and TRUNC: of integers they are doubles, as DuckDB has it."""
+
+    def translate(s: Scalars, node: Expression) -> Value:
+        value = s.number(node.this)
+        if value.type == DOUBLE:
+            return c.strict([value], lambda x: f"sql::double_{name}({x})", DOUBLE)
+        if value.type.scale == 0:
+            return _on_doubles(s, [value], lambda x: x) if name != "trunc" else value
+        scale = 10**value.type.scale
+        return c.strict([value], lambda x: f"sql::{name}_div({x}, {scale})", INTEGER)
+
+    return translate
+
+
+def real(name: str, arguments: int = 1) -> Translate:
+    def translate(s: Scalars, node: Expression) -> Value:
+        values = [s.number(node.this), *([s.number(node.expression)] if arguments == 2 else [])]
+        return _on_doubles(s, values, lambda *x: f"sql::double_{name}({', '.join(x)})")
+
+    return translate

@@ -1,0 +1,78 @@
+"""Functions of dates and times of SQL, a translation each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .scalars import Scalars, Translate
+from .types import (
+    DATE,
+    INTEGER,
+    TIMESTAMP,
+    Value,
+)
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+_PARTS = {
+    "YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "DAYOFWEEK", "DOW", "ISODOW", "DAYOFYEAR", "DOY", "HOUR", "MINUTE", "SECOND",  # noqa: E501
+    "CENTURY", "DECADE", "EPOCH",
+}  # fmt: skip
+
+
+def part_of(s: Scalars, name: str, of: Expression, node: Expression) -> Value:
+    value, name = s.value(of), name.upper()
+    if value.type.kind not in ("date", "timestamp", "time", "null"):
+        s.places.mistyped(f"EXTRACT of {name}", str(value.type), node)
+    if value.type.kind == "time" and name not in ("HOUR", "MINUTE", "SECOND"):
+        s.places.mistyped(f"EXTRACT of {name}", "TIME", node)
+    if name not in _PARTS or name == "EPOCH":
+        s.places.refuse(f"the part {name} of a date", node)
+    if value.type == DATE:
+        return c.strict([value], lambda x: f"sql::date_part({c.quoted(name)}, {x})", INTEGER)
+    return c.strict([value], lambda x: f"sql::timestamp_part({c.quoted(name)}, {x})", INTEGER)
+
+
+def extract(s: Scalars, node: Expression) -> Value:
+    return part_of(s, node.this.name, node.expression, node)
+
+
+def part(name: str) -> Translate:
+    return lambda s, node: part_of(s, name, node.this, node)
+
+
+def truncated(s: Scalars, node: Expression) -> Value:
+    value, unit = s.value(node.this), node.args["unit"].name.upper()
+    if value.type not in (DATE, TIMESTAMP):
+        s.places.mistyped("DATE_TRUNC", str(value.type), node)
+    if unit not in ("YEAR", "QUARTER", "MONTH", "WEEK", "DAY", "HOUR", "MINUTE", "SECOND"):
+        s.places.refuse(f"DATE_TRUNC to {unit}", node)
+    moment = c.convert(value, TIMESTAMP)
+    assert moment is not None
+    return c.strict([moment], lambda x: f"sql::truncated({c.quoted(unit)}, {x})", TIMESTAMP)
+
+
+def difference(s: Scalars, node: Expression) -> Value:
+    later, earlier = s.value(node.this), s.value(node.expression)
+    unit = node.args["unit"].name.upper() if node.args.get("unit") is not None else "DAY"
+    if unit not in ("YEAR", "QUARTER", "MONTH", "DAY", "HOUR", "MINUTE", "SECOND"):
+        s.places.refuse(f"DATE_DIFF in {unit}", node)
+    moments = [c.convert(each, TIMESTAMP) for each in (earlier, later)]
+    if None in moments:
+        s.places.mistyped("DATE_DIFF", f"{earlier.type} and {later.type}", node)
+    kept = [each for each in moments if each is not None]
+    return c.strict(kept, lambda x, y: f"sql::date_diff({c.quoted(unit)}, {x}, {y})", INTEGER)
+
+
+def shifted(sign: int) -> Translate:
+    def translate(s: Scalars, node: Expression) -> Value:
+        if not isinstance(node.expression, sql.Interval):
+            s.places.refuse("a shift of a date by other than an interval", node)
+        return s.moved(s.value(node.this), s.interval(node.expression, sign).constant, node)  # type: ignore[arg-type]
+
+    return translate

@@ -1,0 +1,124 @@
+"""Operators and functions of strings of SQL, a translation each."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from . import conversions as c
+from .scalars import Scalars, Translate
+from .types import (
+    BOOLEAN,
+    NULL,
+    VARCHAR,
+    SqlType,
+    Value,
+    null,
+)
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+
+def _as_text(s: Scalars, node: Expression) -> Value:
+    value = s.value(node)
+    made = null(VARCHAR) if value.type == NULL else c.cast(value, VARCHAR, may_fail=False)
+    if made is None:
+        s.places.mistyped("||", str(value.type), node)
+    return made
+
+
+def joined(s: Scalars, node: Expression) -> Value:
+    parts = [_as_text(s, each) for each in (node.this, node.expression)]
+    return c.strict(parts, lambda x, y: f"({x} ++ {y})", VARCHAR)
+
+
+def concat(s: Scalars, node: Expression) -> Value:
+    """CONCAT leaves NULL out."""
+    parts = [_as_text(s, each) for each in node.expressions]
+    texts = [f'unwrap_or({p.text}, "")' if p.nullable else p.text for p in parts]
+    return Value(f"({' ++ '.join(texts)})", VARCHAR)
+
+
+def concat_ws(s: Scalars, node: Expression) -> Value:
+    """CONCAT_WS leaves NULL out, too, but for a separator that is NULL."""
+    separator, *parts = [_as_text(s, each) for each in node.expressions]
+    made = "[" + ", ".join(p.optional().text for p in parts) + "]"
+    return c.strict([separator], lambda x: f"sql::concat_ws({x}, {made})", VARCHAR)
+
+
+def like(s: Scalars, node: Expression) -> Value:
+    escape = ""
+    if isinstance(node, sql.Escape):
+        escape, node = node.expression.name, node.this
+    text, pattern = s.text(node.this), s.text(node.expression)
+    call = "sql::ilike" if isinstance(node, sql.ILike) else "sql::like"
+    found = _simple_like(text, pattern.constant) if call == "sql::like" and not escape else None
+    if found is None:
+        found = c.strict([text, pattern], lambda x, y: f"{call}({x}, {y}, {c.quoted(escape)})", BOOLEAN)
+    return c.strict([found], lambda x: f"(not ({x}))", BOOLEAN) if node.args.get("negate") else found
+
+
+def _simple_like(text: Value, pattern: object) -> Value | None:
+    """A pattern with `%` at its ends alone, as a plain test."""
+    if not isinstance(pattern, str) or "_" in pattern or "\\" in pattern:
+        return None
+    inner = pattern.strip("%")
+    if "%" in inner or not inner:
+        return None
+    start, end = pattern[0] == "%", pattern[-1] == "%"
+    test = {(False, True): "starts_with", (True, False): "ends_with", (True, True): "contains"}.get(
+        (start, end)
+    )
+    if test is None:
+        return c.strict([text], lambda x: f"({x} == {c.quoted(inner)})", BOOLEAN)
+    return c.strict([text], lambda x: f"string_{test}({x}, {c.quoted(inner)})", BOOLEAN)
+
+
+def strings(call: str, *names: str, type: SqlType = VARCHAR) -> Translate:
+    """A function of strings, given by the names of its arguments."""
+
+    def translate(s: Scalars, node: Expression) -> Value:
+        args = [s.text(node.args[name]) for name in names]
+        return c.strict(args, lambda *x: f"{call}({', '.join(x)})", type)
+
+    return translate
+
+
+def mixed(call: str, text: str, *numbers: str, type: SqlType = VARCHAR, also: str = "") -> Translate:
+    """A function of a string, of integers and perhaps of a last string."""
+
+    def translate(s: Scalars, node: Expression) -> Value:
+        args = [s.text(node.args[text]), *(s.number(node.args[name]) for name in numbers)]
+        args += [s.text(node.args[also])] if also else []
+        return c.strict(args, lambda *x: f"{call}({', '.join(x)})", type)
+
+    return translate
+
+
+def substring(s: Scalars, node: Expression) -> Value:
+    args = [s.text(node.this), s.number(node.args["start"])]
+    length = node.args.get("length")
+    if length is None:
+        return c.strict(args, lambda x, y: f"sql::substring_from({x}, {y})", VARCHAR)
+    return c.strict([*args, s.number(length)], lambda x, y, z: f"sql::substring({x}, {y}, {z})", VARCHAR)
+
+
+def trim(s: Scalars, node: Expression) -> Value:
+    side = str(node.args.get("position") or "BOTH").lower()
+    what = node.args.get("expression")
+    letters = c.string(" ") if what is None else s.text(what)
+    return c.strict([s.text(node.this), letters], lambda x, y: f"sql::trim_{side}({x}, {y})", VARCHAR)
+
+
+def pad(s: Scalars, node: Expression) -> Value:
+    side = "left" if node.args.get("is_left") else "right"
+    fill = node.args.get("fill_pattern")
+    args = [s.text(node.this), s.number(node.expression), c.string(" ") if fill is None else s.text(fill)]
+    return c.strict(args, lambda x, y, z: f"sql::pad_{side}({x}, {y}, {z})", VARCHAR)
+
+
+def regexp(s: Scalars, node: Expression) -> Value:
+    args = [s.text(node.this), s.text(node.expression)]
+    return c.strict(args, lambda x, y: f"sql::regexp_matches({x}, {y})", BOOLEAN)

@@ -1,0 +1,256 @@
+"""Numbers, dates and times of the module `sql`: read and written as SQL does, and their parts."""
+
+from __future__ import annotations
+
+import datetime
+import re
+from decimal import Context, Decimal, InvalidOperation
+from functools import lru_cache
+
+from ..values import Fault, Struct, canonical_float
+from .options import NONE, some
+from .sqlgroups import deviation as deviation
+from .sqlgroups import in_order as in_order
+from .sqlgroups import joined as joined
+from .sqlgroups import only as only
+from .sqlgroups import order_key as order_key
+from .sqlgroups import reversed_list as reversed_list
+from .sqlgroups import top as top
+from .sqlgroups import variance as variance
+from .sqlgroups import window_mean as window_mean
+from .sqlgroups import window_mean_of_doubles as window_mean_of_doubles
+from .sqlgroups import window_number as window_number
+from .sqlgroups import window_share as window_share
+from .sqlgroups import window_value as window_value
+from .sqltexts import concat_ws as concat_ws
+from .sqltexts import ilike as ilike
+from .sqltexts import left as left
+from .sqltexts import length as length
+from .sqltexts import like as like
+from .sqltexts import lower as lower
+from .sqltexts import pad_left as pad_left
+from .sqltexts import pad_right as pad_right
+from .sqltexts import position as position
+from .sqltexts import regexp_matches as regexp_matches
+from .sqltexts import repeated as repeated
+from .sqltexts import replaced as replaced
+from .sqltexts import reversed as reversed
+from .sqltexts import right as right
+from .sqltexts import substring as substring
+from .sqltexts import substring_from as substring_from
+from .sqltexts import trim_both as trim_both
+from .sqltexts import trim_leading as trim_leading
+from .sqltexts import trim_trailing as trim_trailing
+from .sqltexts import upper as upper
+
+_DAY = 86_400_000_000
+
+
+LONG = Context(prec=5_000)  # the digits of a decimal, of which the usual 28 would be rounded to
+
+
+_EPOCH = datetime.date(1970, 1, 1).toordinal()
+
+
+_CLOCK = re.compile(r"(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?")
+
+
+def read_integer(text: str) -> Struct:
+    return read_decimal(text, 0)
+
+
+def read_decimal(text: str, places: int) -> Struct:
+    try:
+        exact = Decimal(text.strip()).scaleb(places, LONG)
+        return some(int(exact.quantize(Decimal(1), "ROUND_HALF_UP", LONG)))
+    except (InvalidOperation, ValueError, OverflowError):
+        return NONE
+
+
+def read_double(text: str) -> Struct:
+    try:
+        return some(canonical_float(float(text.strip())))
+    except ValueError:
+        return NONE
+
+
+def read_boolean(text: str) -> Struct:
+    word = text.strip().lower()
+    if word in ("true", "t", "1", "yes", "y"):
+        return some(True)
+    return some(False) if word in ("false", "f", "0", "no", "n") else NONE
+
+
+def read_date(text: str) -> Struct:
+    try:
+        return some(days_of(text))
+    except ValueError:
+        return NONE
+
+
+def read_time(text: str) -> Struct:
+    try:
+        return some(micros_of(text))
+    except ValueError:
+        return NONE
+
+
+def read_timestamp(text: str) -> Struct:
+    try:
+        return some(moment_of(text))
+    except ValueError:
+        return NONE
+
+
+@lru_cache(maxsize=1 << 14)
+def days_of(text: str) -> int:
+    """The days since 1970 of a date. Raises ValueError."""
+    return datetime.date.fromisoformat(text.strip()).toordinal() - _EPOCH
+
+
+def micros_of(text: str) -> int:
+    """The microseconds of a time of day. Raises ValueError."""
+    found = _CLOCK.fullmatch(text.strip())
+    if found is None or int(found[1]) > 23 or int(found[2]) > 59 or int(found[3] or 0) > 59:
+        raise ValueError("not hours, minutes and seconds")
+    whole = (int(found[1]) * 60 + int(found[2])) * 60 + int(found[3] or 0)
+    return whole * 1_000_000 + int((found[4] or "").ljust(6, "0"))
+
+
+def moment_of(text: str) -> int:
+    """The microseconds since 1970 of a timestamp. Raises ValueError."""
+    date, _, time = text.strip().replace("T", " ").partition(" ")
+    return days_of(date) * _DAY + (micros_of(time) if time else 0)
+
+
+def units_of(text: str, places: int) -> int:
+    """The units of a decimal. Raises ValueError where it has more places."""
+    try:
+        exact = Decimal(text.strip()).scaleb(places, LONG)
+        units = int(exact)
+    except (InvalidOperation, OverflowError):
+        raise ValueError("not a number") from None
+    if units != exact:
+        raise ValueError(f"more than {places} places")
+    return units
+
+
+def _date(days: int) -> datetime.date:
+    try:
+        return datetime.date.fromordinal(days + _EPOCH)
+    except (ValueError, OverflowError):
+        raise Fault(f"day {days} since 1970 is not in the years 1 to 9999") from None
+
+
+def date_text(days: int) -> str:
+    return _date(days).isoformat()
+
+
+def time_text(micros: int) -> str:
+    seconds, fraction = divmod(micros, 1_000_000)
+    text = f"{seconds // 3600:02}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+    return f"{text}.{fraction:06}".rstrip("0") if fraction else text
+
+
+def timestamp_text(micros: int) -> str:
+    days, rest = divmod(micros, _DAY)
+    return f"{date_text(days)} {time_text(rest)}"
+
+
+def decimal_text(units: int, places: int) -> str:
+    if places == 0:
+        return str(units)
+    digits = str(abs(units)).rjust(places + 1, "0")
+    return f"{'-' if units < 0 else ''}{digits[:-places]}.{digits[-places:]}"
+
+
+def double_text(a: float) -> str:
+    if a != a:
+        return "nan"
+    return repr(a)
+
+
+def add_months(days: int, months: int) -> int:
+    if not months:
+        return days
+    date = _date(days)
+    count = date.year * 12 + date.month - 1 + months
+    year, month = divmod(count, 12)
+    if not 1 <= year <= 9999:
+        raise Fault(f"the year {year} is not in the years 1 to 9999")
+    following = (
+        datetime.date(year + month // 11, (month + 1) % 12 + 1, 1) if year < 9999 or month < 11 else None
+    )
+    last = 31 if following is None else (following - datetime.timedelta(days=1)).day
+    return datetime.date(year, month + 1, min(date.day, last)).toordinal() - _EPOCH
+
+
+def date_part(part: str, days: int) -> int:
+    date = _date(days)
+    match part:
+        case "YEAR":
+            return date.year
+        case "QUARTER":
+            return (date.month + 2) // 3
+        case "MONTH":
+            return date.month
+        case "WEEK":
+            return date.isocalendar().week
+        case "DAY":
+            return date.day
+        case "DOW" | "DAYOFWEEK":
+            return date.isoweekday() % 7
+        case "ISODOW":
+            return date.isoweekday()
+        case "DOY" | "DAYOFYEAR":
+            return date.timetuple().tm_yday
+        case "DECADE":
+            return date.year // 10
+        case "CENTURY":
+            return (date.year + 99) // 100
+    return 0
+
+
+def timestamp_part(part: str, micros: int) -> int:
+    days, rest = divmod(micros, _DAY)
+    match part:
+        case "HOUR":
+            return rest // 3_600_000_000
+        case "MINUTE":
+            return rest // 60_000_000 % 60
+        case "SECOND":
+            return rest // 1_000_000 % 60
+    return date_part(part, days)
+
+
+def truncated(unit: str, micros: int) -> int:
+    days, rest = divmod(micros, _DAY)
+    size = {"HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
+    if size is not None:
+        return micros - rest % size
+    date = _date(days)
+    match unit:
+        case "YEAR":
+            date = date.replace(month=1, day=1)
+        case "QUARTER":
+            date = date.replace(month=(date.month - 1) // 3 * 3 + 1, day=1)
+        case "MONTH":
+            date = date.replace(day=1)
+        case "WEEK":
+            date -= datetime.timedelta(days=date.weekday())
+    return (date.toordinal() - _EPOCH) * _DAY
+
+
+def date_diff(unit: str, start: int, end: int) -> int:
+    size = {"DAY": _DAY, "HOUR": 3_600_000_000, "MINUTE": 60_000_000, "SECOND": 1_000_000}.get(unit)
+    if size is not None:
+        return end // size - start // size
+    a, b = _date(start // _DAY), _date(end // _DAY)
+    months = (b.year * 12 + b.month) - (a.year * 12 + a.month)
+    if unit == "MONTH":
+        return months
+    return (
+        b.year - a.year
+        if unit == "YEAR"
+        else (b.year * 4 + (b.month - 1) // 3) - (a.year * 4 + (a.month - 1) // 3)
+    )
