@@ -165,14 +165,38 @@ class Refresh:
         }
 
 
+@dataclass(frozen=True)
+class Spent:
+    """Time that passed, and that of processors, in seconds."""
+
+    wall: float
+    processor: float
+
+    @staticmethod
+    def now() -> Spent:
+        """The time by both clocks."""
+        return Spent(time.perf_counter(), time.process_time())
+
+    def since(self) -> Spent:
+        """What was spent since."""
+        now = Spent.now()
+        return Spent(now.wall - self.wall, now.processor - self.processor)
+
+    def __add__(self, other: Spent) -> Spent:
+        return Spent(self.wall + other.wall, self.processor + other.processor)
+
+    def __str__(self) -> str:
+        return f"{self.wall:.3f} s ({self.processor:.3f} s of processors)"
+
+
 @dataclass
 class Step:
-    """One refresh: the seconds that it took here, and those of all queries in DuckDB; the views that
-    differ."""
+    """One refresh: the seconds that it took here, and those of all queries in DuckDB, in wall time and of
+    processors; the views that differ."""
 
     name: str
-    here: float
-    there: float
+    here: Spent
+    there: Spent
     differ: list[str]
 
 
@@ -192,30 +216,31 @@ class Maintained:
         self.session = program_of("\n".join([tables, *views])).session(relations="outputs", **options)
         for name in TABLES:
             self.duck.execute(f"INSERT INTO {name} SELECT * FROM read_parquet('{home / name}.parquet')")
+        start = Spent.now()
+        for name in TABLES:
             self.session.insert_table(relation(name), table(home, name))
-        start = time.perf_counter()
         self.session.commit()
-        self.loading = time.perf_counter() - start
+        self.loading = start.since()
 
-    def compared(self) -> tuple[float, list[str]]:
-        """The seconds that all queries take in DuckDB, and the views that differ."""
-        seconds, differ = 0.0, []
+    def compared(self) -> tuple[Spent, list[str]]:
+        """The time that all queries take in DuckDB, and the views that differ."""
+        spent, differ = Spent(0, 0), []
         for name, query in self.queries.items():
-            start = time.perf_counter()
+            start = Spent.now()
             rows = self.duck.execute(query).fetchall()
-            seconds += time.perf_counter() - start
+            spent += start.since()
             if bag(rows) != contents(self.session, relation(name)):
                 differ.append(name)
-        return seconds, differ
+        return spent, differ
 
     def refresh(self, changes: dict[str, pa.Table], *, inserted: bool) -> Step:
         """One refresh, in both."""
-        start = time.perf_counter()
+        start = Spent.now()
         for name, rows in changes.items():
             change = self.session.insert_table if inserted else self.session.delete_table
             change(relation(name), rows)
         self.session.commit()
-        here = time.perf_counter() - start
+        here = start.since()
         for name, rows in changes.items():
             self.duck.register("refreshed", rows)
             if inserted:
@@ -248,11 +273,12 @@ def main() -> int:
     names = [name for name in arguments.only.split(",") if name]
     maintained = Maintained(home, names)
     there, differ = maintained.compared()
-    print(f"load: {maintained.loading:.2f} s here; all queries {there:.3f} s in DuckDB; differ: {differ}")
+    print(f"load: {maintained.loading} here; all queries {there} in DuckDB; differ: {differ}", flush=True)
     failed = bool(differ)
     for step in maintained.rounds(Refresh(home), arguments.rounds):
-        times = f"{step.there / step.here:.1f} times"
-        print(f"{step.name}: {step.here:.4f} s here, {step.there:.4f} s in DuckDB, {times}; {step.differ}")
+        here, there = step.here, step.there
+        times = f"{there.wall / here.wall:.1f} ({there.processor / here.processor:.1f}) times"
+        print(f"{step.name}: {here} here, {there} in DuckDB, {times}; {step.differ}", flush=True)
         failed |= bool(step.differ)
     return int(failed)
 
