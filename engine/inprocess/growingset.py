@@ -103,17 +103,10 @@ class GrowingSet:
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of another set in place of its own; gives the change."""
-        held, other = self.table, anew.table
-        come = np.flatnonzero(held.find(other.columns(), other.size) < 0)
-        gone = np.flatnonzero(other.find(held.columns(), held.size) < 0)
-        columns = [
-            np.concatenate([other.column_at(come, k), held.column_at(gone, k)]) for k in range(held.arity)
-        ]
-        weights = np.ones(len(come) + len(gone), np.int64)
-        weights[len(come) :] = -1
+        change = changed_rows(self.table, self.rows(), anew.table)
         self._former = {name: vars(self)[name] for name in _STATE}
         vars(self).update({name: vars(anew)[name] for name in _STATE})
-        return Batch(tuple(columns), len(weights), weights if len(gone) else None)
+        return change
 
     def rollback(self) -> None:
         """Forgets what this epoch changed."""
@@ -160,6 +153,19 @@ class GrowingSet:
 
 _STATE = ("table", "indexes", "start", "low", "high", "_iterations", "_before", "_came", "_reached")
 """The attributes that an evaluation anew replaces."""
+
+
+def changed_rows(held: RowTable, present: Array, anew: RowTable) -> Batch:
+    """The change from the rows present in one table to those of another."""
+    there = held.find(anew.columns(), anew.size)
+    is_present = np.zeros(held.size + 1, bool)  # the last is for rows that are not in the table
+    is_present[present] = True
+    come = np.flatnonzero(~is_present[there])
+    gone = present[anew.find(held.columns_at(present), len(present)) < 0]
+    columns = [np.concatenate([anew.column_at(come, k), held.column_at(gone, k)]) for k in range(held.arity)]
+    weights = np.ones(len(come) + len(gone), np.int64)
+    weights[len(come) :] = -1
+    return Batch(tuple(columns), len(weights), weights if len(gone) else None)
 
 
 class GrowingSetView(TableView):

@@ -17,7 +17,7 @@ from ..derived import Position
 from ..schema import Array
 from .arrays import grow
 from .batch import Batch
-from .growingset import GrowingSet
+from .growingset import GrowingSet, changed_rows
 from .index import Index, all_alike, made_once
 from .kernels import ranks as kernels
 from .kernels.ranks import CAME
@@ -33,6 +33,10 @@ MOST = 1 << 29
 
 _FEW_GHOSTS = 4096  # absent rows that are not worth a compaction
 _FEW = 1 << 12  # rows that are sorted rather than hashed
+
+_ALIKE = 2  # times the rows that old and new contents may differ by for the table to stay
+_STATE = ("table", "indexes", "weights", "present", "latest", "_arranged")
+"""The attributes that an evaluation anew may replace."""
 
 Ask: TypeAlias = Callable[[Sequence[Array], int, int], Array]
 """The least rank that a derivation gives each of some rows, exact only where it is above a rank."""
@@ -65,7 +69,7 @@ class Ranked:
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
-        self._former: tuple[int, Array] | None = None  # rows present and their numbers, before `replace`
+        self._former: dict[str, Any] = {}  # what `replace` has replaced
 
     # ------------------------------------------------------------- reading
 
@@ -197,27 +201,41 @@ class Ranked:
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
-        and the arrangements stay."""
+        and the arrangements stay if they are about as large, else those of the set are taken over."""
+        self._former = {name: vars(self)[name] for name in _STATE}
+        alike = anew.table.size <= _ALIKE * self.present and self.table.size <= _ALIKE * anew.table.size
+        return self._renewed(anew) if alike else self._taken_over(anew)
+
+    def _renewed(self, anew: GrowingSet) -> Batch:
         held, most = self.table.size, self.table.size + anew.table.size
         grow(self, "weights", most, 0)
+        self._former["weights"] = self.weights
         numbers: Any = np.zeros(most, np.int32)
         rows = self.table.insert(anew.table.columns(), anew.table.size)
         numbers[rows] = anew.at_birth(anew.iterations + 1)
         come = rows[self.weights[rows] == 0]
         gone = np.flatnonzero((self.weights[:held] > 0) & (numbers[:held] == 0))
-        self._former = self.present, self.weights
         self.present, self.weights = anew.table.size, numbers
         self.latest = max(self.latest, int(numbers.max(initial=0)))
         if self.table.size - self._arranged > self._arranged:
-            self.indexes.clear()
+            self.indexes = {}
         self._arrange()
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         changed = np.concatenate([come, gone])
         return Batch(self.table.columns_at(changed), len(changed), signs)
 
+    def _taken_over(self, anew: GrowingSet) -> Batch:
+        change = changed_rows(self.table, self.rows(), anew.table)
+        numbers: Any = anew.at_birth(anew.iterations + 1).astype(np.int32)
+        self.table, self.indexes, self.weights = anew.table, anew.indexes, numbers
+        self.table.locate = Locator(self.table, self.indexes)
+        self.present = self._arranged = self.table.size
+        self.latest = max(self.latest, int(numbers.max(initial=0)))
+        return change
+
     def commit(self) -> None:
         """Ends the epoch: its changes stay."""
-        self._former = None
+        self._former = {}
         self._log.clear()
         self._finished = None
         if self.table.size > _FEW_GHOSTS + 2 * self.present:
@@ -241,9 +259,8 @@ class Ranked:
 
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
-        if self._former is not None:
-            self.present, self.weights = self._former
-            self._former = None
+        vars(self).update(self._former)
+        self._former = {}
         for rows, numbers in reversed(self._log):
             self.weights[rows] = numbers
         self._log.clear()

@@ -99,7 +99,7 @@ def test_what_was_done_with_recursions(
         lines = list(SessionProfile(session).lines())
     (at,) = (k for k, line in enumerate(lines) if line.startswith("Recursive relations by commit"))
     assert lines[at + 2].startswith(f"        2  P: {done}")
-    assert "(1 of 2 rows changed, " in lines[at + 2]
+    assert "(1 of 2 rows changed; " in lines[at + 2]
 
 
 def test_a_mode_that_there_is_not(place: Path) -> None:
