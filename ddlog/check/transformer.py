@@ -46,8 +46,8 @@ def _check(environment: Environment, module: ModuleSyntax, each: syntax.ApplyDec
             yield errors.rules.TransformerPorts(
                 span=each.span, name=each.transformer, wanted=counted(len(ports), noun), given=len(names)
             )
-    named = zip((*transformer.inputs, *transformer.outputs), (*each.inputs, *each.outputs), strict=False)
-    for port, name in named:
+    inputs = zip(transformer.inputs, each.inputs, strict=False)
+    for port, name in (*inputs, *zip(transformer.outputs, each.outputs, strict=False)):
         if not isinstance(port.type, syntax.RelationType):
             continue
         if not isinstance(name, str):

@@ -53,8 +53,18 @@ def check_window(
         yield errors.windows.ClockColumns(span=apply.span, name=clock.name)
     for output, wanted in zip(apply.outputs, ("relation", "stream"), strict=False):
         made = environment.relation(output, module.name)
-        if made is not None and (made.kind == "stream") != (wanted == "stream"):
+        if made is None:
+            continue
+        if (made.kind == "stream") != (wanted == "stream"):
             yield errors.windows.WindowOutput(span=apply.span, name=made.name, kind=made.kind, wanted=wanted)
+        if kind == "clock":
+            if len(made.columns) != 1:
+                yield errors.windows.ClockColumns(span=apply.span, name=made.name)
+        elif source is not None and made.columns != source.columns:
+            yield errors.windows.WindowColumns(
+                span=apply.span, name=made.name, source=source.name, record=str(source.record),
+                given=_columns(made), wanted=_columns(source),
+            )  # fmt: skip
 
 
 def window_rules(
@@ -148,6 +158,10 @@ def _relation(
     """The relation that an argument names."""
     (name,) = given or ("",)
     return environment.relation(name, module.name) if isinstance(name, str) else None
+
+
+def _columns(relation: core.Relation) -> str:
+    return ", ".join(f"{each.name}: {each.type}" for each in relation.columns)
 
 
 def _number(given: str | syntax.Expr) -> int | None:

@@ -68,6 +68,19 @@ class TimeType(Diagnostic):
 
 
 @declared(kw_only=True)
+class WindowColumns(Diagnostic):
+    """An output whose columns are not those of the rows."""
+
+    title: ClassVar[str] = "`{name}` has the columns ({given}), but the rows of `{source}` have ({wanted})"
+    suggestion: ClassVar[str] = "columns of the same names and types, or `{name}[{record}]`, hold these rows"
+    name: str
+    source: str
+    given: str
+    wanted: str
+    record: str
+
+
+@declared(kw_only=True)
 class WindowOutput(Diagnostic):
     """An output of the wrong kind."""
 
