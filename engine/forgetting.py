@@ -1,58 +1,149 @@
-"""Inputs that only windows read: they need not keep the rows that no window holds.
+"""Relations that only windows read: they need not keep the rows that no window holds.
 
 A row that left all windows, or came too late for them, does not come back, and whether it is there makes no
-difference any more: inserting it again, or deleting it, changes no window.
+difference any more: inserting it again, or deleting it, changes no window. The same goes for a relation
+between an input and a window if each of its rows is one row of the input, which forgets the row, too.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, field
 
-from .circuit import Circuit, Clock, Input, Join, Late, NodeId, Trace, Window
+from .circuit import (
+    Circuit,
+    Clock,
+    Constant,
+    DeltaDistinct,
+    Input,
+    Integrate,
+    Join,
+    Late,
+    NodeId,
+    Sum,
+    Trace,
+    Window,
+)
 from .operators.steps import has_effect
 from .schedule import readers
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """A window over an input: `columns` are the places of the window's columns among those of the input."""
+    """A window over a relation: `columns` are the places of the window's columns among those of the
+    relation."""
 
     window: NodeId
     columns: tuple[int, ...]
 
 
-def forgetful_inputs(circuit: Circuit) -> dict[NodeId, tuple[Holder, ...]]:
-    """The inputs of an incremental circuit of which only windows need rows, with these windows."""
-    read_by = readers(circuit)
-    found: dict[NodeId, tuple[Holder, ...]] = {}
-    for at, node in enumerate(circuit.nodes):
-        if isinstance(node, Input) and not node.stream and not node.lasting:
-            holders = _holders(circuit, read_by, at)
+def forgetful_nodes(circuit: Circuit) -> dict[NodeId, tuple[Holder, ...]]:
+    """The inputs and the relations between them and windows, in an incremental circuit, of which only windows
+    need rows, with these windows."""
+    search = _Search(circuit)
+    while True:
+        found = search.holding()
+        lasting = {at for at in found if not search.forget_all((at,), found)}
+        if not lasting:
+            return found
+        search.lasting |= lasting
+
+
+@dataclass
+class _Search:
+    """`lasting` are the nodes that keep their rows, though only windows need them: a row of theirs may be
+    taken back by a node that keeps it."""
+
+    circuit: Circuit
+    lasting: set[NodeId] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        nodes = self.circuit.nodes
+        self.read_by = readers(self.circuit)
+        named = {place for _, place in self.circuit.relations}
+        self.stored = {
+            at
+            for at, node in enumerate(nodes)
+            if isinstance(node, Input | DeltaDistinct) or (at in named and isinstance(node, Join | Sum))
+        }
+        self.lasting |= {at for at, node in enumerate(nodes) if isinstance(node, Input) and _stays(node)}
+
+    def holding(self) -> dict[NodeId, tuple[Holder, ...]]:
+        """The stored nodes of which only windows need rows."""
+        known: dict[NodeId, list[Holder] | None] = {}
+        found = {}
+        for at in sorted(self.stored):
+            holders = self._holders(at, known)
             if holders:
                 found[at] = tuple(holders)
-    return found
+        return found
 
-
-def _holders(circuit: Circuit, read_by: list[list[NodeId]], at: NodeId) -> list[Holder] | None:
-    """The windows over an input; None if something else reads it."""
-    found: list[Holder] = []
-    named = [place for _, place in circuit.relations]
-    for reader in read_by[at]:
-        join = circuit.nodes[reader]
-        if isinstance(join, Trace):
-            continue
-        if not isinstance(join, Join) or len(join.terms) != 1 or join.terms[0].negated or reader in named:
-            return None
-        if any(map(has_effect, join.steps)):
-            return None
-        columns = join.terms[0].columns
-        for each in read_by[reader]:
-            node = circuit.nodes[each]
-            match node:
-                case Clock() | Late() | Trace():
-                    pass
-                case Window() if sorted(map(str, columns)) == sorted(join.output[:-1]):
-                    found.append(Holder(each, tuple(columns.index(name) for name in join.output[:-1])))
+    def forget_all(self, sources: Iterable[NodeId], found: dict[NodeId, tuple[Holder, ...]]) -> bool:
+        """Whether all that gives rows to some nodes forgets them, or never takes one back."""
+        for at in sources:
+            match self.circuit.nodes[at]:
+                case Constant() | Trace():
+                    continue
+                case Integrate(source):
+                    origin = self.circuit.nodes[source]
+                    forgets = isinstance(origin, Late) or (isinstance(origin, Input) and origin.stream)
+                case Input():
+                    forgets = at in found
+                case Join() | Sum() | DeltaDistinct() as node:
+                    forgets = (at in found or at not in self.stored) and self.forget_all(node.reads(), found)
                 case _:
-                    return None
+                    forgets = False
+            if not forgets:
+                return False
+        return True
+
+    def _holders(self, at: NodeId, known: dict[NodeId, list[Holder] | None]) -> list[Holder] | None:
+        """The windows over a node; None if something else needs its rows."""
+        if at not in known:
+            known[at] = None if at in self.lasting else self._of_readers(at, known)
+        return known[at]
+
+    def _of_readers(self, at: NodeId, known: dict[NodeId, list[Holder] | None]) -> list[Holder] | None:
+        found: list[Holder] = []
+        for reader in self.read_by[at]:
+            node = self.circuit.nodes[reader]
+            match node:
+                case Trace() | Clock() | Late():
+                    continue
+                case Window():
+                    found.append(Holder(reader, tuple(range(len(node.schema)))))
+                    continue
+                case Sum() | DeltaDistinct():
+                    holders = self._holders(reader, known)
+                case Join() if len(node.terms) == 1 and not node.terms[0].negated:
+                    holders = _before(node, self._holders(reader, known))
+                case _:
+                    holders = None
+            if holders is None:
+                return None
+            found += holders
+        width = len(self.circuit.nodes[at].schema)
+        if at in self.stored and any(sorted(each.columns) != list(range(width)) for each in found):
+            return None
+        return found
+
+
+def _stays(node: Input) -> bool:
+    return node.stream or node.lasting
+
+
+def _before(join: Join, holders: list[Holder] | None) -> list[Holder] | None:
+    """The windows over a join of one term as windows over its term."""
+    if holders is None or any(map(has_effect, join.steps)):
+        return None
+    columns: dict[str, int] = {}
+    for place, name in enumerate(join.terms[0].columns):
+        if name is not None:
+            columns.setdefault(name, place)
+    found = []
+    for holder in holders:
+        names = [join.output[place] for place in holder.columns]
+        if any(name not in columns for name in names):
+            return None
+        found.append(Holder(holder.window, tuple(columns[name] for name in names)))
     return found

@@ -43,7 +43,7 @@ class EpochOperators:
         self.state, self.epoch, self.circuit = state, epoch, state.circuit
         self.changed: list[Store | GroupState | ClockState] = []  # what this epoch may have changed
         self.taken: dict[int, Batch] = {}  # the changes of the inputs
-        self.leaving: dict[int, list[Batch]] = {}  # of forgetful inputs: rows that may be in no window now
+        self.leaving: dict[int, list[Batch]] = {}  # of forgetful nodes: rows that may be in no window now
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
     def nothing(self) -> None:
@@ -64,8 +64,6 @@ class EpochOperators:
         else:
             parts = [batch.scaled(sign) for batch, sign in changes]
             change = store.add_counted(consolidate(concat(parts, len(node.schema))), as_set=False)
-        if at in self.state.forgetful:
-            self.leaving.setdefault(at, []).append(change)
         return change
 
     def constant(self, at: int, node: Constant) -> Batch | None:
@@ -170,9 +168,9 @@ class EpochOperators:
         return found
 
     def forget(self) -> None:
-        """Drops the rows of forgetful inputs that are in no window any more."""
+        """Drops the rows of forgetful nodes that are in no window any more."""
         for at, parts in self.leaving.items():
-            store = self.state.own_store(at)
+            store = self._to_change(at)
             found = concat([Batch(part.columns, part.length) for part in parts], len(store.schema))
             rows = np.unique(store.table.find(found.columns, found.length))
             rows = rows[rows >= 0]
@@ -193,6 +191,8 @@ class EpochOperators:
         store = self.state.stores.get(at) if change is not None else None
         if change is None or store is None:
             return
+        if at in self.state.forgetful:
+            self.leaving.setdefault(at, []).append(change)
         node = self.circuit.nodes[at]
         if not isinstance(store, Store) or isinstance(node, Input | DeltaDistinct | DeltaWindow | Result):
             return

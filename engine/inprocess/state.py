@@ -25,7 +25,7 @@ from ..circuit import (
     Trace,
     Window,
 )
-from ..forgetting import forgetful_inputs
+from ..forgetting import forgetful_nodes
 from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
 from .batch import no_rows
@@ -94,8 +94,10 @@ class State:
         for at, other in (same or {}).items():
             self.stores[at] = self.stores[other]
         self.clocks = {at: ClockState() for at, node in enumerate(nodes) if isinstance(node, Clock)}
-        self.forgetful = forgetful_inputs(circuit)
-        self.held_by: dict[NodeId, list[tuple[NodeId, tuple[int, ...]]]] = {}  # windows, to forgetful inputs
+        self.forgetful = {
+            at: holders for at, holders in forgetful_nodes(circuit).items() if at in self.stores
+        }
+        self.held_by: dict[NodeId, list[tuple[NodeId, tuple[int, ...]]]] = {}  # windows, to forgetful nodes
         for at, holders in self.forgetful.items():
             for holder in holders:
                 self.held_by.setdefault(holder.window, []).append((at, holder.columns))

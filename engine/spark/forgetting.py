@@ -5,6 +5,7 @@ See `engine.forgetting`.
 
 from __future__ import annotations
 
+from ..circuit import NodeId
 from ..forgetting import Holder
 from ..schema import Schema
 from .operators import touched
@@ -17,11 +18,20 @@ from .windows import WindowSpine
 def forget(state: State) -> None:
     """Drops the rows of forgetful relations that are in no window after this epoch."""
     for at, holders in state.forgetful.items():
-        spine = state.spines[at]
-        come, windows = sum(table.rows for table in spine.fresh), [state.windows[h.window] for h in holders]
+        windows = [state.windows[holder.window] for holder in holders]
         left = any(window.gone for window in windows)
-        if left or (come and not any(_took(window, come) for window in windows)):
-            _forget(state.circuit.nodes[at].schema, spine, holders, windows)
+        alone = [window for holder, window in zip(holders, windows, strict=True) if _reads(state, holder, at)]
+        for spine in (state.spines.get(at), state.counts.get(at)):
+            come = sum(table.rows for table in spine.fresh) if spine is not None else 0
+            if spine is not None and (left or (come and not any(_took(each, come) for each in alone))):
+                _forget(state.circuit.nodes[at].schema, spine, holders, windows)
+
+
+def _reads(state: State, holder: Holder, at: NodeId) -> bool:
+    """Whether the rows of a window come from a node, one by one."""
+    window = state.circuit.nodes[holder.window]
+    (source, *_) = window.reads()
+    return state.circuit.nodes[source].reads() == (at,)
 
 
 def _took(window: WindowSpine, rows: int) -> bool:

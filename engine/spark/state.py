@@ -20,7 +20,7 @@ from ..circuit import (
     Trace,
     Window,
 )
-from ..forgetting import forgetful_inputs
+from ..forgetting import forgetful_nodes
 from ..integrals import shown, weighted
 from ..maintaining import Maintaining
 from ..schedule import readers
@@ -71,7 +71,7 @@ class State:
         self.memories = Memories(circuit, tables)
         self.windows: dict[NodeId, WindowSpine] = {}
         self.clocks: dict[NodeId, ClockState] = {}
-        self.forgetful = forgetful_inputs(circuit)
+        self.forgetful = forgetful_nodes(circuit)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
         self.recursions: dict[NodeId, Recursion] = {}

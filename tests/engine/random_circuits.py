@@ -211,7 +211,8 @@ def circuits(draw: Any, by_rounds: bool = False, most: int = 3, windows: bool | 
     top = Builder()
     known: dict[str, tuple[int, int]] = {}
     for name, arity in INPUTS.items():
-        known[name] = (top.add(Input(name, schema(arity), multiset=name == "M")), arity)
+        # An input that forgets is another definition: what it has forgotten comes late when it comes again.
+        known[name] = (top.add(Input(name, schema(arity), multiset=name == "M", lasting=True)), arity)
     outputs = {"P": 2, "R": 2, "S": 1}
     if draw(st.integers(0, 3)) == 0 if windows is None else windows:
         made = draw(windowed(top, known))

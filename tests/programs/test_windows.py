@@ -135,6 +135,81 @@ def test_an_input_forgets_what_is_in_no_window() -> None:
     assert sum(each.bytes for each in held) < 4_000_000
 
 
+DERIVED = """
+import window
+input {kind} A(id: u8, time: s64)
+input relation B(time: s64, id: u8)
+input relation Now(time: s64)
+{kind} Both(id: u8, time: s64)
+Both(i, t) :- A(i, t), i != 2.
+Both(i, t) :- B(t, i).
+Both(0, 3).
+output multiset Wide[Both]
+apply window::range(Both, |e| e.time, Now, 4) -> (Wide)
+output multiset Narrow[Both]
+apply window::range(Both, |e| e.time + 1, Now, 2) -> (Narrow)
+"""
+KEEPING = (
+    "output relation Kept(id: u8)\nKept(i) :- A(i, _).\nKept(i) :- Both(i, _), i > 5.\nKept(i) :- B(_, i)."
+)
+DERIVED_PROGRAMS = {
+    (kind, keeps): ddlog.compile(DERIVED.format(kind=kind) + (KEEPING if keeps else ""))
+    for kind in ("relation", "multiset")
+    for keeps in (False, True)
+}
+
+
+@pytest.mark.parametrize("kind", ["relation", "multiset"])
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.tuples(EPOCHS.map(lambda each: each[:1]), st.booleans(), st.booleans()), max_size=8))
+def test_derived_relations_forget_with_their_inputs(kind: str, epochs: list) -> None:
+    """Windows are those of a program in which nothing is forgotten."""
+    some, every = (DERIVED_PROGRAMS[kind, keeps].session() for keeps in (False, True))
+    with some, every:
+        clock = -99
+        for changes, of_both, given_up in epochs:
+            for rows, now in changes:
+                for row, come in rows:
+                    relation, row = ("B", row[::-1]) if of_both and row[0] else ("A", row)
+                    for session in (some, every):
+                        (session.insert if come else session.delete)(relation, row)
+                if now is not None:
+                    for session in (some, every):
+                        session.clear("Now")
+                        session.insert("Now", (now,))
+            if given_up:
+                some.rollback()
+                every.rollback()
+                continue
+            some.commit()
+            every.commit()
+            clock = max([clock, *(row.time for row in some["Now"])])
+            for name in ("Wide", "Narrow"):
+                assert contents(some, name) == contents(every, name)
+            for name in ("A", "B", "Both"):
+                assert all(row.time >= clock - 4 for row in some[name]), name
+
+
+def test_a_commit_that_fails_brings_no_forgotten_row_back() -> None:
+    text = """
+    import window
+    input relation E(id: u32, time: u64)
+    input relation Now(time: u64)
+    output relation R(id: u32, time: u64)
+    apply window::range(E, |e| e.time / (e.id as u64), Now, 5) -> (R)
+    """
+    with ddlog.compile(text).session() as session:
+        session.insert("E", (1, 1), (1, 9))
+        session.insert("Now", (3,))
+        session.commit()
+        session.insert("Now", (10,))
+        session.commit()
+        session.insert("E", (0, 20))
+        with pytest.raises(DDlogError, match="division by zero"):
+            session.commit()
+        assert list(session["E"]) == [(1, 9)]
+
+
 def test_a_profile_names_what_delays_and_streams_keep() -> None:
     text = """
     import window
