@@ -13,7 +13,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from traceback import clear_frames
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, Protocol, TypeVar, cast
 
 from . import interrupt, memory
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
@@ -22,6 +22,7 @@ from .schedule import Operators, downstream, readers, walk
 
 B = TypeVar("B")
 G = TypeVar("G")
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -39,6 +40,14 @@ class Epoch(Generic[G]):
     def first(self) -> bool:
         """Whether all state was empty before this epoch."""
         return self.number == 0
+
+
+class _Seen(Exception):
+    """Ends an epoch that is only looked at."""
+
+    def __init__(self, answer: object) -> None:
+        super().__init__()
+        self.answer = answer
 
 
 class Running(Operators[B], Protocol[B]):
@@ -88,13 +97,17 @@ class Epochs(Generic[G, B]):
         limit: int | None,
         progress: Progress | None,
         seal: Callable[[Running[B], Mapping[str, Delta]], None] | None = None,
+        look: Callable[[], None] | None = None,
     ) -> dict[str, Delta]:
-        """Runs one epoch; see `Runtime.commit`."""
+        """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
+        back if it raises."""
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
             outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
             deltas = running.finish(outputs)
+            if look is not None:
+                look()
             interrupt.check()
             if seal is not None:
                 with memory.unlimited(), interrupt.held():
@@ -110,6 +123,20 @@ class Epochs(Generic[G, B]):
             running.commit()
         self.committed += 1
         return deltas
+
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[G, int]]], limit: int | None, look: Callable[[], T]
+    ) -> T:
+        """What `look` gives when it sees the state with some changes. The epoch is rolled back."""
+
+        def seen() -> None:
+            raise _Seen(look())
+
+        try:
+            self.run(changes, False, limit, None, look=seen)
+        except _Seen as found:
+            return cast("T", found.answer)
+        raise AssertionError("the epoch was not looked at")
 
     def _with_ends(
         self, changes: Mapping[str, Sequence[tuple[G, int]]]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from .circuit import Circuit
 from .maintaining import Decision, Expectation
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from .plans import JoinPlan
 
 _NOTHING: Mapping[str, Sequence[tuple[Any, ...]]] = MappingProxyType({})
+
+T = TypeVar("T")
 
 Batch: TypeAlias = Any  # a runtime's own columnar rows
 Progress: TypeAlias = Callable[[str, int, int], None]
@@ -164,6 +166,12 @@ class Runtime(Protocol):
         too late for that is raised after the epoch, or where the caller's `interrupt.deferred` ends.
         """
 
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        """What `look` gives when it sees the state with some changes, which are taken back then. Raises what
+        `commit` raises."""
+
     def footprint(self) -> Sequence[Held] | None:
         """The memory that the state takes, part by part; None where the runtime does not know."""
 
@@ -179,9 +187,14 @@ class Runtime(Protocol):
     def tidy(self) -> None:
         """Gives back memory that nothing uses any more. Takes as long as reading the state."""
 
-    def query(self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] = _NOTHING) -> RowSet:
+    def query(
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[tuple[Any, ...]]] = _NOTHING,
+        most: int | None = None,
+    ) -> RowSet:
         """Evaluates a circuit without recursion whose inputs are relations of this runtime, on their
-        contents, or sets of a few rows that are `given`; gives its one output."""
+        contents, or sets of a few rows that are `given`; gives its one output, or `most` rows of it."""
 
 
 class ComparingRuntime(Runtime, Protocol):

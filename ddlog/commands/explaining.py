@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from ..explaining.words import Words
 from .interpreter import Interpreter
 from .scanner import Scanner
 
@@ -31,8 +32,36 @@ class WhyAll:
             on.show_all(each.lines(color=on.color))
 
 
-def read_why(scanner: Scanner, word: str) -> Why | WhyAll:
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """Prints why a row does not hold."""
+
+    question: str
+
+    def perform(self, on: Interpreter) -> None:
+        on.show_all(on.session.why_not(self.question).lines(color=on.color))
+
+
+@dataclass(frozen=True, slots=True)
+class WhyEnds:
+    """Prints the smallest sets of facts whose deletion ends a row."""
+
+    question: str
+
+    def perform(self, on: Interpreter) -> None:
+        words = Words(on.session.program.checked)
+        found = on.session.why_ends(self.question)
+        on.show_all(", ".join(words.row(*fact) for fact in each) for each in found)
+        if not found:
+            on.show("no set of up to three facts was found")
+
+
+def read_why(scanner: Scanner, word: str) -> Why | WhyAll | WhyNot | WhyEnds:
     """The rest of a command that begins with `why`."""
+    if scanner.accept_word("ends"):
+        return WhyEnds(scanner.query_text())
+    if scanner.accept_word("not"):
+        return WhyNot(scanner.query_text())
     if scanner.accept_word("all"):
         return WhyAll(scanner.query_text())
     return Why(scanner.query_text())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import TypeAlias
@@ -146,13 +147,17 @@ def _circuit(commands: _Commands) -> None:
 
 
 def _explain(commands: _Commands) -> None:
-    explain = _command(commands, "explain", subcommands.explain, "show why a row holds, on facts")
+    explain = _command(commands, "explain", subcommands.explain, "show why a row holds or does not, on facts")
     explain.add_argument("question", metavar="ROW",
                          help="the row, such as 'Path(1, 2)'; a variable or _ stands for any value, and the "
                               "first row that matches is explained")  # fmt: skip
     explain.add_argument("--all", action="store_true", help="show each derivation of the row")
-    explain.add_argument("--depth", metavar="N", type=_positive, default=10,
-                         help="the levels of a tree (default: 10)")  # fmt: skip
+    explain.add_argument("--not", dest="absent", action="store_true",
+                         help="show why the row does not hold: of each rule, what fails")  # fmt: skip
+    explain.add_argument("--within", metavar="TIME", type=_seconds, default=2.0,
+                         help="with --not: the time for it, such as 2s or 500ms (default: 2s)")  # fmt: skip
+    explain.add_argument("--depth", metavar="N", type=_positive,
+                         help="the levels of a tree (default: 10; with --not: 3)")  # fmt: skip
     explain.add_argument("--format", choices=("text", "json", "dot", "html"),
                          help="the form (default: text, or as the ending of --output says)")  # fmt: skip
     explain.add_argument("--output", metavar="FILE", type=_name, help="write FILE instead of printing")
@@ -284,6 +289,13 @@ def _size(text: str) -> int:
         return parse_size(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
+
+
+def _seconds(text: str) -> float:
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)(ms|s)?", text)
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a time such as 2s or 500ms")
+    return float(found[1]) / (1000 if found[2] == "ms" else 1)
 
 
 def _positive(text: str) -> int:

@@ -8,11 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.options import BadOptionValue
+from ..errors.options import BadOptionValue, CannotBeCombined
 from ..explaining.explanation import Explanation
 from ..io.write import replacing
 from ..sessions.engines import EngineOptions
 from ..sessions.program import Program
+from ..sessions.session import Session
 from .launch import launch
 from .notes import noting
 from .options import StateOptions, check_state_options
@@ -27,8 +28,10 @@ class ExplainOptions:
 
     question: str
     input: tuple[str, ...]
-    depth: int
+    depth: int | None
     all: bool
+    absent: bool
+    within: float
     form: str | None
     output: str | None
     max_iterations: int | None
@@ -55,14 +58,32 @@ def explain(program: Program, options: ExplainOptions) -> None:
                 session.load(options.input, note=note)
             else:
                 session.start()
-        if options.all:
-            found: Sequence[Explanation] = session.why_all(options.question, depth=options.depth)
-        else:
-            found = [session.why(options.question, depth=options.depth)]
-        _write(_in_form(found, form, options), options.output)
+        _write(_explained(session, form, options), options.output)
+
+
+def _explained(session: Session, form: str, options: ExplainOptions) -> str:
+    if options.absent:
+        absence = session.why_not(options.question, depth=options.depth or 3, within=options.within)
+        if form == "json":
+            return f"{absence.json()}\n"
+        return "".join(f"{line}\n" for line in absence.lines(color=_in_color(options)))
+    depth = options.depth or 10
+    if options.all:
+        return _in_form(session.why_all(options.question, depth=depth), form, options)
+    return _in_form([session.why(options.question, depth=depth)], form, options)
 
 
 def _form(options: ExplainOptions) -> str:
+    """The form asked for. Raises DDlogError."""
+    form = _named_form(options)
+    if options.absent and options.all:
+        raise DDlogError([CannotBeCombined("--not", "--all", "a row that does not hold has no derivation")])
+    if options.absent and form in ("dot", "html"):
+        raise DDlogError([CannotBeCombined("--not", f"--format {form}", "it is shown as text or JSON")])
+    return form
+
+
+def _named_form(options: ExplainOptions) -> str:
     if options.output is None:
         return options.form or "text"
     ending = Path(options.output).suffix.removeprefix(".")
@@ -81,13 +102,17 @@ def _in_form(found: Sequence[Explanation], form: str, options: ExplainOptions) -
             return "".join(each.dot() for each in found)
         case "html":
             return found[0].html(found[1:])
-    color = options.output is None and sys.stdout.isatty()
+    color = _in_color(options)
     lines: list[str] = []
     for number, each in enumerate(found, 1):
         if options.all:
             lines.append(f"derivation {number} of {len(found)}")
         lines += each.lines(color=color)
     return "".join(f"{line}\n" for line in lines)
+
+
+def _in_color(options: ExplainOptions) -> bool:
+    return options.output is None and sys.stdout.isatty()
 
 
 def _write(text: str, output: str | None) -> None:

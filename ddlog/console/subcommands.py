@@ -93,7 +93,8 @@ def explain(arguments: argparse.Namespace) -> int:
     from .explain import ExplainOptions, explain
 
     options = ExplainOptions(
-        arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.format,
+        arguments.question, tuple(arguments.input), arguments.depth, arguments.all, arguments.absent,
+        arguments.within, arguments.format,
         arguments.output, arguments.max_iterations, arguments.quiet, _engine(arguments),
         arguments.state,
     )  # fmt: skip

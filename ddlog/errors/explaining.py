@@ -41,3 +41,22 @@ class RowNotWhole(Diagnostic):
 
     title: ClassVar[str] = "a question why a row does not hold needs all its values"
     label: ClassVar[str] = "not all values are given"
+
+
+@declared()
+class Holds(Diagnostic):
+    """A question why a row does not hold that holds."""
+
+    title: ClassVar[str] = "{row} holds"
+    suggestion: ClassVar[str] = "`why` gives a proof"
+    row: str
+
+
+@declared()
+class NoAttempt(Diagnostic):
+    """A search by trial in a session whose changes leave traces."""
+
+    title: ClassVar[str] = (
+        "facts cannot be deleted on trial in a program with streams, windows or effects, nor after a static "
+        "load"
+    )

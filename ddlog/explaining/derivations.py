@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..core import Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Unnest, Var
+from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Unnest, Var
 from ..core.walk import descendants
 from ..values import local_name
 from ..values.rows import Row
@@ -109,6 +109,15 @@ class Derivations:
     def given(self, relation: str) -> bool:
         """Whether the rows of a relation are given, and not derived."""
         return is_given(self._program.relations[relation])
+
+    def some(self, relation: str, names: tuple[str, ...], most: int) -> list[Row]:
+        """Some rows of a relation."""
+        declared = self._program.relations[relation]
+        types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
+        term = Atom(relation, names, False, declared.span)
+        stage = Stage(Rule((), (term,), types, "", declared.span), 1, ())
+        found = stage.valuations(self.held, [()], most)
+        return [tuple(values[name] for name in names) for _, values in found]
 
     def births(self, facts: Iterable[Fact]) -> dict[Fact, int]:
         """The heights of the least proofs of some rows, where they are at hand."""

@@ -13,8 +13,7 @@ from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NotARow
 from ..errors.source import Source
 from ..values.rows import Row
-from .held import Held
-from .tree import ANY
+from .held import ANY, Held
 
 
 @dataclass(frozen=True)

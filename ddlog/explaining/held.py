@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Protocol, TypeAlias, TypeVar
 
 from ..core import CheckedProgram, CheckedQuery, Relation
 from ..errors.source import Span
 from ..values.rows import Row
 
+T = TypeVar("T")
+
 Fact: TypeAlias = tuple[str, Row]
 """A row of a relation."""
+
+
+class _Any:
+    """The type of ANY."""
+
+    def __repr__(self) -> str:
+        return "ANY"
+
+
+ANY = _Any()
+"""Stands in a pattern for a column that may have any value."""
 
 
 class Held(Protocol):
@@ -21,16 +34,30 @@ class Held(Protocol):
         """The program."""
 
     def valuations(
-        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]]
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]],
+        most: int | None = None,
     ) -> Iterable[Row]:
-        """The valuations of the variables of a query. The program has the relations whose few rows are
-        `given`, too."""
+        """The valuations of the variables of a query, at most so many. The program has the relations whose
+        few rows are `given`, too."""
 
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         """Which rows a relation has."""
 
     def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
         """For each row that a relation has, the height of its least proof; None if that is not at hand."""
+
+    def attempt(
+        self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
+    ) -> T:
+        """What `look` gives when it sees the session with some facts inserted and others deleted, which is
+        taken back then; `otherwise` if that is an error."""
+
+    @property
+    def can_attempt(self) -> bool:
+        """Whether changes can be taken back without a trace."""
 
     def place(self, span: Span) -> Span:
         """The place that the user knows for a place in the program's rules."""

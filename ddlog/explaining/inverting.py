@@ -13,6 +13,7 @@ from typing import Any
 from .. import values
 from ..core import Const, Expr, Head, MakeStruct, MakeTuple, Op, Var
 from ..types import BigInt, Bit, Signed, TypeDef, User
+from .held import ANY
 
 
 def invertible(head: Head) -> list[str]:
@@ -26,7 +27,7 @@ def rest(head: Head) -> list[int]:
 
 
 def bindings(head: Head, row: tuple[Any, ...], typedefs: Mapping[str, TypeDef]) -> dict[str, Any] | None:
-    """The values of the variables that a row tells; None if the head cannot be the row."""
+    """The values of the variables that a row tells, or a pattern; None if the head cannot be it."""
     found: dict[str, Any] = {}
     for arg, value in zip(head.args, row, strict=True):
         if not _bind(arg, value, typedefs, found):
@@ -73,6 +74,8 @@ def _moved(expr: Op) -> tuple[Expr, str, int] | None:
 
 
 def _bind(expr: Expr, value: Any, typedefs: Mapping[str, TypeDef], found: dict[str, Any]) -> bool:
+    if value is ANY:
+        return True
     match expr:
         case Const(constant):
             return bool(constant == value)

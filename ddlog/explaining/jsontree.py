@@ -13,8 +13,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..core import Rule
+from ..errors.source import Span
 from ..types import Type
-from .text import rule_text
 from .tree import Absent, Condition, Group, Item, Tree
 from .words import Words
 
@@ -31,16 +32,10 @@ def tree_json(tree: Tree, words: Words) -> dict[str, Any]:
     }
     if tree.rule is None:
         return made
-    place = tree.place or tree.rule.span
-    made["rule"] = {
-        "text": rule_text(tree),
-        "file": place.source.name,
-        "line": place.line,
-        "column": place.column,
-    }
+    made["rule"] = rule_json(tree.rule, tree.place or tree.rule.span)
     if tree.kind in ("rule", "group"):
         types = tree.rule.variables
-        made["variables"] = _variables(tree.variables, types, words)
+        made["variables"] = variables_json(tree.variables, types, words)
         made["body"] = list(_items(tree.body, types, words, ()))
         groups = [item for item in tree.body if isinstance(item, Group)]
         if groups:
@@ -48,7 +43,14 @@ def tree_json(tree: Tree, words: Words) -> dict[str, Any]:
     return made
 
 
-def _variables(found: Mapping[str, Any], types: Mapping[str, Type], words: Words) -> dict[str, Any]:
+def rule_json(rule: Rule, place: Span) -> dict[str, Any]:
+    """The object of a rule: its text and place."""
+    text = rule.text if place == rule.span else place.text()
+    return {"text": text, "file": place.source.name, "line": place.line, "column": place.column}
+
+
+def variables_json(found: Mapping[str, Any], types: Mapping[str, Type], words: Words) -> dict[str, Any]:
+    """The object of the values of variables."""
     return {name: words.value_json(value, types[name]) for name, value in found.items()}
 
 
@@ -60,11 +62,12 @@ def _items(
             for number, each in enumerate(item.members):
                 yield from _items(each.body, types, words, (*member, number))
         else:
-            made = _item(item, words)
+            made = item_json(item, words)
             yield {**made, "member": list(member)} if member else made
 
 
-def _item(item: Tree | Absent | Condition, words: Words) -> dict[str, Any]:
+def item_json(item: Item, words: Words) -> dict[str, Any]:
+    """The object of an item of a body."""
     match item:
         case Tree():
             return {**tree_json(item, words), "kind": "row", "of": item.kind}
@@ -73,18 +76,20 @@ def _item(item: Tree | Absent | Condition, words: Words) -> dict[str, Any]:
             return {"kind": "absent", "relation": words.relation(relation), "pattern": shown, "text": text}
         case Condition(text, value, of):
             return {"kind": "condition", "text": text, "value": words.value_json(value, of)}
+        case Group():
+            raise TypeError("a group is written by its members")
 
 
 def _members(group: Group, types: Mapping[str, Type], words: Words) -> dict[str, Any]:
     return {
         "text": group.text,
-        "keys": _variables(group.keys, types, words),
+        "keys": variables_json(group.keys, types, words),
         "count": group.count,
         "shown": [
             {
                 "value": words.value_json(each.value, group.type),
                 "decides": each.decides,
-                "variables": _variables(each.variables, types, words),
+                "variables": variables_json(each.variables, types, words),
             }
             for each in group.members
         ],

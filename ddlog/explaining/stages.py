@@ -107,8 +107,11 @@ class Stage:
                     found.setdefault(name, of)
         return found
 
-    def valuations(self, held: Held, rows: Sequence[Row]) -> list[tuple[Row, dict[str, Any]]]:
-        """The valuations for each of some rows of values: of `known`, then of `tests`."""
+    def valuations(
+        self, held: Held, rows: Sequence[Row], most: int | None = None
+    ) -> list[tuple[Row, dict[str, Any]]]:
+        """The valuations for each of some rows of values: of `known`, then of `tests`. At most
+        so many."""
         if self._prepared is None or self._prepared[0] is not held.program:
             self._prepared = held.program, *self._asked(held.program)
         _, program, query = self._prepared
@@ -120,7 +123,7 @@ class Stage:
             given[KEYS] = list(dict.fromkeys(tuple(row[i] for i in at) for row in rows))
         if not query.rule.body:
             return [(row, {}) for row in rows]
-        asked = held.valuations(program, query, given)
+        asked = held.valuations(program, query, given, most)
         found = [dict(zip(query.variables, each, strict=True)) for each in asked]
         return [(tuple(each[name] for name in self._columns), each) for each in found]
 

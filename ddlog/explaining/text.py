@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from ..core import Rule
+from ..errors.source import Span
 from .tree import Absent, Condition, Group, Item, ShownMember, Tree
 from .words import Words
 
-_BOLD, _DIM, _GREEN, _PLAIN = "\x1b[1m", "\x1b[2m", "\x1b[32m", "\x1b[0m"
+_STYLES = {"bold": "\x1b[1m", "dim": "\x1b[2m", "green": "\x1b[32m", "red": "\x1b[31m"}
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,11 @@ class Lines:
         row = self.words.row(tree.relation, tree.row)
         match tree.kind:
             case "fact":
-                return f"{self._in(_GREEN, row)}  {self._in(_DIM, 'fact' + self._place(tree))}"
+                return f"{self._in('green', row)}  {self._in('dim', 'fact' + self._place(tree))}"
             case "cut":
                 known = "" if tree.height is None else f", height {tree.height}"
-                return f"{self._in(_BOLD, row)}  {self._in(_DIM, '…' + known)}"
-        return f"{self._in(_BOLD, row)}  {self._in(_DIM, f'height {tree.height}')}"
+                return f"{self._in('bold', row)}  {self._in('dim', '…' + known)}"
+        return f"{self._in('bold', row)}  {self._in('dim', f'height {tree.height}')}"
 
     def _place(self, tree: Tree) -> str:
         return "" if tree.place is None else f" of the program, {tree.place}"
@@ -46,20 +48,15 @@ class Lines:
 
     def _rule(self, tree: Tree) -> Iterator[str]:
         assert tree.rule is not None and tree.place is not None
-        text = " ".join(rule_text(tree).split())
-        yield f"{text}  {self._in(_DIM, f'at {tree.place}')}"
+        yield rule_line(tree.rule, tree.place, self.color)
         if tree.variables:
-            yield self._in(_DIM, self.words.variables(tree.variables, tree.rule.variables))
+            yield self._in("dim", self.words.variables(tree.variables, tree.rule.variables))
 
     def _items(self, items: tuple[Item, ...]) -> Iterator[str]:
-        for number, item in enumerate(items):
-            last = number == len(items) - 1
-            lead, rest = ("└─ ", "   ") if last else ("├─ ", "│  ")
-            first, *others = self._item(item)
-            yield lead + first
-            yield from (rest + line for line in others)
+        yield from boxed([list(self.item(item)) for item in items])
 
-    def _item(self, item: Item) -> Iterator[str]:
+    def item(self, item: Item) -> Iterator[str]:
+        """The lines of an item of a body."""
         match item:
             case Tree():
                 yield from self.tree(item)
@@ -67,27 +64,23 @@ class Lines:
                 yield from self._group(item)
             case _:
                 said, found = _said(item, self.words)
-                yield f"{said}  {self._in(_DIM, found)}"
+                yield f"{said}  {self._in('dim', found)}"
 
     def _group(self, group: Group) -> Iterator[str]:
         yield group_line(group)
+        parts = [list(self._member(member, group)) for member in group.members]
         more = group.count - len(group.members)
-        for number, member in enumerate(group.members):
-            last = number == len(group.members) - 1 and not more
-            lead, rest = ("└─ ", "   ") if last else ("├─ ", "│  ")
-            first, *others = self._member(member, group)
-            yield lead + first
-            yield from (rest + line for line in others)
         if more:
-            yield f"└─ … and {more} more"
+            parts.append([f"… and {more} more"])
+        yield from boxed(parts)
 
     def _member(self, member: ShownMember, group: Group) -> Iterator[str]:
-        decides = self._in(_DIM, "  decides") if member.decides else ""
+        decides = self._in("dim", "  decides") if member.decides else ""
         yield self.words.value(member.value, group.type) + decides
         yield from self._items(member.body)
 
     def _in(self, style: str, text: str) -> str:
-        return f"{style}{text}{_PLAIN}" if self.color else text
+        return tinted(style, text, self.color)
 
 
 def rule_text(tree: Tree) -> str:
@@ -116,3 +109,22 @@ def _said(item: Absent | Condition, words: Words) -> tuple[str, str]:
             return " ".join(text.split()) if hidden else f"not {words.row(relation, pattern)}", "absent"
         case Condition(text, value, of):
             return " ".join(text.split()), words.value(value, of)
+
+
+def boxed(parts: Sequence[Sequence[str]]) -> Iterator[str]:
+    """The lines of some parts below a line, led by box lines."""
+    for number, (first, *others) in enumerate(parts):
+        lead, rest = ("└─ ", "   ") if number == len(parts) - 1 else ("├─ ", "│  ")
+        yield lead + first
+        yield from (rest + line for line in others)
+
+
+def rule_line(rule: Rule, place: Span, color: bool) -> str:
+    """The text of a rule and its place."""
+    text = rule.text if place == rule.span else place.text()
+    return f"{' '.join(text.split())}  {tinted('dim', f'at {place}', color)}"
+
+
+def tinted(style: str, text: str, color: bool) -> str:
+    """A text in a style of the terminal, if there are colors."""
+    return f"{_STYLES[style]}{text}\x1b[0m" if color else text

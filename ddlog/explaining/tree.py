@@ -6,29 +6,20 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from ..core import Atom, Clause, GroupBy, Guard, Let, Rule, Unnest
+from ..core import Atom, Clause, GetField, GetItem, GroupBy, Guard, Let, Rule, Unnest
+from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Bool, Type
 from ..values.rows import Row
 from .derivations import Derivation, Members, Valuation
 from .heights import UNKNOWN, Heights
-from .held import Fact, Held
+from .held import ANY, Fact, Held
 
 SHOWN_MEMBERS = 10
 """The members of a group that a tree has; more are counted."""
 
 DEPTH = 10
 """The depth to which a tree goes if nobody says."""
-
-
-class Any_:
-    """Stands in a pattern for a column that may have any value."""
-
-    def __repr__(self) -> str:
-        return "ANY"
-
-
-ANY = Any_()
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +110,8 @@ class Trees:
         if heights.derivations.given(fact[0]):
             return Tree(*fact, "fact", 0)
         if depth <= 0:
+            if heights.height(fact) == UNKNOWN:
+                heights.search(fact)
             return Tree(*fact, "cut", _whole(heights.height(fact)))
         ways = heights.searched.get(fact)
         if ways is None or heights.height(fact) == UNKNOWN:
@@ -168,12 +161,22 @@ def step(
             return
         case Let(_, _, span) | Guard(_, span) | Unnest(_, _, span) if any(_within(span, e) for e in terms):
             return
+        case Let(name, GetField() | GetItem(), _):
+            yield Condition(name, values[name], types[name])
         case Let(name, _, span):
             yield Condition(f"{name} = {span.text()}", values[name], types[name])
         case Unnest(name, _, span):
             yield Condition(f"{name} in {span.text()}", values[name], types[name])
-        case Guard(_, span):
-            yield Condition(span.text(), True, Bool())
+        case Guard():
+            yield Condition(guard_text(clause), True, Bool())
+
+
+def guard_text(guard: Guard) -> str:
+    """The text of a condition; of one that a value has a shape, with the value."""
+    found = matched(guard.condition)
+    if found is None or found[0].span == guard.span:
+        return guard.span.text()
+    return f"{guard.span.text()} = {found[0].span.text()}"
 
 
 def shown(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from .. import values
 from ..core import CheckedProgram, Relation
 from ..types import Type
 from ..values.tojson import to_json
-from .tree import ANY
+from .held import ANY
 
 
 class Words:

@@ -5,19 +5,27 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from itertools import islice
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, GroupBy, Let, Stratum
+from ..demand.demanded import effectful
+from ..errors.diagnostics import DDlogError
 from ..errors.source import Span
 from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
-from ..explaining.held import Held, is_given
+from ..explaining.held import Fact, Held, is_given
 from ..explaining.stages import GIVEN, KEYS
 from ..values.rows import Row, row_of
+from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..explaining.goals import Goal
+    from ..explaining.whynot import Absence
     from .state import SessionState
+
+
+T = TypeVar("T")
 
 
 class SessionHeld:
@@ -28,13 +36,18 @@ class SessionHeld:
         self.program = state.program.checked
 
     def valuations(
-        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]]
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]],
+        most: int | None = None,
     ) -> Iterable[Row]:
         state = self._state
         with state.diagnosing():
             if all(each.relation in state.kept or each.relation in given for each in query.reads()):
-                return state.host.query(program, query, given)
-            return [row for each in _constant(query, given) for row in self._asked(each)]
+                return state.host.query(program, query, given, most)
+            found = (row for each in _constant(query, given) for row in self._asked(each))
+            return list(islice(found, most))
 
     def _asked(self, query: CheckedQuery) -> Iterable[Row]:
         return self._state.questions.answer(query, self._state.max_iterations)
@@ -72,6 +85,29 @@ class SessionHeld:
         terms = [each for rule in stratum.rules for each in rule.body if isinstance(each, Atom)]
         outside = {each.relation for each in terms if not each.negated} - set(stratum.relations)
         return all(is_given(self.program.relations[name]) for name in outside)
+
+    def attempt(
+        self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
+    ) -> T:
+        state = self._state
+        pending: dict[str, PendingChanges] = {}
+        try:
+            with state.diagnosing():
+                for sign, facts in ((-1, delete), (1, insert)):
+                    for name, row in facts:
+                        if name not in pending:
+                            pending[name] = state.host.pending(self.program.relations[name])
+                        (pending[name].insert if sign > 0 else pending[name].delete)([row])
+                changes = {name: each.batches() for name, each in pending.items()}
+                return state.host.runtime.attempt(changes, look, state.max_iterations)
+        except DDlogError:
+            return otherwise
+
+    @cached_property
+    def can_attempt(self) -> bool:
+        relations = self.program.relations.values()
+        timed = any(each.kind == "stream" or each.window is not None for each in relations)
+        return not timed and not effectful(self.program) and not self._state.static
 
     def place(self, span: Span) -> Span:
         return self._state.program.statements.get(span.line, span)
@@ -118,6 +154,22 @@ class Explaining:
 
         name, row, _ = self._asked(relation, value, row_asked)
         return why_all(self._derivations, name, row, depth)
+
+    def why_not(self, relation: str, value: Any, depth: int, within: float) -> Absence:
+        """Why a row does not hold. A question without a `value` is a text."""
+        from ..explaining.whynot import whole_row, why_not
+
+        name, row, _ = self._asked(relation, value, lambda _, goal: (whole_row(goal), ()))
+        return why_not(self._derivations, name, row, depth, within)
+
+    def ends(self, relation: str, value: Any, within: float) -> list[list[tuple[str, Row]]]:
+        """The smallest sets of facts whose deletion ends a row."""
+        from ..explaining.why import row_asked
+        from ..explaining.whynot import ends
+
+        name, row, _ = self._asked(relation, value, row_asked)
+        found, _ = ends(self._derivations, name, row, within)
+        return [list(each) for each in found]
 
     def _asked(
         self, relation: str, value: Any, choose: Callable[[Held, Goal], tuple[Row, Sequence[Row]]]

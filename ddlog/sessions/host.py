@@ -82,10 +82,14 @@ class Host(Protocol):
         names of relations by those in their sources. Raises DDlogError."""
 
     def query(
-        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
     ) -> RowSet:
         """The valuations of the variables of a query. The program has what the query adds to it, and the
-        relations whose few rows are `given`."""
+        relations whose few rows are `given`. At most `most` rows are answered."""
 
     def beside(self, program: Program, circuit: Circuit) -> Host:
         """A host for the circuit of a program over relations of this one."""

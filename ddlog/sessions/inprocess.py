@@ -116,7 +116,11 @@ class InProcessHost:
         return LocatedFacts(sources, found.missing, found.ignored)
 
     def query(
-        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
     ) -> RowSet:
         layouts = Layouts(program.typedefs)
         apart = {
@@ -130,7 +134,7 @@ class InProcessHost:
             kept = query, lower_query(*query_in_columns(program, query))
             if given:
                 self._lowered[id(query)] = kept
-        stored = self.runtime.query(kept[1], apart)
+        stored = self.runtime.query(kept[1], apart, most)
         types = query.rule.variables
         of = RecordColumns(((each, types[each]) for each in query.variables), layouts)
         return of.shown(stored)

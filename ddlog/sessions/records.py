@@ -5,8 +5,8 @@ See `ddlog.values.layouts` and `ddlog.lowering.records`.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from typing import Any, TypeVar
 
 from ..core import Relation
 from ..engine.circuit import Circuit
@@ -20,6 +20,8 @@ from ..types import Type, TypeDef
 from ..values.layouts import Layout, Layouts, put_together, taken_apart, width
 from ..values.rows import Row
 from ..values.units import Units
+
+T = TypeVar("T")
 
 
 class RecordColumns:
@@ -171,6 +173,11 @@ class RecordRuntime:
         places = [at for place in key for at in range(starts[place], starts[place + 1])]
         return self.inner.has_room(relation, places, come, gone)
 
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        return self.inner.attempt(changes, look, limit)
+
     def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> Sequence[int] | None:
         return self.inner.births(relation, self._columns[relation].rows_apart(rows), together)
 
@@ -213,5 +220,10 @@ class RecordRuntime:
     def tidy(self) -> None:
         self.inner.tidy()
 
-    def query(self, circuit: Circuit, given: Mapping[str, Sequence[Row]] | None = None) -> RowSet:
-        return self.inner.query(circuit, given or {})
+    def query(
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
+    ) -> RowSet:
+        return self.inner.query(circuit, given or {}, most)

@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NeedsState
+from ..values.rows import Row
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
 from .inputs import Inputs
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..explaining.explanation import Explanation
+    from ..explaining.whynot import Absence
     from ..io.columns import Columns
     from .durable import Durable
     from .explained import Explaining
@@ -252,6 +254,18 @@ class Session(Inputs):
     def why_all(self, relation: str, row: Any = None, *, depth: int = 10) -> list[Explanation]:
         """Why a row holds, as `why` says it, for each derivation of the row, those of least height first."""
         return self._explaining.why_all(relation, row, depth)
+
+    def why_not(self, relation: str, row: Any = None, *, depth: int = 3, within: float = 2.0) -> Absence:
+        """Why a row does not hold as of the last commit: for each rule that could give it, how far its body
+        can be satisfied, and what fails next; below, the same of missing rows, with so many levels. `within`
+        is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
+        return self._explaining.why_not(relation, row, depth, within)
+
+    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> list[list[tuple[str, Row]]]:
+        """The smallest sets of facts whose deletion ends a row that holds, of up to three facts, each as a
+        relation and a row; none if `within` so many seconds none was found. The row is given as for `why`.
+        Each set is tried by an epoch that is taken back."""
+        return self._explaining.ends(relation, row, within)
 
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,

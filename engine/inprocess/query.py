@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TypeAlias
 
+import numpy as np
+
 from ..circuit import DeltaJoin, Input, Join, Trace
 from ..derived import Position
 from ..epoch import Epoch
@@ -22,16 +24,21 @@ Built: TypeAlias = "dict[tuple[int, tuple[Position, ...]], Index]"
 """Arrangements built for queries, by the identity of the store and the columns."""
 
 
-def answer(state: State, epoch: int, given: Collection[str], built: Built) -> ArrayRows:
+def answer(
+    state: State, epoch: int, given: Collection[str], built: Built, most: int | None = None
+) -> ArrayRows:
     """The rows of the one output of a circuit whose inputs are stores of a runtime. `epoch` is the number
     that the query's expressions are told. Joins begin with an input that is `given`. `built` takes the
-    arrangements that the stores lack."""
+    arrangements that the stores lack. Of more than `most` rows some are given."""
     (name,) = state.outputs
     operators = _Query(state, given, built)
     state.evaluator.epoch = epoch
     (out,) = walk(state.circuit, operators).values()
     schema = state.circuit.nodes[state.outputs[name]].schema
-    return ArrayRows(state.values, schema, no_rows(schema) if out is None else consolidate(out))
+    found = no_rows(schema) if out is None else consolidate(out)
+    if most is not None and found.length > most:
+        found = found.take(np.arange(most))
+    return ArrayRows(state.values, schema, found)
 
 
 class _Query(RunningEpoch):

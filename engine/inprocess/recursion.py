@@ -69,14 +69,21 @@ class Recursion:
         """Whether the relations are prepared for epochs in which something may shrink."""
         return self.ranked is not None or self.histories is not None
 
+    @property
+    def knows_births(self) -> bool:
+        """Whether `births` can tell them."""
+        if self.ranked is not None:
+            return self.ranks_are_least
+        return self.histories is None and self.born_in_order
+
     def births(self, relation: str, columns: Sequence[Array], length: int) -> Array | None:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
         present; None if that is not known."""
-        if self.ranked is not None and self.ranks_are_least:
+        if not self.knows_births:
+            return None
+        if self.ranked is not None:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
-        if self.ranked is not None or self.histories is not None or not self.born_in_order:
-            return None
         first = min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
         return self.sets[relation].came_at(self.sets[relation].table.find(columns, length)) - first
 

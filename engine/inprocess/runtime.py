@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, TypeVar
 from weakref import WeakSet
 
 import numpy as np
@@ -34,6 +34,8 @@ from .sharing import among
 from .state import State
 from .store import Store
 from .views import Readable, StoreView
+
+T = TypeVar("T")
 
 
 class InProcess:
@@ -177,7 +179,10 @@ class InProcess:
         return self._store(relation).present
 
     def query(
-        self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
+        most: int | None = None,
     ) -> ArrayRows:
         given = given or {}
         inputs = [node for node in circuit.nodes if isinstance(node, Input)]
@@ -189,7 +194,7 @@ class InProcess:
                 for node in inputs
             }
             state = State(incrementalize(circuit), self.values, stores)
-            return answer(state, self._state.evaluator.epoch, given.keys(), self._built)
+            return answer(state, self._state.evaluator.epoch, given.keys(), self._built, most)
 
     def _given(self, node: Input, rows: Sequence[tuple[Any, ...]]) -> Store:
         store = Store(node.schema, True)
@@ -216,6 +221,24 @@ class InProcess:
             else:
                 self.values.settle()
             return deltas
+
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        def seen() -> T:
+            self._built.clear()
+            return look()
+
+        recursions = [each for each in self._state.recursions.values() if isinstance(each, Recursion)]
+        known = [(each, each.knows_births) for each in recursions]
+        self._built.clear()
+        try:
+            with interrupt.deferred(), kept_memory(), among(self._workers):
+                return self._epochs.attempt(changes, limit, seen)
+        finally:
+            self._built.clear()
+            for recursion, knew in known:
+                recursion.born_in_order = recursion.ranks_are_least = knew
 
     def _run(
         self,

@@ -18,8 +18,11 @@ from .sqltext import everything
 from .state import State
 
 
-def answer(of: State, circuit: Circuit, few: Mapping[str, Sequence[tuple[Any, ...]]]) -> FrameRows:
-    """The rows of the one output of a circuit whose inputs are relations of a state, or `few` rows."""
+def answer(
+    of: State, circuit: Circuit, few: Mapping[str, Sequence[tuple[Any, ...]]], most: int | None
+) -> FrameRows:
+    """The rows of the one output of a circuit whose inputs are relations of a state, or `few` rows;
+    at most `most` of them."""
     nodes = [node for node in circuit.nodes if isinstance(node, Input)]
     inputs = [node.relation for node in nodes if node.relation not in few]
     given = {name: of.spine(name) for name in inputs}
@@ -37,6 +40,8 @@ def answer(of: State, circuit: Circuit, few: Mapping[str, Sequence[tuple[Any, ..
         if local is None:
             local = of.tables.fetch(everything(rows.view), schema)
     of.sweep()
+    if most is not None:
+        local = local.slice(0, most)
     return FrameRows(schema, of.tables.codec, lambda: local.num_rows, lambda: local)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import interrupt
 from ..circuit import Circuit, NodeId
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SparkOptions = Options
+
+
+T = TypeVar("T")
 
 
 class SparkRuntime:
@@ -96,13 +99,22 @@ class SparkRuntime:
     def size(self, relation: str) -> int:
         return size_of(self._state, relation)
 
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Table, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
+            return self._epochs.attempt(changes, limit, look)
+
     def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
         """Unknown: the executors hold them, if anything does."""
 
     def query(
-        self, circuit: Circuit, given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
+        most: int | None = None,
     ) -> FrameRows:
-        return answer(self._state, circuit, given or {})
+        return answer(self._state, circuit, given or {}, most)
 
     # ------------------------------------------------------------- epochs
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar
 
 from ddlog.engine import zset
 from ddlog.engine.circuit import Circuit, Input, Integrate, Output
@@ -14,6 +14,7 @@ from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.schema import Schema
 
 Row = tuple[Any, ...]
+T = TypeVar("T")
 
 
 class ReferenceRows:
@@ -94,6 +95,14 @@ class ReferenceRuntime:
         rows = [*left, *(row for batch in come for row in batch)]
         return len({tuple(row[at] for at in key) for row in rows}) == len(rows)
 
+    def attempt(self, changes: Mapping[str, Any], look: Callable[[], T], limit: int | None) -> T:
+        kept = self._inputs, self._state
+        try:
+            self.commit(changes)
+            return look()
+        finally:
+            self._inputs, self._state = kept
+
     def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> None:
         """Unknown."""
 
@@ -145,7 +154,10 @@ class ReferenceRuntime:
         """Nothing is kept."""
 
     def query(
-        self, circuit: Circuit, given: Mapping[str, Sequence[Row]] = MappingProxyType({})
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[Row]] = MappingProxyType({}),
+        most: int | None = None,
     ) -> ReferenceRows:
         (output,) = (node for node in circuit.nodes if isinstance(node, Output))
         few = {name: dict.fromkeys(rows, 1) for name, rows in given.items()}

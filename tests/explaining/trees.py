@@ -9,8 +9,9 @@ from typing import Any
 from ddlog.core import Atom, CheckedQuery, GroupBy, Head, Let, Rule
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
+from ddlog.explaining.held import ANY
 from ddlog.explaining.stages import Stage, plain
-from ddlog.explaining.tree import ANY, Absent, Group, Item, Tree
+from ddlog.explaining.tree import Absent, Group, Item, Tree
 from ddlog.lowering.lower import lower_query
 from ddlog.sessions.program import Program
 

@@ -123,11 +123,15 @@ class SparkHost:
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
     def query(
-        self, program: CheckedProgram, query: CheckedQuery, given: Mapping[str, Sequence[Row]] | None = None
+        self,
+        program: CheckedProgram,
+        query: CheckedQuery,
+        given: Mapping[str, Sequence[Row]] | None = None,
+        most: int | None = None,
     ) -> RowSet:
         circuit = lower_query(program, query)
         self._codec.learn(program, column_types(circuit))
-        return self.runtime.query(circuit, given)
+        return self.runtime.query(circuit, given, most)
 
     def beside(self, program: Program, circuit: Circuit) -> SparkHost:
         return open_host(program, circuit, self.spark, self.runtime.options)

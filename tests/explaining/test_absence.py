@@ -1,0 +1,146 @@
+"""Why a row does not hold: what is said to hold or to fail does, and sets of facts suffice."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import ddlog
+from ddlog.explaining.absence import Found, Missing, NoRow
+from ddlog.explaining.derivations import Derivations
+from ddlog.explaining.tree import Absent, Tree
+from ddlog.explaining.whynot import why_not
+from ddlog.sessions.explained import SessionHeld
+from ddlog.sessions.session import Session
+
+from ..programs.random_programs import programs, transactions
+from .trees import Contents, Row, fits
+
+some = settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+
+VALUES = {"bit<2>": range(4), "string": "abc"}
+
+
+@some
+@given(programs(), transactions())
+def test_absences_of_random_programs(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    program = ddlog.compile(text)
+    with program.session() as session:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            session.commit()
+        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        derivations = Derivations(SessionHeld(session.state))
+        for name, declared in program.relations.items():
+            types = [VALUES.get(str(column.type), ()) for column in declared.columns]
+            absent = [row for row in product(*types) if row not in contents[name]]
+            for row in absent[:: max(1, len(absent) // 2)][:2]:
+                absence = why_not(derivations, name, row, within=0.3)
+                assert str(absence) and absence.json()
+                check(absence.missing, contents)
+                if absence.insert:
+                    check_sets(session, contents, name, row, absence.insert)
+
+
+def check(missing: Missing, contents: Contents) -> None:
+    """What holds does, and what fails does."""
+    for attempt in missing.attempts:
+        for item in attempt.holds:
+            if isinstance(item, Tree):
+                assert item.row in contents[item.relation]
+            elif isinstance(item, Absent):
+                assert not any(fits(item.pattern, row) for row in contents[item.relation])
+        match attempt.fails:
+            case NoRow(relation, pattern, _, exact, nearest, below):
+                assert not exact or not any(fits(pattern, row) for row in contents[relation])
+                assert all(row in contents[relation] for row in nearest)
+                if below is not None:
+                    assert below.pattern == pattern
+                    check(below, contents)
+            case Found(relation, pattern, _, rows):
+                assert rows and all(row in contents[relation] and fits(pattern, row) for row in rows)
+
+
+def check_sets(session: Session, contents: Contents, name: str, row: Row, sets: Any) -> None:
+    """Each set makes the row hold, and none of its facts alone does if it has several; after all that, the
+    session is as it was."""
+    for each in sets:
+        facts = [[fact] for fact in each] if len(each) > 1 else []
+        for some in [*facts, each]:
+            for relation, fact in some:
+                session.insert_rows(relation, [fact])
+            session.commit()
+            assert (row in set(session[name].tuples())) == (some is each)
+            for relation, fact in some:
+                session.delete_rows(relation, [fact])
+            session.commit()
+    assert {of: dict.fromkeys(session[of].tuples(), 1) for of in contents} == contents
+
+
+PROGRAM = """
+input relation Edge(a: string, b: string)
+input relation Off(a: string)
+input relation Size(a: string, n: bit<32>)
+output relation Reach(a: string, b: string)
+Reach(x, y) :- Edge(x, y), not Off(x).
+Reach(x, z) :- Reach(x, y), Edge(y, z), not Off(y).
+output relation Large(a: string)
+Large(x) :- Size(x, n), n > 10.
+output relation Degree(a: string, n: usize)
+Degree(x, n) :- Edge(x, y), var n = y.group_by(x).count().
+output relation Next(a: string, n: bit<32>)
+Next(x, n * n) :- Size(x, n).
+"""
+
+
+@pytest.fixture
+def session() -> Any:
+    with ddlog.compile(PROGRAM).session() as session:
+        for pair in ("ab", "bc", "cd"):
+            session.insert("Edge", tuple(pair))
+        session.insert("Off", ("d",))
+        session.insert("Size", ("a", 9), ("b", 11))
+        session.commit()
+        yield session
+
+
+def test_what_fails(session: Any) -> None:
+    for question, lines in (
+        ('Reach("d", "a")', ['no Edge("d", "a")', 'no Reach("d", _)']),
+        ('Reach("a", "e")', ['no Edge("a", "e")', 'no Edge("b", "e")']),
+        ('Large("a")', ["n > 10  is false", "n is 9"]),
+        ('Degree("a", 2)', ["y.group_by(x).count() is 1", "needed is 2"]),
+        ('Next("a", 80)', ["n * n is 81", "needed is 80"]),
+        ('Edge("a", "c")', ["does not hold: it is not a fact"]),
+    ):
+        text = str(session.why_not(question))
+        assert all(line in text for line in lines), text
+    session.insert("Off", ("a",))
+    session.commit()
+    assert 'not Off("a")  but there is' in str(session.why_not('Reach("a", "b")'))
+
+
+def test_the_smallest_sets(session: Any) -> None:
+    absence = session.why_not("Reach", ("a", "e"))
+    assert absence.insert[0] == (("Edge", ("a", "e")),) and absence.complete
+    assert session.why_not("Reach", ("d", "a")).insert == ()
+    assert session.why_ends("Reach", ("a", "d")) == [
+        [("Edge", ("a", "b"))], [("Edge", ("b", "c"))], [("Edge", ("c", "d"))]
+    ]  # fmt: skip
+    session.insert("Edge", ("a", "d"))
+    session.commit()
+    assert len(session.why_ends("Reach", ("a", "d"))[0]) == 2
+    assert session.why("Reach", ("a", "d")).tree.height == 1
+
+
+def test_questions_that_have_no_answer(session: Any) -> None:
+    for question, message in (
+        ('Reach("a", "b")', r'Reach\("a", "b"\) holds'),
+        ('Reach("d", x)', "needs all its values"),
+    ):
+        with pytest.raises(ddlog.DDlogError, match=message):
+            session.why_not(question)
