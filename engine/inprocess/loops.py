@@ -49,9 +49,9 @@ class LoopRecursion:
         """The timelines: made of the recording by the first call. None: there is neither."""
         recording, self._recording = self._recording, None
         if recording is not None and recording.complete:
-            self.evaluations = 0
-            self._timelines = LoopTimelines(self.parts, self.evaluator)
-            self._timelines.load(recording)
+            timelines = LoopTimelines(self.parts, self.evaluator)
+            timelines.load(recording)
+            self._timelines, self.evaluations = timelines, 0
         return self._timelines
 
     def evaluated(self, recording: LoopRecording | None, joiners: Mapping[NodeId, Joiner]) -> None:

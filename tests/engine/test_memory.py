@@ -15,6 +15,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
 
 from .random_circuits import INPUTS, Changes, Definition, any_circuits, apply, settling, streams
+from .test_loops import loops
 from .test_oracle import commit, difference, undo
 
 thorough = settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
@@ -34,7 +35,7 @@ def full_after(allocations: int) -> Iterator[None]:
 
 
 @thorough
-@given(any_circuits, streams(), st.lists(st.integers(0, 150), min_size=1, max_size=6))
+@given(any_circuits | loops(2), streams(), st.lists(st.integers(0, 150), min_size=1, max_size=6))
 @settling
 def test_an_epoch_without_memory_leaves_no_trace(
     circuit: Circuit, epochs: list[Changes], points: list[int]

@@ -118,6 +118,7 @@ LONG = [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)] if "DDLOG_TEST_E
         ("function_rows", ALL_LARGE),
         ("reference_forms", ALL_LARGE),
         ("even_negation", ALL_LARGE),
+        ("loops", ON_DRIVER),
         ("recursive_groups", ALL_LARGE),
         ("reference_patterns", ALL_LARGE),
         ("references", ALL_LARGE),
