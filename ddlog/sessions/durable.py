@@ -7,6 +7,7 @@ in the last epochs, and the relations that rules read with a delay.
 
 from __future__ import annotations
 
+import atexit
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ import numpy as np
 
 from ..engine.runtime import Batch, Coded, Runtime, Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.state import NoHistory, ReadOnlyState, StateOfWindows
+from ..errors.state import NoHistory, ReadOnlyState, StateOfWindows, ValueNotKept
 from ..state.contents import Contents
 from ..state.folding import Folder
 from ..state.forms import RelationForm, Rows
@@ -29,6 +30,7 @@ from ..state.log import Durability, Log
 from ..state.migration import Migration
 from ..state.program import add_differences, take_over, texts
 from ..state.store import Store, Stored
+from ..values import holds_function
 from ..values.layouts import Layouts
 from .delays import Kept
 from .records import RecordColumns
@@ -85,6 +87,8 @@ class Durable:
         self._log.woken = self._keeper.wake
         self.epoch = store.head.epoch
         self.resumed = self.is_begun
+        if durability != "commit":
+            atexit.register(self.close)
         self.applied: Callable[[], Sequence[str]] = lambda: ()
         """Gives the ids of the updates of the epoch that is being sealed."""
         self.before: list[Callable[[Sealed, int], None]] = []
@@ -106,6 +110,10 @@ class Durable:
         windows = sorted(name for name in computed if program.relations[name].window is not None)
         if windows:
             raise DDlogError([StateOfWindows(", ".join(windows))])
+        typedefs = program.checked.typedefs
+        for relation in map(program.relations.__getitem__, program.names("input")):
+            if any(holds_function(column.type, typedefs) for column in relation.columns):
+                raise DDlogError([ValueNotKept(relation.name, "its rows hold functions")])
         store = Store.open(path, read_only=read_only)
         try:
             return Durable(program, computed, store, durability, fill)
@@ -147,6 +155,7 @@ class Durable:
 
     def close(self) -> None:
         """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
+        atexit.unregister(self.close)
         try:
             self._keeper.stop()
             if not self.read_only:

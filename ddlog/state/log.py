@@ -72,11 +72,11 @@ class Log:
             self._flush()
 
     def flush_quietly(self) -> None:
-        """The same; an error is raised by the next `append` or `flush`."""
+        """The same; whatever fails is tried again, and raised, by the next `append` or `flush`."""
         with self._lock:
             try:
                 self._flush()
-            except DDlogError:
+            except Exception:
                 self._failed = True
 
     def finish(self) -> None:

@@ -24,6 +24,7 @@ from ..errors.state import CannotUseState, NewerState, NoState, NotAState, ReadO
 from .holding import Holding
 from .parts import checksum, packed, part_checksum, sliced, unpacked
 from .schema import APPLICATION, TABLES, VERSION
+from .walog import commits_in
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -431,6 +432,7 @@ def _reachable(path: Path) -> bool:
 
 
 def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None) -> Store:
+    commits = [] if read_only or not present else commits_in(path)
     mode = "ro" if read_only else "rwc"
     base = sqlite3.connect(
         f"file:{_quoted(path)}?mode={mode}",
@@ -442,6 +444,8 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
     try:
         if present:
             _check_kind(path, base)
+        if commits:
+            _check_log(path, base, commits)
         if not read_only:
             _prepare(base, present)
         else:
@@ -452,6 +456,17 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
     except BaseException:
         base.close()
         raise
+
+
+def _check_log(path: Path, base: sqlite3.Connection, commits: list[int]) -> None:
+    """Raises DDlogError if SQLite leaves out transactions of its log that were on disk."""
+    frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+    lost = sum(number > frames for number in commits)
+    if lost > 1:
+        problem = f"{lost} commits in {path.name}-wal are not what was written"
+        raise DDlogError(
+            [StateDamaged(str(path), problem, "without that file, the commits before it are left")]
+        )
 
 
 def _prepare(base: sqlite3.Connection, present: bool) -> None:

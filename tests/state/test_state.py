@@ -293,3 +293,42 @@ def test_runs_on_a_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> 
     assert exported[0] == 0 and "as it was written" in exported[1]
     assert main(["run", str(tmp_path / "p.dl"), "--input", str(tmp_path / "out"), "--sizes"]) == 0
     assert capsys.readouterr().out == "Path\t3\n"
+
+
+def test_a_damaged_log_of_sqlite_is_found(tmp_path: Path) -> None:
+    path, copy = tmp_path / "s.ddlog", tmp_path / "copy.ddlog"
+    kept = PROGRAM.session(state=path)
+    for n in range(5):
+        apply(kept, [("Edge", True, (n, n + 1))])
+    kept.start()
+    data, wal = path.read_bytes(), Path(f"{path}-wal").read_bytes()  # as after the end of the machine
+    expected = contents(kept)
+    kept.close()
+
+    def opened(log: bytes) -> Session:
+        remove(copy)
+        copy.write_bytes(data)
+        Path(f"{copy}-wal").write_bytes(log)
+        return PROGRAM.session(state=copy)
+
+    with opened(wal) as again:
+        assert contents(again) == expected
+    with opened(wal[:-100]) as again:  # torn in the last commit
+        assert again.size("Edge") == 4
+    with pytest.raises(ddlog.DDlogError, match=r"commits in copy\.ddlog-wal are not what was written"):
+        opened(wal[:200] + bytes([wal[200] ^ 1]) + wal[201:])
+    path.rename(tmp_path / "moved")
+
+
+def test_a_state_that_is_moved_away_fails_the_commit(tmp_path: Path) -> None:
+    kept = PROGRAM.session(state=tmp_path / "s.ddlog")
+    apply(kept, [("Edge", True, (1, 2))])
+    (tmp_path / "s.ddlog").rename(tmp_path / "away")
+    with pytest.raises(ddlog.DDlogError, match="rolled back, as it cannot be written: No such file"):
+        apply(kept, [("Edge", True, (2, 3))])
+    assert kept.size("Edge") == 1
+    (tmp_path / "away").rename(tmp_path / "s.ddlog")
+    apply(kept, [("Edge", True, (2, 3))])
+    kept.close()
+    with PROGRAM.session(state=tmp_path / "s.ddlog") as again:
+        assert again.size("Edge") == 2

@@ -1,0 +1,145 @@
+"""Durable state: commits a second by durability, restart against first load, size against Parquet.
+
+    python tests/bench/state.py [--rows 5000000] [--seconds 2]
+
+Prints wall and processor time. The first part commits one row, or a thousand, over and over; `sqlite` is
+SQLite's own insert of the same rows in a synced transaction. The second loads facts, and opens the state.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sqlite3
+import tempfile
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import ddlog
+from ddlog.sessions.session import Session
+from ddlog.state import reports
+
+COUNTS = """
+input relation R(x: u64, y: string)
+output relation O(x: u64, n: usize)
+O(x % 100, n) :- R(x, y), var n = y.group_by(x).count().
+"""
+FACTS = """
+input relation R(x: u64, y: u32, s: string)
+output relation O(n: usize)
+O(n) :- R(x, y, s), var n = x.group_by(()).count().
+"""
+PATHS = """
+input relation R(x: u32, y: u32)
+output relation O(x: u32, z: u32)
+O(x, y) :- R(x, y).
+O(x, z) :- O(x, y), R(y, z).
+"""
+
+
+def measured(label: str, act: Callable[[], Any], per: int = 1) -> None:
+    """Prints the time of an act, for each of `per` parts."""
+    wall, processor = time.perf_counter(), time.process_time()
+    count = act() or per
+    wall, processor = time.perf_counter() - wall, time.process_time() - processor
+    print(f"{label:32} {1000 * wall / count:11.3f} ms {1000 * processor / count:11.3f} ms of processor")
+
+
+def commits(home: Path, durability: Any, rows: int, seconds: float) -> None:
+    """Commits for a time."""
+    path = home / f"{durability}{rows}"
+    program = ddlog.compile(COUNTS)
+    session = (
+        program.session() if durability == "none" else program.session(state=path, durability=durability)
+    )
+
+    def act(limit: float = seconds) -> int:
+        ends, number = time.perf_counter() + limit, 0
+        while time.perf_counter() < ends:
+            session.insert_rows("R", [(next_row[0] + k, f"text {k}") for k in range(rows)])
+            next_row[0] += rows
+            session.commit()
+            number += 1
+        return number
+
+    next_row = [0]
+    act(0.5)
+    measured(f"commit, {durability}, rows: {rows}", act)
+    session.close()
+
+
+def inserts(home: Path, rows: int, seconds: float) -> None:
+    """SQLite's own inserts for a time."""
+    base = sqlite3.connect(home / f"sqlite{rows}", isolation_level=None)
+    base.execute("PRAGMA journal_mode = WAL")
+    base.execute("PRAGMA synchronous = FULL")
+    base.execute("CREATE TABLE r (x INTEGER, y TEXT)")
+
+    def act() -> int:
+        ends, number = time.perf_counter() + seconds, 0
+        while time.perf_counter() < ends:
+            base.execute("BEGIN")
+            values = [(number * rows + k, f"text {k}") for k in range(rows)]
+            base.executemany("INSERT INTO r VALUES (?, ?)", values)
+            base.execute("COMMIT")
+            number += 1
+        return number
+
+    measured(f"insert, sqlite, rows: {rows}", act)
+
+
+def restarts(home: Path, name: str, text: str, table: dict[str, Any]) -> None:
+    """First load, restart and size."""
+    import pyarrow as pa
+    import pyarrow.csv as csv
+
+    (home / name).mkdir()
+    csv.write_csv(pa.table(table), home / name / "R.csv")
+    program, path = ddlog.compile(text), home / f"{name}.ddlog"
+    for label in ("", "again, "):
+        path.unlink(missing_ok=True)
+        session = program.session(state=path)
+        measured(f"{name}: {label}first load", partial(_load, session, home / name))
+        session.close()
+    session = program.session(state=path)
+    measured(f"{name}: restart", lambda: session.start(static=True) and None)
+    session.close()
+    (file,) = reports.exported(str(path), str(home / f"{name}.out"))
+    size, parquet = os.path.getsize(path), os.path.getsize(file)
+    print(f"{name}: {size:,} bytes, {size / parquet:.2f} times the {parquet:,} of Parquet")
+
+
+def _load(session: Session, place: Path) -> int:
+    session.load(place, static=True)
+    return 1
+
+
+def main() -> None:
+    """Runs the benchmark."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--rows", type=int, default=5_000_000)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    options = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        home, count = Path(folder), options.rows
+        for rows in (1, 1000):
+            for durability in ("none", "interval", "exit", "commit"):
+                commits(home, durability, rows, options.seconds)
+            inserts(home, rows, options.seconds)
+        random = np.random.default_rng(1)
+        names = np.array([f"name {k}" for k in range(count // 50 + 1)])
+        texts = names[random.integers(0, len(names), count)]
+        facts = {"x": np.arange(count) * 7, "y": random.integers(0, 1 << 31, count), "s": texts}
+        restarts(home, "facts", FACTS, facts)
+        nodes = max(10, int((count / 1250) ** 0.5) * 63)
+        edges = np.unique(random.integers(0, nodes, (2 * nodes, 2)), axis=0)
+        restarts(home, "recursion", PATHS, {"x": edges[:, 0], "y": edges[:, 1]})
+
+
+if __name__ == "__main__":
+    main()
