@@ -1,4 +1,4 @@
-"""A million events through a window of one hour: the time and the memory of each tenth of them.
+"""A million events through a window of one hour: the processor time and the memory of each tenth of them.
 
     python tests/bench/windows.py [--events 1000000] [--batch 100] [--kind stream]
 
@@ -32,7 +32,7 @@ output relation Pair(first: u64, second: u64)
 Pair(a, b) :- Recent(a, user, t), Recent(b, user, t), a < b.
 """
 USERS, RATE = 1000, 10
-CLOCK = time.process_time  # wall time on a machine that does nothing else
+CLOCK = time.process_time  # what others run on the machine does not count
 
 
 def batches(events: int, size: int) -> Iterator[list[tuple[int, int, int]]]:
