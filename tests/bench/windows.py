@@ -46,7 +46,7 @@ def batches(events: int, size: int) -> Iterator[list[tuple[int, int, int]]]:
 
 
 def main() -> None:
-    """Prints a line for each tenth, and the events of an hour of wall time."""
+    """Prints a line for each tenth, and the events of an hour of processor time."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--events", type=int, default=1_000_000)
     parser.add_argument("--batch", type=int, default=100)
