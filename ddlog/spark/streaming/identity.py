@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from ...core import Relation
 from ...sessions.program import Program
+from ...state.inputs import definitions
 from ...types import TypeDef
 
 
@@ -25,25 +24,10 @@ def described_inputs(program: Program, typedefs: Mapping[str, TypeDef]) -> dict[
             "kind": program.relations[name].kind,
             "primary key": program.relations[name].key is not None,
             "columns": [[each.name, str(each.type)] for each in program.relations[name].columns],
-            "types": _typedefs_of(program.relations[name], typedefs),
+            "types": definitions([str(each.type) for each in program.relations[name].columns], typedefs),
         }
         for name in program.names("input")
     }
-
-
-def _typedefs_of(relation: Relation, typedefs: Mapping[str, TypeDef]) -> list[str]:
-    """The definitions of the types that a relation's columns are made of, as text."""
-    found: dict[str, str] = {}
-    left = [str(each.type) for each in relation.columns]
-    while left:
-        for name in re.findall(r"[\w:]+", left.pop()):
-            if name in typedefs and name not in found:
-                found[name] = " | ".join(
-                    f"{each.name}({', '.join(f'{field}: {type}' for field, type in each.fields)})"
-                    for each in typedefs[name].constructors
-                )
-                left.append(found[name])
-    return [f"{name}: {found[name]}" for name in sorted(found)]
 
 
 def facts_digest(places: Sequence[str]) -> str:
