@@ -162,9 +162,10 @@ def _of_first(
 ) -> Aggregate:
     """A function of the first rows of a group, as an aggregate."""
     compiled = compile_expr(call, "")
+    scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
-        return compiled.scalar(Group((), rows))
+        return scalar(Group((), rows))
 
     return Aggregate("group", columns, make=make, key=("first", compiled.key), origin=call.span, first=first)
 
@@ -208,10 +209,11 @@ def _of_column(
 def _float(function: str, column: int, second: bool, call: Call, compile_expr: Compile) -> Aggregate:
     """A sum or mean of floats, exact and rounded once: the library function, applied to the group."""
     compiled = compile_expr(call, "")
+    scalar = compiled.scalar
 
     def make(key: tuple[Any, ...], rows: list[tuple[Any, ...]]) -> Any:
         values = [value for (value,) in rows]
-        return compiled.scalar(Group((), [((), value) for value in values] if second else values))
+        return scalar(Group((), [((), value) for value in values] if second else values))
 
     return Aggregate(function, (column,), make=make, key=compiled.key, origin=call.span)
 

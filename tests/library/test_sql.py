@@ -18,6 +18,8 @@ CALLS = {
     "(sql::and3(t(), n()), sql::and3(n(), f()), sql::and3(t(), t()))": "(None, Some{false}, Some{true})",
     "(sql::or3(t(), n()), sql::or3(n(), f()), sql::or3(f(), f()))": "(Some{true}, None, Some{false})",
     "(sql::first_of(n(), t()), sql::greatest(n(), f()), sql::least(n(), f()))": "(Some{true}, Some{false}, Some{false})",  # noqa: E501
+    "(sql::span(sql::Interval{1, 1, 5}), sql::span(sql::Interval{0, 31, 5}))": "(2678400000005, 2678400000005)",  # noqa: E501
+    "(sql::between(86400000007, 0), sql::between(0, 5))": "(sql::Interval{0,1,7}, sql::Interval{0,0,-5})",
     '(sql::sure(t(), "t", "BOOLEAN"))': "true",
     '(sql::sure(n(), "x", "BOOLEAN"))': 'fault: "x" is no BOOLEAN',
     "(sql::floor_div(-7, 2), sql::ceil_div(-7, 2), sql::trunc_div(-7, 2), sql::floor_mod(-7, 2))": "(-4, -3, -3, 1)",  # noqa: E501
