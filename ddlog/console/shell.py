@@ -13,6 +13,7 @@ from ..commands.interpreter import Interpreter
 from ..commands.reader import CommandReader
 from ..commands.updatefiles import note_rest
 from ..errors.diagnostics import DDlogError, internal_error_text, render
+from ..errors.state import EpochExpected
 from ..sessions.results import Changes, Result
 from ..sessions.session import Session
 from .answers import SHOWN, table_lines
@@ -77,9 +78,8 @@ class Shell:
             if word.startswith("?"):
                 self._answer(lambda: self._query(text.split("?", 1)[1]))
                 return
-            changed = _CHANGES.match(word)
-            if changed is not None:
-                self._answer(lambda: self._lines.extend(self.session.changes_of(int(changed[1])).lines()))
+            if _CHANGES.match(word) is not None:
+                self._answer(lambda: self._changes_of(word))
                 return
             if word in _WORDS:
                 self._answer(lambda: _WORDS[word](self))
@@ -133,8 +133,17 @@ class Shell:
         if then is not None:
             self._show_result(self._session_at(int(then[1])).query(text[then.end() :].strip(" \n;")), began)
             return
+        if _AT_SOMETHING.match(text) is not None:
+            raise DDlogError([EpochExpected(f"?{text.rstrip()}", '? at 17: Path("a", x)')])
         result = self.session.query(text.strip().removesuffix(";"), name="<query>")
         self._show_result(result, began)
+
+    def _changes_of(self, text: str) -> None:
+        epoch = _CHANGES_OF.match(text)
+        if epoch is None:
+            raise DDlogError([EpochExpected(text, "changes 17;")])
+        lines = list(self.session.changes_of(int(epoch[1])).lines())
+        self._lines.extend(lines or [f"epoch {int(epoch[1]):,} changed no output"])
 
     def _session_at(self, epoch: int) -> Session:
         """The session as of an epoch. The last one that was asked for is kept."""
@@ -202,8 +211,10 @@ class Shell:
             sys.stdout.flush()
 
 
-_CHANGES = re.compile(r"changes\s+(\d+)\s*;?\Z")
+_CHANGES = re.compile(r"changes\b")
+_CHANGES_OF = re.compile(r"changes\s+(\d+)\s*;?\Z")
 _AT = re.compile(r"\s*at\s+(\d+)\s*:")
+_AT_SOMETHING = re.compile(r"\s*at\s+\S")
 
 _WORDS: dict[str, Callable[[Shell], None]] = {
     "state": Shell._state,

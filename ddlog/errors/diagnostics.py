@@ -124,7 +124,7 @@ def render(diagnostics: Iterable[Diagnostic], color: bool = False) -> str:
 
 def counted(number: int, noun: str) -> str:
     """`1 field`, `2 fields`: a number of things, for messages."""
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
 def _place(diagnostic: Diagnostic) -> tuple[str, int, int, int, int]:

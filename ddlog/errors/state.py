@@ -132,6 +132,15 @@ class CannotMigrate(Diagnostic):
 
 
 @declared()
+class CannotFill(Diagnostic):
+    """A given value that no new column takes."""
+
+    title: ClassVar[str] = "the value given for {column} cannot be used: {reason}"
+    column: str
+    reason: str
+
+
+@declared()
 class StateOfWindows(Diagnostic):
     """A state for a program whose windows are not kept."""
 
@@ -154,6 +163,15 @@ class NoHistory(Diagnostic):
     title: ClassVar[str] = "there is no record of epoch {epoch}: the state has {known}"
     epoch: int
     known: str
+
+
+@declared()
+class EpochExpected(Diagnostic):
+    """A question about the past that names no epoch."""
+
+    title: ClassVar[str] = "`{text}` names no epoch: expected its number, as in `{example}`"
+    text: str
+    example: str
 
 
 @declared()

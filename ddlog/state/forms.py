@@ -134,7 +134,7 @@ class RelationForm:
 
         match of:
             case Bool():
-                return pa.array(np.asarray(data).astype(np.bool_)), False
+                return pa.array(np.asarray(_listed(data)).astype(np.bool_)), False
             case Float(width):
                 floats = np.asarray(_listed(data), np.float64)
                 return pa.array(floats).cast(pa.float32() if width == 32 else pa.float64()), False

@@ -10,7 +10,7 @@ import numpy as np
 from .. import values
 from ..core import Relation
 from ..errors.diagnostics import DDlogError
-from ..errors.state import CannotMigrate
+from ..errors.state import CannotFill, CannotMigrate
 from ..io.columns import Columns, cell_reader
 from ..io.plainform import from_plain
 from ..types import Float, String, Type, TypeDef
@@ -39,6 +39,8 @@ class Migration:
         data: list[Any] = []
         for column in relation.columns:
             if column.name in types:
+                if f"{relation.name}.{column.name}" in self._fill:
+                    raise DDlogError([CannotFill(f"{relation.name}.{column.name}", "it is no new column")])
                 data.append(self._converted(old, column.name, types[column.name], column.type, table))
             else:
                 value = self._filling(f"{relation.name}.{column.name}", column.type)
@@ -57,7 +59,7 @@ class Migration:
                 return cell_reader(of, self._typedefs)(given)
             return values.check(given, of, self._typedefs)
         except ValueError as error:
-            raise self._refused(name, "the given value", str(of), str(error)) from None
+            raise DDlogError([CannotFill(name, str(error))]) from None
 
     def _converted(
         self, stored: Stored, name: str, old: str, new: Type, table: pa.Table

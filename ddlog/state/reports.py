@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState
 from .contents import Contents
@@ -38,7 +38,8 @@ def _described(store: Store) -> Iterator[str]:
         os.path.getsize(f"{store.path}{end}") for end in ("", "-wal") if os.path.exists(f"{store.path}{end}")
     )
     since = history_from(store)
-    yield f"epoch {store.head.epoch:,}, history from epoch {since:,}, {len(spans):,} spans, {size:,} bytes"
+    held = f"history from epoch {since:,}, {counted(len(spans), 'span')}, {size:,} bytes"
+    yield f"epoch {store.head.epoch:,}, {held}"
     if program:
         yield f"program {program['name']}, SHA-256 {program['digest'][:16]}"
     contents = Contents(store, {each.id for each in store.relations})
@@ -46,9 +47,9 @@ def _described(store: Store) -> Iterator[str]:
         columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
         rows = int(sum(weights_of(table).sum() for table in current_tables(store, contents, stored)))
         dropped = ", dropped: --compact removes it" if stored.dropped else ""
-        yield f"{stored.role} {stored.kind} {stored.name}({columns})  {rows:,} rows{dropped}"
+        yield f"{stored.role} {stored.kind} {stored.name}({columns})  {counted(rows, 'row')}{dropped}"
     if store.head.applied:
-        yield f"{store.head.applied:,} ids of updates that are applied"
+        yield f"{counted(store.head.applied, 'id')} of applied updates"
 
 
 def history_from(store: Store) -> int:

@@ -19,6 +19,8 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--migrate": {"migrate": True},
     "--read-only": {"read_only": True},
     "--replace": {"replace": True},
+    "--merge with --state": {"merge": True, "state": "s.ddlog"},
+    "--replace with --state": {"replace": True, "state": "s.ddlog"},
     "--state with --output": {"state": "s.ddlog", "output": "out"},
     "--state": {"state": "s.ddlog"},
     "--every": {"every": "1 second"},

@@ -42,10 +42,13 @@ def test_the_past_is_what_it_was(
         with pytest.raises(ddlog.DDlogError, match="no record of epoch 14: the state has the epochs 1 to 13"):
             kept.at(14)
         shell = Shell(kept, ProgressLine(True))
-        for text in ("state;", "? at 3: Edge(x, y)", "changes 13;", "changes 99;"):
+        for text in ("state;", "? at 3: Edge(x, y)", "changes 13;"):
+            shell.take(text)
+        for text in ("changes 99;", "changes;", "? at x: Edge(x, y)"):
             shell.take(text)
     shown = capsys.readouterr()
     assert "history of the epochs 1 to 13" in shown.out and "(1 row," in shown.out and texts[12] in shown.out
     assert "no record of epoch 99" in shown.err
+    assert "`changes;` names no epoch" in shown.err and "`? at x: Edge(x, y)` names no epoch" in shown.err
     with pytest.raises(ddlog.DDlogError, match="needs a session with a state"):
         plain.at(1)

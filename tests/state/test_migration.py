@@ -82,6 +82,26 @@ def test_nothing_is_lost_in_silence(tmp_path: Path, columns: str, problem: str) 
         assert session.size("R") == 2
 
 
+def test_columns_of_every_kind_are_taken_over(tmp_path: Path) -> None:
+    kinds = "b: bool, f: float, d: double, w: bit<100>, o: Option<bool>, v: Vec<u8>, t: (bool, string)"
+    text = "input relation R({})\noutput relation O(b: bool)\nO(b) :- R(.b = b).\n"
+    rows = [
+        (True, 0.5, float("inf"), 1 << 99, None, [1], (False, "")),
+        (False, -0.0, 2.5, 0, True, [], (True, "é")),
+    ]
+    with ddlog.compile(text.format(kinds)).session(state=tmp_path / "s") as session:
+        session.insert("R", *rows)
+        session.commit()
+        before = sorted(map(repr, session["R"]))
+    new = ddlog.compile(text.format("on: bool, " + kinds))
+    for wrong, reason in (({"R.b": True}, "no new column"), ({"R.on": 3}, "R.on")):
+        with pytest.raises(ddlog.DDlogError, match=reason):
+            new.session(state=tmp_path / "s", migrate=wrong)
+    with new.session(state=tmp_path / "s", migrate={"R.on": True}) as session:
+        after = sorted(map(repr, session["R"]))
+    assert after == sorted(row.replace("R(", "R(on=True, ") for row in before)
+
+
 def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begun(tmp_path / "s", (1, "a", 1), (1, "b", 1))
     (tmp_path / "p.dl").write_text(OLD.replace("z: bigint)", "z: bigint) primary key (r) r.x"))
