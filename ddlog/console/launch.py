@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
-from ..core import originals
+from ..core import originals, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue
 from ..io.places import Place, check_not_empty, only_spark, parse_places, total_size
@@ -90,10 +90,10 @@ def _migration(program: Program, state: StateOptions | None) -> bool | dict[str,
     for item in state.fill:
         name, equals, value = item.partition("=")
         relation, _, column = name.partition(".")
-        declared = program.relations.get(relation)
+        declared = relation_named(relation, program.relations)
         if not equals or declared is None or column not in [each.name for each in declared.columns]:
             raise DDlogError([BadOptionValue("--fill", item, "REL.COL=VALUE, of a column of the program")])
-        fill[name] = value
+        fill[f"{declared.name}.{column}"] = value
     return fill
 
 

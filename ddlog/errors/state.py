@@ -144,7 +144,7 @@ class CannotFill(Diagnostic):
 class StateOfWindows(Diagnostic):
     """A state for a program whose windows are not kept."""
 
-    title: ClassVar[str] = "a state does not keep windows, and this program has {names}"
+    title: ClassVar[str] = "a state does not keep windows, and this program has windows over {names}"
     names: str
 
 

@@ -19,7 +19,7 @@ import numpy as np
 
 from ..engine.runtime import Batch, Coded, Runtime, Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.state import NoHistory, ReadOnlyState, StateOfWindows, ValueNotKept
+from ..errors.state import CannotFill, NoHistory, ReadOnlyState, StateOfWindows, ValueNotKept
 from ..state.contents import Contents
 from ..state.folding import Folder
 from ..state.forms import RelationForm, Rows
@@ -107,7 +107,9 @@ class Durable:
         fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state in a file, for a session that computes these relations. Raises DDlogError."""
-        windows = sorted(name for name in computed if program.relations[name].window is not None)
+        windows = sorted(
+            {name.partition("$")[0] for name in computed if program.relations[name].window is not None}
+        )
         if windows:
             raise DDlogError([StateOfWindows(", ".join(windows))])
         typedefs = program.checked.typedefs
@@ -132,6 +134,11 @@ class Durable:
         if fill is None:
             return take_over(self.store, wanted, now, None)
         typedefs = program.checked.typedefs
+        inputs = program.names("input")
+        columns = {f"{name}.{each.name}" for name in inputs for each in program.relations[name].columns}
+        for name in fill:
+            if name not in columns:
+                raise DDlogError([CannotFill(name, "no input relation has this column")])
         migration = Migration(str(self.store.path), typedefs, fill)
 
         def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:
@@ -229,7 +236,7 @@ class Durable:
         history = self._history()
         history.check(epoch)
         if epoch < max(1, history.first):
-            raise DDlogError([NoHistory(epoch, f"the epochs {history.first:,} to {self.epoch:,}")])
+            raise DDlogError([NoHistory(epoch, history.known)])
 
     def changes_of(self, runtime: Runtime, epoch: int) -> dict[str, SignedBatches]:
         """The changes of the inputs in an epoch."""
@@ -249,9 +256,7 @@ class Durable:
         history, size = self._history(), os.path.getsize(self.store.path)
         return [
             f"{self.store.path}: epoch {self.epoch:,}, durability {self.durability}, {size:,} bytes",
-            f"history of the epochs {history.first:,} to {self.epoch:,}"
-            if history.first <= self.epoch
-            else "no history",
+            f"history of {history.known}" if history.first <= self.epoch else history.known,
         ]
 
     def _held(

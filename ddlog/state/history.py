@@ -46,12 +46,18 @@ class History:
     @property
     def first(self) -> int:
         """The first epoch whose changes are there by themselves."""
-        found = self._store.head.epoch + 1
+        found, migrated = self._store.head.epoch + 1, migrated_at(self._spans)
         for span in self._fine:
             if not self._is_apart(span):
                 break
             found = span.first
-        return found
+        return max(found, migrated + 1)
+
+    @property
+    def known(self) -> str:
+        """The epochs whose changes are there by themselves, for messages."""
+        last = self._store.head.epoch
+        return f"the epochs {self.first:,} to {last:,}" if self.first <= last else "no history"
 
     def _is_apart(self, span: Span) -> bool:
         """Whether the epochs of a span can be told apart."""
@@ -63,8 +69,7 @@ class History:
         """Raises DDlogError if the state as of an epoch cannot be told."""
         last = self._store.head.epoch
         if not self.first - 1 <= epoch <= last or epoch < 0:
-            known = f"the epochs {self.first:,} to {last:,}" if self.first <= last else "no history"
-            raise DDlogError([NoHistory(epoch, known)])
+            raise DDlogError([NoHistory(epoch, self.known)])
 
     def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The rows of a relation as of an epoch, as tables to be applied one after another."""
@@ -88,7 +93,7 @@ class History:
 
     def _changed_after(self, epoch: int) -> Iterator[Span]:
         yield from (span for span in self._fine if span.last > epoch)
-        yield from (span for span in self._spans if span.kind == "added" and span.last > epoch)
+        yield from (span for span in self._spans if span.kind != "epochs" and span.last > epoch)
 
     def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The changes of a relation in one epoch; of a stream, its elements."""
@@ -100,7 +105,13 @@ class History:
 
     def _holding(self, epoch: int) -> Sequence[Span]:
         fine = [span for span in self._fine if span.first <= epoch <= span.last]
-        return [*fine, *(span for span in self._spans if span.kind == "added" and span.last == epoch)]
+        return [*fine, *(span for span in self._spans if span.kind != "epochs" and span.last == epoch)]
+
+
+def migrated_at(spans: Sequence[Span]) -> int:
+    """The last epoch after which the columns of inputs were changed; 0 if they never were. What these inputs
+    held before has another form."""
+    return max((span.last for span in spans if span.kind == "migrated"), default=0)
 
 
 def _negated(table: pa.Table) -> pa.Table:

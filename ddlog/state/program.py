@@ -30,7 +30,7 @@ def take_over(
 ) -> dict[str, Stored]:
     """The relations of the store for those that a program wants kept: new ones begin empty. Inputs that are
     gone or have other columns are taken over by `convert`, and kept in the file as dropped. Raises DDlogError
-    if there are such inputs and no conversion."""
+    if there are such inputs and no conversion, or the store is only read."""
     found: dict[str, Stored] = {}
     changed: list[tuple[Stored, Stored]] = []
     gone: list[Stored] = []
@@ -44,7 +44,7 @@ def take_over(
             gone.append(there)
     gone += [each for each in store.relations if not each.dropped and each.name not in wanted]
     lost = [each for each in gone if each.role == "input"]
-    if convert is None and (changed or lost):
+    if (convert is None or store.read_only) and (changed or lost):
         lines = [f"  {_shown(old)}\n  now {_shown(new)}" for old, new in changed]
         lines += [f"  {_shown(each)}\n  now there is no input relation {each.name}" for each in lost]
         raise DDlogError([StateOfOtherInputs(str(store.path), "".join(f"\n{line}" for line in lines))])
@@ -80,8 +80,8 @@ def _write(
                 for batch in converted
                 for part in sliced(batch)
             ]
-            if rows:
-                store.add_span(store.head.epoch, store.head.epoch, "added", store.add_parts(rows))
+            if changed:
+                store.add_span(store.head.epoch, store.head.epoch, "migrated", store.add_parts(rows))
                 store.set_head(store.head)
             store.set_program(program)
     except (OSError, sqlite3.Error) as error:

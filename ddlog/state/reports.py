@@ -16,6 +16,7 @@ from ..errors.state import CannotUseState
 from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
+from .history import migrated_at
 from .store import Store, Stored
 from .sums import alike, in_one_form, summed, weights_of, without_dictionaries
 
@@ -38,7 +39,8 @@ def _described(store: Store) -> Iterator[str]:
         os.path.getsize(f"{store.path}{end}") for end in ("", "-wal") if os.path.exists(f"{store.path}{end}")
     )
     since = history_from(store)
-    held = f"history from epoch {since:,}, {counted(len(spans), 'span')}, {size:,} bytes"
+    told = f"history from epoch {since:,}" if since <= store.head.epoch else "no history"
+    held = f"{told}, {counted(len(spans), 'span')}, {size:,} bytes"
     yield f"epoch {store.head.epoch:,}, {held}"
     if program:
         yield f"program {program['name']}, SHA-256 {program['digest'][:16]}"
@@ -63,7 +65,7 @@ def history_from(store: Store) -> int:
         reached and reached in by_last and (by_last[reached] == reached or reached - by_last[reached] < 1000)
     ):
         reached = by_last[reached] - 1
-    return min(reached + 1, store.head.epoch)
+    return max(reached, migrated_at(store.spans())) + 1
 
 
 def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.Table]:

@@ -53,7 +53,8 @@ TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
         {
             "first": "the first epoch whose changes are here",
             "last": "the last one",
-            "kind": "epochs; or added: the contents, as of `last`, of relations that are kept from then on",
+            "kind": "epochs; or added: the contents, as of `last`, of relations that are kept from then on; "
+            "or migrated: of relations that had other columns before",
             "folded": "1: a later, wider span has these changes, too; kept for questions about the past",
             "time": "when it was written, in seconds since 1970",
             "part_from": "the first id of its rows in `part`, which follow each other",

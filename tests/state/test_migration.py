@@ -94,12 +94,37 @@ def test_columns_of_every_kind_are_taken_over(tmp_path: Path) -> None:
         session.commit()
         before = sorted(map(repr, session["R"]))
     new = ddlog.compile(text.format("on: bool, " + kinds))
-    for wrong, reason in (({"R.b": True}, "no new column"), ({"R.on": 3}, "R.on")):
+    for wrong, reason in (
+        ({"R.b": True}, "no new column"),
+        ({"R.on": 3}, "R.on"),
+        ({"R.onn": 3}, "no input relation has"),
+    ):
         with pytest.raises(ddlog.DDlogError, match=reason):
             new.session(state=tmp_path / "s", migrate=wrong)
     with new.session(state=tmp_path / "s", migrate={"R.on": True}) as session:
         after = sorted(map(repr, session["R"]))
     assert after == sorted(row.replace("R(", "R(on=True, ") for row in before)
+
+
+def test_the_past_begins_with_the_migration(tmp_path: Path) -> None:
+    begun(tmp_path / "s", (1, "a", 1))
+    new = ddlog.compile(NEW)
+    with pytest.raises(ddlog.DDlogError, match="other input relations"):
+        new.session(state=tmp_path / "s", migrate=True, read_only=True)
+    with new.session(state=tmp_path / "s", migrate=True) as session:
+        for epoch in (1, 2):
+            with pytest.raises(
+                ddlog.DDlogError, match=f"no record of epoch {epoch}: the state has no history"
+            ):
+                session.at(epoch)
+        with pytest.raises(ddlog.DDlogError, match="no record of epoch 3"):
+            session.changes_of(3)
+        assert session.at(3).size("R") == 2 and "no history" in session.described_state()[1]
+        session.insert("R", ("b", "Begun", 3.0, 1))
+        session.commit()
+        assert session.at(3).size("R") == 2 and session.at(4).size("R") == 3
+        assert list(session.changes_of(4)["O"]) == [((3.0,), 1)]
+    assert next(reports.described(str(tmp_path / "s"))).startswith("epoch 4, history from epoch 4")
 
 
 def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
