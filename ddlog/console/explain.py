@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.options import BadOptionValue, CannotBeCombined
+from ..errors.options import BadOptionValue, CannotBeCombined, OptionNeeded
 from ..explaining.explanation import Explanation
 from ..io.write import replacing
 from ..sessions.engines import EngineOptions
@@ -20,6 +20,8 @@ from .options import StateOptions, check_state_options
 from .progress import ProgressLine
 
 FORMS = ("text", "json", "dot", "html")
+WITHIN = 2.0
+"""The seconds of --not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +33,7 @@ class ExplainOptions:
     depth: int | None
     all: bool
     absent: bool
-    within: float
+    within: float | None
     form: str | None
     output: str | None
     max_iterations: int | None
@@ -63,7 +65,8 @@ def explain(program: Program, options: ExplainOptions) -> None:
 
 def _explained(session: Session, form: str, options: ExplainOptions) -> str:
     if options.absent:
-        absence = session.why_not(options.question, depth=options.depth or 3, within=options.within)
+        within = WITHIN if options.within is None else options.within
+        absence = session.why_not(options.question, depth=options.depth or 3, within=within)
         if form == "json":
             return f"{absence.json()}\n"
         return "".join(f"{line}\n" for line in absence.lines(color=_in_color(options)))
@@ -80,6 +83,8 @@ def _form(options: ExplainOptions) -> str:
         raise DDlogError([CannotBeCombined("--not", "--all", "a row that does not hold has no derivation")])
     if options.absent and form in ("dot", "html"):
         raise DDlogError([CannotBeCombined("--not", f"--format {form}", "it is shown as text or JSON")])
+    if options.within is not None and not options.absent:
+        raise DDlogError([OptionNeeded("--within", "--not", "a proof is not searched for by trial")])
     return form
 
 

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from ..check.query import check_query
 from ..codegen.analysis import free_variables
-from ..core import Atom, CheckedQuery, Clause, Let
+from ..core import Atom, CheckedQuery, Clause, Let, relation_named
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NotARow
 from ..errors.source import Source
 from ..values.rows import Row
 from .held import ANY, Held
+
+_RECORD = re.compile(r"(\s*)([\w:]+)(\s*)\{(.*)\}(\s*)", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -33,9 +36,9 @@ class Goal:
 
 
 def goal(held: Held, text: str) -> Goal:
-    """The goal of a question: one term, whose arguments are values, variables, patterns or `_`. Raises
-    DDlogError."""
-    source = Source("<question>", text)
+    """The goal of a question: one term, whose arguments are values, variables, patterns or `_`, or a record
+    as it is printed. Raises DDlogError."""
+    source = Source("<question>", _as_term(text, held))
     query = check_query(held.program, source)
     atoms = [each for each in query.rule.body if isinstance(each, Atom)]
     written = query.rule.span
@@ -62,6 +65,14 @@ def goal(held: Held, text: str) -> Goal:
     open_ = [name for name in term.columns if name is not None and name not in values]
     exact = not rest and len(set(open_)) == len(open_)
     return Goal(term.relation, pattern, query, exact)
+
+
+def _as_term(text: str, held: Held) -> str:
+    """`R(.x = 1)` for the record `R{.x = 1}` of a relation R, with all else in its place."""
+    record = _RECORD.fullmatch(text)
+    if record is None or relation_named(record[2], held.program.relations) is None:
+        return text
+    return f"{record[1]}{record[2]}{record[3]}({record[4]}){record[5]}"
 
 
 def matching(held: Held, goal: Goal) -> Sequence[Row]:

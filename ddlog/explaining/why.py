@@ -48,7 +48,8 @@ def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     found = matching(held, goal)
     if not found:
         words = Words(held.program)
-        shown = words.row(goal.relation, goal.pattern)
+        pattern = words.row(goal.relation, goal.pattern)
+        shown = pattern if goal.exact else goal.query.rule.span.source.text.strip()
         raise DDlogError([NoRowMatches(words.relation(goal.relation), shown)])
     return found[0], found
 

@@ -45,3 +45,4 @@ def test_forms_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None
     assert main(["explain", "p.dl", "R(1)", "--quiet", "--output", "w.pdf"]) == 1
     assert main(["explain", "p.dl", "R(2)", "--quiet", "--not", "--format", "json"]) == 0
     assert main(["explain", "p.dl", "R(2)", "--quiet", "--not", "--all"]) == 1
+    assert main(["explain", "p.dl", "R(1)", "--quiet", "--within", "1s"]) == 1

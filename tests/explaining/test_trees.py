@@ -124,9 +124,14 @@ def test_questions_as_text(reach: Any) -> None:
     explained = reach.why('Reach("a", x)')
     assert explained.tree.row == ("a", "b") and len(explained.matches) == 3
     assert reach.why('Reach("a" ++ "", "c")').tree.height == 2
+    named = reach.program.relations["Reach"].columns[0]
+    for record in (f'Reach{{.{named.name} = "b"}}', f' Reach {{ .{named.name}="b" }}'):
+        assert [row[0] for row in reach.why(record).matches] == ["b", "b"]
     for question, message in (
         ('Reach("d", "a")', r'Reach\("d", "a"\) does not hold'),
         ('Reach("d", x)', r'no row of Reach matches Reach\("d", _\)'),
+        ("Reach(x, x)", r"no row of Reach matches Reach\(x, x\)"),
+        ("Reach{.none = 1}", "no field `none`"),
         ('Reach("d", x), Edge(x, _)', "a question is about a row of one relation"),
         ("Reach(1, x)", "expected"),
         ('Reach("d")', "column"),
