@@ -23,6 +23,7 @@ from ..errors.options import (
     BadOptionValue,
     CannotBeCombined,
     NoSuchEngine,
+    OptionNeeded,
     WorkersAreSettled,
 )
 from .sizes import machine_memory, parse_size, size_text
@@ -128,6 +129,13 @@ def check_state(choice: EngineChoice, durability: str) -> None:
         raise DDlogError([CannotBeCombined("a state", "Spark", "a state is kept by the in-process engine")])
     if durability not in ("commit", "interval", "exit"):
         raise DDlogError([BadOptionValue("durability", repr(durability), '"commit", "interval" or "exit"')])
+
+
+def check_no_state(**given: object) -> None:
+    """Raises DDlogError for arguments that have a meaning only with a durable state."""
+    broken = [OptionNeeded(name, "state", "without a state nothing lasts") for name in given if given[name]]
+    if broken:
+        raise DDlogError(broken)
 
 
 def _with_workers(choice: EngineChoice, workers: int, running: bool) -> EngineChoice:

@@ -233,7 +233,7 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .engines import check_state, engine_named, memory_limit_of
+        from .engines import check_no_state, check_state, engine_named, memory_limit_of
         from .opening import open_host
         from .session import Session
 
@@ -252,6 +252,8 @@ class Program:
         if state is not None:
             check_state(choice, durability)
             wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
+        else:
+            check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)
         with paused():
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", wanted, records=records)

@@ -332,3 +332,9 @@ def test_a_state_that_is_moved_away_fails_the_commit(tmp_path: Path) -> None:
     kept.close()
     with PROGRAM.session(state=tmp_path / "s.ddlog") as again:
         assert again.size("Edge") == 2
+
+
+def test_arguments_about_a_state_need_one() -> None:
+    for wrong in ({"durability": "exit"}, {"read_only": True}, {"migrate": True}, {"migrate": {"R.x": 1}}):
+        with pytest.raises(ddlog.DDlogError, match=f"{next(iter(wrong))} needs state"):
+            PROGRAM.session(**wrong)
