@@ -90,6 +90,10 @@ class Coded:
     length: int
 
 
+class NotKept(Exception):
+    """The state before the last epoch cannot be told. The argument says why."""
+
+
 class Sealed(Protocol):
     """The changes of an epoch that is computed."""
 
@@ -134,6 +138,10 @@ class Runtime(Protocol):
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
         """The rows with these values in the columns at these positions."""
+
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        """What `look` gives when it sees the state as it was before the last epoch. Raises NotKept if the
+        changes of that epoch are not at hand."""
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]

@@ -56,8 +56,20 @@ class WhyEnds:
             on.show("no set of up to three facts was found")
 
 
-def read_why(scanner: Scanner, word: str) -> Why | WhyAll | WhyNot | WhyEnds:
+@dataclass(frozen=True, slots=True)
+class WhyChange:
+    """Prints why the last commit made a row come or go."""
+
+    question: str
+
+    def perform(self, on: Interpreter) -> None:
+        on.show_all(on.session.why_change(self.question).lines(color=on.color))
+
+
+def read_why(scanner: Scanner, word: str) -> Why | WhyAll | WhyNot | WhyEnds | WhyChange:
     """The rest of a command that begins with `why`."""
+    if scanner.accept_word("change"):
+        return WhyChange(scanner.query_text())
     if scanner.accept_word("ends"):
         return WhyEnds(scanner.query_text())
     if scanner.accept_word("not"):

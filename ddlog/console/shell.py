@@ -32,6 +32,7 @@ HELP = """\
   query Path("a", x);           print what `?` shows as a table, a line for each row
   why Path("a", "d");           a proof of a row; `why Path("a", x);` the first that matches; why all: each
                                 derivation of the row; why not Path("d", "a");
+                                why change Path("a", "d"); why the last commit made it come or go
   query_index ByFrom(1);        print the records that an index has for a key; dump_index ByFrom; all
   state;  changes 17;           the durable state; what an epoch changed
   ? at 17: Path("a", x)         the same query as of an epoch of the durable state

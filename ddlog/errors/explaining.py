@@ -60,3 +60,28 @@ class NoAttempt(Diagnostic):
         "facts cannot be deleted on trial in a program with streams, windows or effects, nor after a static "
         "load"
     )
+
+
+@declared()
+class NotChanged(Diagnostic):
+    """A question why a row changed that did not."""
+
+    title: ClassVar[str] = "the last commit did not change {row}: it {held} before and after"
+    row: str
+    held: str
+
+
+@declared()
+class NothingChanged(Diagnostic):
+    """A question why rows changed, of which none did."""
+
+    title: ClassVar[str] = "the last commit changed no row that matches {pattern}"
+    pattern: str
+
+
+@declared()
+class NoStateBefore(Diagnostic):
+    """A question about the last commit of a session that cannot tell what was before it."""
+
+    title: ClassVar[str] = "what the last commit changed cannot be told: {reason}"
+    reason: str

@@ -40,11 +40,14 @@ class Member:
 @dataclass(frozen=True, slots=True, eq=False)
 class Members:
     """The members of a group, in order. `deciding`, where the group is used only by its least and greatest
-    members: the places of these."""
+    members: the places of these. `inner`: the clauses before the group, which give its
+    members for a `key`."""
 
     clause: GroupBy
     members: tuple[Member, ...]
     deciding: tuple[int, ...] | None
+    inner: Stage
+    key: Row
 
     @property
     def needed(self) -> Iterator[Member]:
@@ -175,7 +178,14 @@ class Derivations:
         for key, valuation in self._valuations(inner, keys, None) if keys else ():
             by_key[key].setdefault(valuation.variables[MEMBER], []).append(valuation)
         uses = self._uses(stage, clause.name, head)
-        return {key: _members(clause, values, uses) for key, values in by_key.items()}
+        return {key: _members(clause, values, uses, inner, key) for key, values in by_key.items()}
+
+    def members(self, group: Members) -> list[Member]:
+        """The members that a group has in the state as it is now."""
+        ways: dict[Any, list[Valuation]] = {}
+        for _, valuation in self._valuations(group.inner, [group.key], None):
+            ways.setdefault(valuation.variables[MEMBER], []).append(valuation)
+        return [Member(value, tuple(ways[value])) for value in sorted(ways)]
 
     def _uses(self, stage: Stage, name: str, head: Head | None) -> set[str] | None:
         """The names of the functions whose only argument is the group; None if it is used otherwise."""
@@ -196,13 +206,16 @@ def _named(call: Call, name: str) -> Expr | None:
     return first if isinstance(first, Var) and first.name == name else None
 
 
-def _members(clause: GroupBy, values: Mapping[Any, Sequence[Valuation]], uses: set[str] | None) -> Members:
+def _members(
+    clause: GroupBy, values: Mapping[Any, Sequence[Valuation]], uses: set[str] | None, inner: Stage, key: Row
+) -> Members:
     ordered = sorted(values)
     deciding: tuple[int, ...] | None = None
     if uses and uses <= _DECIDERS.keys():
         least = {0} if uses & {"min", "first"} else set()
         deciding = tuple(sorted(least | ({len(ordered) - 1} if "max" in uses else set())))
-    return Members(clause, tuple(Member(each, tuple(values[each])) for each in ordered), deciding)
+    members = tuple(Member(each, tuple(values[each])) for each in ordered)
+    return Members(clause, members, deciding, inner, key)
 
 
 def _expressions(clause: Any) -> tuple[Expr, ...]:

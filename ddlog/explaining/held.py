@@ -56,6 +56,14 @@ class Held(Protocol):
         taken back then; `otherwise` if that is an error."""
 
     @property
+    def first(self) -> bool:
+        """Whether the last commit was the first, so that nothing held before it."""
+
+    def before(self, look: Callable[[], T]) -> T:
+        """What `look` gives when it sees the session as it was before the last commit, which was not the
+        first."""
+
+    @property
     def can_attempt(self) -> bool:
         """Whether changes can be taken back without a trace."""
 

@@ -11,7 +11,7 @@ from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Bool, Type
 from ..values.rows import Row
-from .derivations import Derivation, Members, Valuation
+from .derivations import Derivation, Member, Members, Valuation
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact, Held
 
@@ -69,13 +69,14 @@ class ShownMember:
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group, with some of its `count` members."""
+    """A group, with some of its `count` members; `whole` has all."""
 
     text: str
     type: Type
     keys: Mapping[str, Any]
     count: int
     members: tuple[ShownMember, ...]
+    whole: Members
 
 
 Item: TypeAlias = Tree | Absent | Condition | Group
@@ -139,11 +140,14 @@ class Trees:
         members = []
         for at in places:
             member = group.members[at]
-            way = min(member.ways, key=self._heights.greatest)
-            body = tuple(self._items(way, depth))
-            members.append(ShownMember(member.value, at in deciding, shown(way.variables), body))
+            members.append(self.member(member, at in deciding, depth))
         keys = {name: valuation.variables[name] for name in clause.keys}
-        return Group(clause.span.text(), clause.value.type, keys, len(group.members), tuple(members))
+        return Group(clause.span.text(), clause.value.type, keys, len(group.members), tuple(members), group)
+
+    def member(self, member: Member, decides: bool, depth: int) -> ShownMember:
+        """A member of a group, with the rows that put it there."""
+        way = min(member.ways, key=self._heights.greatest)
+        return ShownMember(member.value, decides, shown(way.variables), tuple(self._items(way, depth)))
 
 
 def step(

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, GroupBy, Let, Stratum
 from ..demand.demanded import effectful
+from ..engine.runtime import NotKept
 from ..errors.diagnostics import DDlogError
+from ..errors.explaining import NoStateBefore
 from ..errors.source import Span
 from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
@@ -21,6 +23,7 @@ from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..explaining.goals import Goal
+    from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
     from .state import SessionState
 
@@ -34,6 +37,7 @@ class SessionHeld:
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self.program = state.program.checked
+        self._before = False  # whether the last commit is undone
 
     def valuations(
         self,
@@ -46,6 +50,10 @@ class SessionHeld:
         with state.diagnosing():
             if all(each.relation in state.kept or each.relation in given for each in query.reads()):
                 return state.host.query(program, query, given, most)
+            if self._before:
+                read = (each.relation for each in query.reads())
+                unknown = next(name for name in read if name not in state.kept and name not in given)
+                raise DDlogError([NoStateBefore(f"the session does not keep {unknown}")])
             found = (row for each in _constant(query, given) for row in self._asked(each))
             return list(islice(found, most))
 
@@ -102,6 +110,25 @@ class SessionHeld:
                 return state.host.runtime.attempt(changes, look, state.max_iterations)
         except DDlogError:
             return otherwise
+
+    @property
+    def first(self) -> bool:
+        return self._state.first
+
+    def before(self, look: Callable[[], T]) -> T:
+        state = self._state
+        if not self.can_attempt:
+            raise DDlogError(
+                [NoStateBefore("the program has streams, windows or effects, or a load was static")]
+            )
+        self._before = True
+        try:
+            with state.diagnosing():
+                return state.host.runtime.before(look, state.max_iterations)
+        except NotKept as unknown:
+            raise DDlogError([NoStateBefore(str(unknown))]) from None
+        finally:
+            self._before = False
 
     @cached_property
     def can_attempt(self) -> bool:
@@ -170,6 +197,13 @@ class Explaining:
         name, row, _ = self._asked(relation, value, row_asked)
         found, _ = ends(self._derivations, name, row, within)
         return [list(each) for each in found]
+
+    def why_change(self, relation: str, value: Any, depth: int) -> ChangeExplanation:
+        """Why the last commit changed whether a row holds."""
+        from ..explaining.whychange import row_changed, why_change
+
+        name, row, matches = self._asked(relation, value, row_changed)
+        return why_change(self._held, name, row, depth, matches)
 
     def _asked(
         self, relation: str, value: Any, choose: Callable[[Held, Goal], tuple[Row, Sequence[Row]]]

@@ -178,6 +178,9 @@ class RecordRuntime:
     ) -> T:
         return self.inner.attempt(changes, look, limit)
 
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        return self.inner.before(look, limit)
+
     def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> Sequence[int] | None:
         return self.inner.births(relation, self._columns[relation].rows_apart(rows), together)
 

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from ..explaining.explanation import Explanation
+    from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
     from ..io.columns import Columns
     from .durable import Durable
@@ -266,6 +267,12 @@ class Session(Inputs):
         relation and a row; none if `within` so many seconds none was found. The row is given as for `why`.
         Each set is tried by an epoch that is taken back."""
         return self._explaining.ends(relation, row, within)
+
+    def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
+        """Why the last commit made a row come or go: a tree of changes, with so many levels, down to the
+        changes of facts. The row is given as for `why`; of a question, the first row that matches and changed
+        is explained. An error if the row did not change."""
+        return self._explaining.why_change(relation, row, depth)
 
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,

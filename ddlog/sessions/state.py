@@ -46,6 +46,7 @@ class SessionState:
         self.max_iterations, self.progress = max_iterations, progress
         self.started = False
         self.static = False
+        self.first = False  # whether the last commit was the first, from nothing
         self.closed = False
         self._questions: Questions | None = None
         self._texts: dict[str, Callable[[Row], str]] = {}
@@ -97,6 +98,7 @@ class SessionState:
             self.delays.remember(deltas)
             if self._questions is not None:
                 self._questions.follow(changes, self.max_iterations)
+            self.first = not self.started
             self.started = True
             self.static = static
             if self.durable is not None:

@@ -24,6 +24,7 @@ from .batch import Batch
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
+from .latest import Latest, latest, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion import Recursion
@@ -75,6 +76,8 @@ class InProcess:
             self._state.memories.restless,
         )
         self._limit = memory_limit
+        self._running: RunningEpoch | None = None
+        self._latest: Latest = None
         self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 
@@ -213,7 +216,12 @@ class InProcess:
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
         with interrupt.deferred(), kept_memory(), among(self._workers):
-            deltas = self._run(changes, static, max_iterations, progress, seal)
+            try:
+                deltas = self._run(changes, static, max_iterations, progress, seal)
+                if self._running is not None:
+                    self._latest = latest(self._running)
+            finally:
+                self._running = None
             if static:
                 self._last = True
             elif self._epochs.committed > 1:
@@ -236,9 +244,13 @@ class InProcess:
             with interrupt.deferred(), kept_memory(), among(self._workers):
                 return self._epochs.attempt(changes, limit, seen)
         finally:
+            self._running = None
             self._built.clear()
             for recursion, knew in known:
                 recursion.born_in_order = recursion.ranks_are_least = knew
+
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        return self.attempt(undoing(self._latest), look, limit)
 
     def _run(
         self,
@@ -311,7 +323,8 @@ class InProcess:
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = epoch.number
-        return RunningEpoch(self._state, epoch)
+        self._running = RunningEpoch(self._state, epoch)
+        return self._running
 
     def _held(self, at: NodeId) -> Batch | None:
         held = self._state.stores[at].batch()

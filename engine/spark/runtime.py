@@ -9,7 +9,7 @@ from .. import interrupt
 from ..circuit import Circuit, NodeId
 from ..epoch import Epoch, Epochs
 from ..maintaining import Coin, Decision, Maintaining, Mode
-from ..runtime import Delta, Progress, Seal
+from ..runtime import Delta, NotKept, Progress, Seal
 from ..schema import Schema
 from .change import Change
 from .codec import Codec
@@ -104,6 +104,9 @@ class SparkRuntime:
     ) -> T:
         with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
             return self._epochs.attempt(changes, limit, look)
+
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        raise NotKept("on Spark, the changes of a commit are not kept")
 
     def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
         """Unknown: the executors hold them, if anything does."""

@@ -1,0 +1,160 @@
+"""Why a commit changed a row: what is said to have come or gone did, by changes of facts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+import ddlog
+from ddlog.explaining.changes import Changed, Excluded, OtherMember, Part, Regrouped, Same
+from ddlog.explaining.tree import Absent, Tree
+from ddlog.explaining.whychange import why_change
+from ddlog.sessions.explained import SessionHeld
+
+from ..programs.random_programs import edges, grouping_programs, programs, transactions
+from .trees import Contents, fits
+
+some = settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
+
+Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
+
+
+@some
+@given(programs(), transactions())
+def test_changes_of_random_programs(text: str, stream: Transactions) -> None:
+    check(text, stream)
+
+
+@some
+@given(grouping_programs(), edges())
+def test_changes_of_recursions_with_groups(text: str, stream: Transactions) -> None:
+    check(text, stream)
+
+
+def check(text: str, stream: Transactions, rows: int = 1, last: int = 2) -> None:
+    """Explains some changed rows of each relation after each of the last transactions."""
+    program = ddlog.compile(text)
+    with program.session() as session:
+        session.start()
+        before: Contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        for number, transaction in enumerate(stream):
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            try:
+                session.commit()
+            except ddlog.DDlogError:  # it does not settle
+                return
+            now = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+            for name in program.relations if number >= len(stream) - last else ():
+                changed = sorted(now[name].keys() ^ before[name].keys())
+                for row in changed[:rows]:
+                    explained = why_change(SessionHeld(session.state), name, row)
+                    assert explained.change.came == (row in now[name])
+                    for proof in explained.change.proofs:
+                        check_part(proof, before, now)
+                    for (relation, fact), came in explained.change.facts:
+                        assert (fact in now[relation], fact in before[relation]) == (came, not came)
+                    assert str(explained) and explained.json()
+                for row in list(now[name].keys() & before[name].keys())[:1]:
+                    with pytest.raises(ddlog.DDlogError, match="did not change"):
+                        why_change(SessionHeld(session.state), name, row)
+            assert now == {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+            before = now
+
+
+def check_part(part: Part, before: Contents, now: Contents) -> None:
+    match part:
+        case Changed(relation, row, came, kind):
+            assert (row in now[relation], row in before[relation]) == (came, not came)
+            assert kind != "rule" or any(not isinstance(each, Same) for each in part.body)
+            check_all(part.body, before, now)
+        case Same(Tree(relation, row)):
+            assert row in before[relation] and row in now[relation]
+        case Same(Absent(relation, pattern)):
+            assert not any(fits(pattern, row) for row in (*before[relation], *now[relation]))
+        case Excluded(term, rows):
+            assert rows and all(fits(term.pattern, each.row) for each in rows)
+            check_all(rows, before, now)
+        case Regrouped(_, _, were, are, members):
+            assert sum(1 if each.came else -1 for each in members) == are - were or part.more
+            for member in members:
+                check_member(member, before, now)
+
+
+def check_member(member: OtherMember, before: Contents, now: Contents) -> None:
+    check_all(member.body, before, now)
+    assert any(not isinstance(each, Same) for each in member.body)
+
+
+def check_all(parts: tuple[Part, ...], before: Contents, now: Contents) -> None:
+    for each in parts:
+        check_part(each, before, now)
+
+
+PROGRAM = """
+input relation Edge(a: string, b: string)
+input relation Closed(a: string)
+output relation Reach(a: string, b: string)
+Reach(x, y) :- Edge(x, y), not Closed(x).
+Reach(x, z) :- Reach(x, y), Edge(y, z), not Closed(y).
+output relation Degree(a: string, n: usize)
+Degree(x, n) :- Edge(x, y), var n = y.group_by(x).count().
+"""
+
+
+STREAM = "input stream S(a: u32)\noutput stream R(a: u32)\nR(a) :- S(a)."
+
+
+def test_what_came_and_went() -> None:
+    with ddlog.compile(PROGRAM).session() as session:
+        session.insert("Edge", *map(tuple, ("ab", "bc", "cd", "ad")))
+        session.commit()
+        assert "by +Edge" in str(session.why_change('Reach("a", "d")'))
+        session.delete("Edge", ("b", "c"), ("a", "d"))
+        session.insert("Edge", ("a", "b"))  # is there
+        session.insert("Closed", ("c",))
+        session.commit()
+        text = str(session.why_change('Reach("a", "d")'))
+        assert "derivation 2 of 2 that it had" in text
+        assert text.endswith('by -Edge("a", "d"), -Edge("b", "c"), +Closed("c")')
+        degree = str(session.why_change('Degree("a", n)'))
+        assert "2 rows match and changed" in degree and "1 member, before 2" in degree
+        with pytest.raises(ddlog.DDlogError, match='did not change Reach\\("a", "b"\\): it held'):
+            session.why_change('Reach("a", "b")')
+        with pytest.raises(ddlog.DDlogError, match="changed no row that matches"):
+            session.why_change('Reach("x", y)')
+        session.insert("Edge", ("x", "y"))
+        session.rollback()
+        assert "by -Edge" in str(session.why_change('Reach("a", "d")'))  # the last commit is the same
+        session.commit()
+        with pytest.raises(ddlog.DDlogError, match="did not change"):
+            session.why_change('Reach("a", "d")')
+
+
+def test_what_cannot_be_told(tmp_path: Path) -> None:
+    with ddlog.compile(STREAM).session() as session:
+        for number in (1, 2):
+            session.insert("S", (number,))
+            session.commit()
+        with pytest.raises(ddlog.DDlogError, match="streams"):
+            session.why_change("R", (2,))
+    program = ddlog.compile(PROGRAM)
+    with program.session(state=tmp_path / "s.state") as session:
+        session.insert("Edge", ("a", "b"))
+        session.commit()
+        session.delete("Edge", ("a", "b"))
+        session.commit()
+        epoch = session.epoch
+        assert "by -Edge" in str(session.why_change('Reach("a", "b")'))
+        assert session.why_not('Reach("a", "b")').insert
+        session.insert("Edge", ("c", "d"))
+        session.commit()
+        assert session.why_ends('Reach("c", "d")') == [[("Edge", ("c", "d"))]]
+        assert session.epoch == epoch + 1  # trials leave no trace
+    with program.session(state=tmp_path / "s.state") as session:
+        assert session.epoch == epoch + 1 and list(session["Edge"].tuples()) == [("c", "d")]
+        with pytest.raises(ddlog.DDlogError, match="no commit since the session began"):
+            session.why_change('Reach("c", "d")')
