@@ -85,3 +85,11 @@ class NoStateBefore(Diagnostic):
 
     title: ClassVar[str] = "what the last commit changed cannot be told: {reason}"
     reason: str
+
+
+@declared()
+class ByLoop(Diagnostic):
+    """A question about rows of a loop."""
+
+    title: ClassVar[str] = "rows of {relation} are not explained, as a loop computes them round by round"
+    relation: str

@@ -9,6 +9,8 @@ from typing import Any
 
 from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Unnest, Var
 from ..core.walk import descendants
+from ..errors.diagnostics import DDlogError
+from ..errors.explaining import ByLoop
 from ..values import local_name
 from ..values.rows import Row
 from .held import Fact, Held, is_given
@@ -110,8 +112,20 @@ class Derivations:
         return self._cases.get(relation, [])
 
     def given(self, relation: str) -> bool:
-        """Whether the rows of a relation are given, and not derived."""
-        return is_given(self._program.relations[relation])
+        """Whether the rows of a relation are leaves: given, and not derived, or computed by a loop."""
+        return is_given(self._program.relations[relation]) or relation in self.looped
+
+    @cached_property
+    def looped(self) -> set[str]:
+        """The relations of loops."""
+        loops = [each for each in self._program.strata if each.loop is not None]
+        return {name for each in loops for name in each.relations}
+
+    def check(self, relation: str) -> None:
+        """Raises DDlogError if rows of a relation are not explained."""
+        if relation in self.looped:
+            declared = self._program.relations[relation]
+            raise DDlogError([ByLoop(declared.original or relation.partition("$")[0])])
 
     def some(self, relation: str, names: tuple[str, ...], most: int) -> list[Row]:
         """Some rows of a relation."""

@@ -108,6 +108,8 @@ class Trees:
 
     def _tree(self, fact: Fact, depth: int) -> Tree:
         heights = self._heights
+        if fact[0] in heights.derivations.looped:
+            return Tree(*fact, "cut", None)
         if heights.derivations.given(fact[0]):
             return Tree(*fact, "fact", 0)
         if depth <= 0:
@@ -169,8 +171,8 @@ def step(
             yield Condition(name, values[name], types[name])
         case Let(name, _, span):
             yield Condition(f"{name} = {span.text()}", values[name], types[name])
-        case Unnest(name, _, span):
-            yield Condition(f"{name} in {span.text()}", values[name], types[name])
+        case Unnest(name, value, _):
+            yield Condition(f"{name} in {value.span.text()}", values[name], types[name])
         case Guard():
             yield Condition(guard_text(clause), True, Bool())
 

@@ -19,7 +19,7 @@ from .words import Words
 def why(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
     """A proof of least height of a row that holds, with so many levels. Raises DDlogError."""
     held, heights = derivations.held, Heights(derivations)
-    _check(held, relation, row)
+    _check(derivations, relation, row)
     if not heights.derivations.given(relation):
         heights.search((relation, row))
     return Explanation(Trees(held, heights).tree((relation, row), depth), held.program)
@@ -29,7 +29,7 @@ def why_all(derivations: Derivations, relation: str, row: Row, depth: int = DEPT
     """A proof of a row that holds for each of its derivations, those of least height first. One for a row
     that is given. Raises DDlogError."""
     held, heights, fact = derivations.held, Heights(derivations), (relation, row)
-    _check(held, relation, row)
+    _check(derivations, relation, row)
     trees = Trees(held, heights)
     if heights.derivations.given(relation):
         return [Explanation(trees.tree(fact, depth), held.program)]
@@ -54,6 +54,8 @@ def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     return found[0], found
 
 
-def _check(held: Held, relation: str, row: Row) -> None:
+def _check(derivations: Derivations, relation: str, row: Row) -> None:
+    derivations.check(relation)
+    held = derivations.held
     if not held.holds(relation, [row])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])

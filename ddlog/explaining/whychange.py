@@ -13,6 +13,7 @@ from ..values.tojson import json_text
 from .changejson import change_json
 from .changes import Change, Changes
 from .changetext import ChangeLines
+from .derivations import Derivations
 from .explanation import SHOWN_ROWS
 from .goals import Goal, matching
 from .held import Held
@@ -60,6 +61,7 @@ def why_change(
     held: Held, relation: str, row: Row, depth: int = DEPTH, matches: Sequence[Row] = ()
 ) -> ChangeExplanation:
     """Why the last commit changed a row. Raises DDlogError, also if it did not."""
+    Derivations(held).check(relation)
     changes = Changes(held, depth)
     changed = changes.changed(relation, [row])
     if row not in changed:

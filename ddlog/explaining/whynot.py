@@ -62,6 +62,7 @@ def why_not(
     derivations: Derivations, relation: str, row: Row, depth: int = DEPTH, within: float = 2.0
 ) -> Absence:
     """Why a row does not hold, as far as so many seconds suffice. Raises DDlogError if it holds."""
+    derivations.check(relation)
     held = derivations.held
     if held.holds(relation, [row])[0]:
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
@@ -78,6 +79,7 @@ def ends(
 ) -> tuple[tuple[tuple[Fact, ...], ...], bool]:
     """The smallest sets of facts whose deletion ends a row that holds, and whether the time sufficed. Raises
     DDlogError."""
+    derivations.check(relation)
     held = derivations.held
     if not held.holds(relation, [row])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])

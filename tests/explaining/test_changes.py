@@ -158,3 +158,33 @@ def test_what_cannot_be_told(tmp_path: Path) -> None:
         assert session.epoch == epoch + 1 and list(session["Edge"].tuples()) == [("c", "d")]
         with pytest.raises(ddlog.DDlogError, match="no commit since the session began"):
             session.why_change('Reach("c", "d")')
+
+
+LOOP = """
+input relation Start(v: u32)
+input relation Edge(a: u32, b: u32)
+loop Breadth until empty(Frontier) {
+    relation Frontier(v: u32)
+    initial Frontier(v) :- Start(v).
+    Frontier(b) :- Frontier-1(a), Edge(a, b), not Seen-1(b).
+    output relation Seen(v: u32)
+    Seen(v) :- Seen-1(v).
+    Seen(v) :- Frontier(v).
+}
+output relation Far(v: u32)
+Far(v) :- Seen(v), v > 2.
+"""
+
+
+def test_loops_are_not_looked_into() -> None:
+    with ddlog.compile(LOOP).session() as session:
+        session.insert("Start", (1,))
+        session.insert("Edge", (1, 2), (2, 3))
+        session.commit()
+        for ask in (session.why, session.why_not, session.why_ends, session.why_all, session.why_change):
+            with pytest.raises(ddlog.DDlogError, match="rows of Seen are not explained"):
+                ask("Seen(3)")
+        assert "─ Seen(3)  …" in str(session.why("Far(3)"))
+        assert "Seen(3)  came, …" in str(session.why_change("Far(3)"))
+        assert "no Seen(4)" in str(session.why_not("Far(4)"))
+        assert session.why_ends("Far(3)") == []
