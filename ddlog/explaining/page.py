@@ -20,8 +20,11 @@ code, summary, .leaf { font-family: ui-monospace, monospace; font-size: 13px; ov
 details { border-left: 2px solid #8886; margin: .2rem 0 .2rem .3rem; padding-left: .6rem; }
 summary { cursor: pointer; font-weight: 600; }
 .leaf { margin: .2rem 0 .2rem .3rem; padding-left: .6rem; border-left: 2px solid #8883; }
+.leaf { white-space: pre-wrap; }
 .fact { border-left-color: #2a8a3e; }
 .said { color: #777; font-weight: 400; }
+.rule .said { font-size: 13px; }
+h1 code { font-size: 17px; }
 .rule { margin: .2rem 0; white-space: pre-wrap; }
 button { font: inherit; margin-right: .5rem; }
 """
