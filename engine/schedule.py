@@ -6,10 +6,10 @@ give whole batches of changes. Only a recursion is asked, once an iteration, whe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Generic, Protocol, TypeVar
 
-from . import interrupt, memory
+from . import interrupt, memory, metering
 from .circuit import (
     Bracket,
     Circuit,
@@ -127,6 +127,9 @@ class Operators(Protocol[B]):
     def keep(self, at: int, change: B) -> None:
         """The change of a node is known: state that holds the node's integral takes it in."""
 
+    def length(self, change: B) -> int | None:
+        """The rows of a change; None where counting them is work."""
+
 
 def walk(
     circuit: Circuit,
@@ -154,6 +157,9 @@ class _Walk(Generic[B]):
 
     def run(self, nodes: Iterable[NodeId]) -> dict[str, B]:
         outputs: dict[str, B] = {}
+        meter = metering.current()
+        if meter is not None:
+            nodes = self._measured(nodes, meter)
         for at in nodes:
             node = self.circuit.nodes[at]
             try:
@@ -172,6 +178,33 @@ class _Walk(Generic[B]):
                 memory.tell(error, phase_of(node))
                 raise
         return outputs
+
+    def _measured(self, nodes: Iterable[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
+        """The nodes, each with its time when the next one is asked for. The walk of the body of a recursion
+        is measured with that recursion."""
+        outer = meter.inside
+        if outer is None:
+            meter.circuit = self.circuit
+        for at in nodes:
+            node = self.circuit.nodes[at]
+            found = None
+            if outer is None and isinstance(node, Fixpoint):
+                found = meter.inside = metering.Inside()
+            since = metering.clock()
+            yield at
+            seconds = metering.clock() - since
+            out = self._length(at)
+            if outer is None:
+                meter.visits.append(metering.Visit(at, seconds, out, found))
+                meter.inside = None
+            elif node.text and not isinstance(node, Fixpoint):
+                taken = sum(self._length(source) or 0 for source in node.reads())
+                outer.derived += (out or 0) if isinstance(node, Join | DeltaJoin) else 0
+                outer.add(operator_of(node), node.text, seconds, taken, out)
+
+    def _length(self, at: int) -> int | None:
+        change = self.changes.get(at)
+        return 0 if change is None else self.operators.length(change)
 
     def _of(self, at: int) -> B:
         found = self.changes.get(at)
@@ -209,7 +242,10 @@ class _Walk(Generic[B]):
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
+        inside, since = metering.inside(), metering.clock()
         nested = self.operators.recursion(at, node, imports)
+        if inside is not None:
+            _note_round(inside, 0, since, 0, None)
         limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds | Bracket) else self.limit
         count = 0
         while (time := nested.next_iteration()) is not None:
@@ -218,9 +254,24 @@ class _Walk(Generic[B]):
                 raise IterationLimit(limit, [name for name, _ in node.results], nested.changing())
             if self.progress is not None:
                 self.progress(phase_of(node), time, nested.rows())
-            nested.iterate(time)
+            if inside is None:
+                nested.iterate(time)
+            else:
+                since, derived, rows = metering.clock(), inside.derived, nested.rows()
+                nested.iterate(time)
+                _note_round(inside, time + 1, since, derived, nested.rows() - rows)
             count += 1
         return nested.finish()
+
+
+def _note_round(inside: metering.Inside, number: int, since: float, derived: int, rows: int | None) -> None:
+    seconds = metering.clock() - since
+    inside.rounds.append(metering.Round(number, seconds, inside.derived - derived, rows))
+
+
+def operator_of(node: Node) -> str:
+    """The operator of a node in a word: `join` for that of a rule, and for its change."""
+    return type(node).__name__.removeprefix("Delta").lower()
 
 
 def phase_of(node: Node) -> str:

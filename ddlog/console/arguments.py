@@ -101,6 +101,9 @@ def _run(commands: _Commands) -> None:
     run.add_argument("--updates", metavar="FILE", type=_name,
                      help="apply the transactions of this file; - is standard input, which is also applied "
                           "if it is a file, or a pipe that holds something")  # fmt: skip
+    run.add_argument("--profile", metavar="FILE", type=_name,
+                     help="measure the run, and write where the time went to FILE.json, or as a page to "
+                          "FILE.html")  # fmt: skip
     for name, effect in (
         ("init-snapshot", "print the output relations before the updates"),
         ("store", "let `dump` print the contents of relations"),

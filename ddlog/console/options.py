@@ -47,6 +47,7 @@ class RunOptions(StateOptions):
     delta: Delta = "all"
     store: bool = True
     queries: tuple[str, ...] = ()
+    profile: str | None = None
 
 
 def _is_separated(updates: str) -> bool:

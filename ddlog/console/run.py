@@ -21,6 +21,7 @@ from .epochfiles import StateFiles
 from .launch import launch
 from .notes import Note, noting
 from .options import RunOptions, check_options, is_elsewhere
+from .profiles import check_profile, profiled
 from .progress import ProgressLine
 from .sinks import ChangeSink, FileSink, LineSink, TextSink, print_line
 from .snapshot import show_snapshot
@@ -33,6 +34,7 @@ def run(program: Program, options: RunOptions) -> None:
     if options.updates is None and options.follow is None and brings_updates():
         options = replace(options, updates="-")
     check_options(options)
+    check_profile(options.profile)
     if options.updates is not None:
         from ..commands.updatefiles import check_updates
 
@@ -50,7 +52,7 @@ def run(program: Program, options: RunOptions) -> None:
             program, options.input, options.engine, relations=_kept(program, chosen, options),
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
         )  # fmt: skip
-    with session if options.state is not None else nullcontext():
+    with session if options.state is not None else nullcontext(), profiled(session, options.profile):
         _run_on(session, chosen, options, note, progress)
 
 

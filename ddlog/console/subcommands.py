@@ -31,7 +31,7 @@ def run(arguments: argparse.Namespace) -> int:
         init_snapshot=arguments.init_snapshot, delta=arguments.delta, store=arguments.store,
         queries=tuple(arguments.query), state=arguments.state, durability=arguments.durability,
         read_only=arguments.read_only, replace=arguments.replace, merge=arguments.merge,
-        migrate=arguments.migrate, fill=tuple(arguments.fill),
+        migrate=arguments.migrate, fill=tuple(arguments.fill), profile=arguments.profile,
     )  # fmt: skip
     with _engines_stopped():
         run(_compile(arguments, arguments.query), options)

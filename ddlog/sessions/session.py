@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
     from ..io.columns import Columns
+    from ..profiling.profile import Profile
     from .durable import Durable
     from .explained import Explaining
 
@@ -273,6 +274,24 @@ class Session(Inputs):
         changes of facts. The row is given as for `why`; of a question, the first row that matches and changed
         is explained. An error if the row did not change."""
         return self._explaining.why_change(relation, row, depth)
+
+    def measure(self) -> None:
+        """Measures the commits from now on, for `profile`."""
+        self.state.check_open()
+        if self.state.recorder is None:
+            from .measuring import Recorder
+
+            self.state.recorder = Recorder()
+
+    def profile(self) -> Profile:
+        """Where the time went in the commits since `measure` was called, by stratum and rule, with the
+        slowest commits; and the plans, the decisions about recursions, and the memory of the session. See
+        docs/profile.md."""
+        self.state.check_open()
+        self.state.start()
+        from .measuring import profile_of
+
+        return profile_of(self, self.state.recorder)
 
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
+from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..core import Relation, relation_named
 from ..engine.interrupt import deferred
@@ -28,6 +29,10 @@ from .results import Changes
 if TYPE_CHECKING:
     from .asking import Questions
     from .durable import Durable
+    from .measuring import Recorder
+
+Commit: TypeAlias = Callable[[], dict[str, Delta]]
+"""Runs one epoch of a runtime, and gives the changes."""
 
 
 class SessionState:
@@ -52,6 +57,8 @@ class SessionState:
         self._texts: dict[str, Callable[[Row], str]] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
         self.durable: Durable | None = None
+        self.recorder: Recorder | None = None  # measures the epochs
+        self.epochs = 0  # those of the runtime
         self.applied = Applied(lambda: set() if self.durable is None else self.durable.store.applied())
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
@@ -111,9 +118,12 @@ class SessionState:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
         limit, progress = self.max_iterations, self.progress
         commit = self.host.runtime.commit
-        if seal is None:
-            return commit(changes, static=static, max_iterations=limit, progress=progress)
-        return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
+        run = partial(commit, changes, static=static, max_iterations=limit, progress=progress)
+        if seal is not None:
+            run = partial(run, seal=seal)
+        deltas = run() if self.recorder is None else self.recorder.commit(run, self.epochs)
+        self.epochs += 1
+        return deltas
 
     def _seal(self) -> Seal | None:
         """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""

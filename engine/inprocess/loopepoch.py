@@ -17,7 +17,7 @@ from typing import Protocol
 
 import numpy as np
 
-from .. import interrupt
+from .. import interrupt, metering
 from ..circuit import (
     Admit,
     Constant,
@@ -34,6 +34,7 @@ from ..circuit import (
 from ..epoch import Epoch
 from ..loopparts import Gate, is_set
 from ..maintaining import Profile, Watch
+from ..schedule import operator_of
 from ..schema import Array
 from ..settling import Changing
 from ..versions import Seen, versions
@@ -139,6 +140,7 @@ class LoopEpoch:
             self._begin()
         evaluator, lattice = self._recursion.evaluator, self._lattice
         heap, events, parts = self._heap, self._events, self._parts.parts
+        measured = metering.inside()
         outermost, told, seen = 0, 0, 0
         while heap:
             _, time, at = heappop(heap)
@@ -158,7 +160,11 @@ class LoopEpoch:
             if not seen % _LOOKS:
                 watch.look()
             evaluator.iteration = int(lattice.round(time, parts[at].depth - 1))
-            out = self._visit(at, time, events.pop((at, time)))
+            event = events.pop((at, time))
+            if measured is None:
+                out = self._visit(at, time, event)
+            else:
+                out = self._measured(at, time, event, measured)
             if out is not None and out.length:
                 told += out.length
                 self._emit(at, time, out)
@@ -240,6 +246,16 @@ class LoopEpoch:
         return now
 
     # ------------------------------------------------------------- operators
+
+    def _measured(self, at: int, time: int, event: _Event, inside: metering.Inside) -> Batch | None:
+        taken = sum(batch.length for each in event.changes for batch in each)
+        since, node = metering.clock(), self._nodes[at]
+        out = self._visit(at, time, event)
+        if node.text:
+            length = 0 if out is None else out.length
+            inside.derived += length if isinstance(node, Join) else 0
+            inside.add(operator_of(node), node.text, metering.clock() - since, taken, length)
+        return out
 
     def _visit(self, at: int, time: int, event: _Event) -> Batch | None:
         """What a part emits at a time."""

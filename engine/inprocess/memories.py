@@ -12,6 +12,8 @@ import numpy as np
 
 from ..circuit import Constant
 from ..maintaining import Watch
+from ..metering import Rule
+from ..metering import rule as measured_rule
 from ..rules import FixpointRule, Source
 from ..schema import Array
 from ..versions import Seen
@@ -58,9 +60,19 @@ class GrowingSets:
         ]
         if meets_nothing(rule.node.terms, views):
             return
-        for batch in self._delta(None if start is None else rule.sources[start]):
-            for head, derived in run_rule(rule, start, batch, views, self._held(rule)):
+        source = None if start is None else rule.sources[start]
+        measured = measured_rule(rule.node.text, 0 if source is None else self._changing(source))
+        for batch in self._delta(source):
+            for head, derived in run_rule(rule, start, batch, views, self._held(rule), measured):
                 self._relations[head].grow(derived)
+        if measured is not None:
+            measured.end()
+
+    def _changing(self, source: Source) -> int:
+        """The rows of a source from which a rule is run."""
+        if isinstance(source, str):
+            return self._relations[source].high - self._relations[source].low
+        return self.changed(source)
 
     def _held(self, rule: FixpointRule[Joiner]) -> RowTable | None:
         """The table of the relation that all rows of a rule's join go into as they are, if it is one."""
@@ -135,9 +147,12 @@ class NestedTime(Generic[R]):
         if isinstance(source, int) and meets_nothing(rule.node.terms, views):
             return
         batch = None if source is None else self._delta(source)
-        for head, derived in run_rule(rule, start, batch, views):
+        measured = measured_rule(rule.node.text, 0 if batch is None else batch.length)
+        for head, derived in run_rule(rule, start, batch, views, measured=measured):
             self.watch.look()
             self._relations[head].derive(derived)
+        if measured is not None:
+            measured.end()
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
@@ -260,9 +275,12 @@ def run_rule(
     batch: Batch | None,
     views: Sequence[View | None],
     held: RowTable | None = None,
+    measured: Rule | None = None,
 ) -> Iterator[tuple[str, Batch]]:
     """The rows of the heads that the join gives; see `Joiner.run`."""
     for found in rule.join.run(start, batch, views, held):
+        if measured is not None:
+            measured.derived += found.length
         for head, linear in rule.heads:
             if not linear:
                 yield head, found

@@ -387,6 +387,9 @@ class NestedEpoch:
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
+    def length(self, change: Batch | None) -> int:
+        return 0 if change is None else change.length
+
     def keep(self, at: int, change: Batch | None) -> None:
         state, timeline = self.state, self.state.timelines.get(at)
         if timeline is None or change is None or at in state.shared or timeline is state.told.get(at):

@@ -187,6 +187,9 @@ class EpochOperators:
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
+    def length(self, change: Batch | None) -> int:
+        return 0 if change is None else change.length
+
     def keep(self, at: int, change: Batch | None) -> None:
         store = self.state.stores.get(at) if change is not None else None
         if change is None or store is None:

@@ -204,6 +204,9 @@ class RunningEpoch:
         running.seed()
         return running
 
+    def length(self, change: Change | None) -> int | None:
+        return 0 if change is None else change.rows
+
     def keep(self, at: NodeId, change: Change | None) -> None:
         """Takes a change into the node's integral. A change that several nodes read is computed once."""
         if change is None:

@@ -1,0 +1,208 @@
+"""The profile of a session as frozen data, and as JSON. docs/profile.md describes the form."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from functools import cache
+from types import UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+VERSION = 1
+
+
+@dataclass(frozen=True)
+class Operator:
+    """An operator of a rule: `join`, `group`, `distinct` and so on; `rule` is a whole rule of a recursion.
+    `rows_in` are the rows of the changes that it was given, `rows_out` those that it gave, and None where
+    they are not counted. `duplicates` are the rows that a `distinct` had already, or was given twice."""
+
+    operator: str
+    text: str
+    relation: str
+    place: str
+    calls: int
+    seconds: float
+    rows_in: int
+    rows_out: int | None
+    duplicates: int | None = None
+
+
+@dataclass(frozen=True)
+class Round:
+    """A round of a recursion, summed up over the epochs. `derived` are the rows that its rules gave, `rows`
+    those that were new; None where that is not known."""
+
+    round: int
+    seconds: float
+    derived: int
+    rows: int | None
+
+
+@dataclass(frozen=True)
+class Stratum:
+    """A relation that is not recursive, or relations that are recursive together."""
+
+    name: str
+    recursive: bool
+    seconds: float
+    operators: tuple[Operator, ...]
+    rounds: tuple[Round, ...] = ()
+    rows_out: int | None = None
+    duplicates: int | None = None
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """A commit: its number from 0, its seconds, and the rows by which inputs and outputs changed. Commit 0
+    begins the session, with the program's own facts and those that it loads first."""
+
+    number: int
+    seconds: float
+    rows_in: int
+    rows_out: int
+
+
+@dataclass(frozen=True)
+class SlowEpoch:
+    """One of the slowest commits, with all that it did."""
+
+    epoch: Epoch
+    strata: tuple[Stratum, ...]
+
+
+@dataclass(frozen=True)
+class Relation:
+    """A relation that the session keeps: the rows in it, and the bytes of its store and its indexes."""
+
+    name: str
+    rows: int
+    bytes: int | None
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A part of the memory: `kind` is relation, groups, recursion or values, `parts` are the bytes of its
+    stores and indexes."""
+
+    kind: str
+    name: str
+    rows: int
+    bytes: int
+    parts: Mapping[str, int]
+
+
+@dataclass(frozen=True)
+class LookUp:
+    """A look-up of a plan: the rows that it extended, and the rows expected and given."""
+
+    depth: int
+    term: str
+    keys: tuple[str, ...]
+    rows: float
+    expected: float | None
+    given: float | None
+    why: str
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How a join went on from the changes of the term `start`."""
+
+    rule: str
+    place: str
+    start: str | None
+    look_ups: tuple[LookUp, ...]
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an epoch did with a recursion, and why: `way` is maintained, recomputed or given up."""
+
+    epoch: int
+    relations: tuple[str, ...]
+    way: str
+    why: str
+    changed: int
+    expected_maintain: float | None
+    expected_recompute: float | None
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Profile:
+    """The measurements of a session: sums over the epochs that were measured, the last of these epochs, and
+    the slowest as a whole. `memory` and `plans` are None on Spark, which has its own pages for them."""
+
+    program: str
+    engine: str
+    commits: int
+    seconds: float
+    strata: tuple[Stratum, ...]
+    relations: tuple[Relation, ...]
+    plans: tuple[Plan, ...] | None
+    decisions: tuple[Decision, ...]
+    memory: tuple[Held, ...] | None
+    epochs: tuple[Epoch, ...]
+    slowest: tuple[SlowEpoch, ...]
+    version: int = VERSION
+
+    @property
+    def operators(self) -> tuple[Operator, ...]:
+        """The operators of all strata, the dearest first."""
+        found = (each for stratum in self.strata for each in stratum.operators)
+        return tuple(sorted(found, key=lambda each: -each.seconds))
+
+    def json(self) -> str:
+        """The profile as JSON, in one line."""
+        return json.dumps(asdict(self), ensure_ascii=False)
+
+
+def read_profile(text: str) -> Profile:
+    """The profile that JSON holds. Raises ValueError if the text is not that of a profile."""
+    found = json.loads(text)
+    if not isinstance(found, dict) or "strata" not in found:
+        raise ValueError("it is not a profile")
+    if found.get("version") != VERSION:
+        raise ValueError(f"it is of version {found.get('version')}, and not {VERSION}")
+    try:
+        profile: Profile = _built(Profile, found)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"it is not a profile: {error}") from None
+    return profile
+
+
+def _built(form: Any, value: Any) -> Any:
+    """A value of JSON as a value of a type."""
+    origin = get_origin(form)
+    if origin in (Union, UnionType):
+        return None if value is None else _built(get_args(form)[0], value)
+    if origin is tuple:
+        return tuple(_built(get_args(form)[0], each) for each in value)
+    if isinstance(form, type) and form.__module__ == __name__:
+        hints = _hints(form)
+        return form(**{name: _built(hints[name], value[name]) for name in hints if name in value})
+    return value
+
+
+@cache
+def _hints(form: type) -> dict[str, Any]:
+    hints = get_type_hints(form)
+    return {each.name: hints[each.name] for each in fields(form)}
+
+
+def seconds_text(seconds: float) -> str:
+    """A time, in short."""
+    return f"{seconds:,.2f} s" if seconds >= 1 else f"{seconds * 1000:,.2f} ms"
+
+
+def by_rule(operators: Sequence[Operator]) -> dict[tuple[str, str], tuple[float, int]]:
+    """The seconds and the rows given, by the relation and the text of rules."""
+    found: dict[tuple[str, str], tuple[float, int]] = {}
+    for each in operators:
+        key = each.relation, each.text
+        seconds, rows = found.get(key, (0.0, 0))
+        found[key] = seconds + each.seconds, rows + (each.rows_out or 0)
+    return found

@@ -1,0 +1,172 @@
+"""Profiles: their figures, their JSON, and their page."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+import ddlog
+from ddlog.console.cli import main
+from ddlog.profiling.page import page
+from ddlog.profiling.profile import Profile, Stratum, read_profile
+
+PATHS = """\
+input relation Edge(x: u32, y: u32)
+output relation Path(x: u32, y: u32)
+output relation Ends(x: u32, n: u64)
+output relation Source(x: u32)
+
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+Ends(x, n) :- Path(x, y), var n = y.group_by(x).count().
+Source(x) :- Edge(x, _).
+"""
+
+LOOP = """\
+input relation Edge(x: u32, y: u32, w: u64)
+output relation Best(x: u32, d: u64)
+Best(0, 0).
+Best(y, d) :- Best(x, e), Edge(x, y, w), var f = e + w, var d = f.group_by(y).min(), d < 100.
+"""
+
+
+def measured() -> Profile:
+    """The profile of three commits on a square with a diagonal."""
+    with ddlog.compile(PATHS).session(maintain="always") as session:
+        session.measure()
+        session.insert("Edge", (1, 2), (2, 3), (1, 3), (3, 4))
+        session.commit()
+        session.delete("Edge", (1, 3))
+        session.commit()
+        session.insert("Edge", (4, 5))
+        session.commit()
+        return session.profile()
+
+
+def stratum(profile: Profile, name: str) -> Stratum:
+    (found,) = [each for each in profile.strata if each.name == name]
+    return found
+
+
+def test_a_profile_counts_what_was_done() -> None:
+    profile = measured()
+    assert profile.commits == 4
+    assert [(each.number, each.rows_in) for each in profile.epochs] == [(0, 0), (1, 4), (2, 1), (3, 1)]
+    assert 0 < sum(each.seconds for each in profile.strata) <= profile.seconds
+    source = {each.operator: each for each in stratum(profile, "Source").operators}
+    assert (source["distinct"].rows_in, source["distinct"].rows_out) == (6, 4)
+    assert source["distinct"].duplicates == 2
+    assert source["join"].place.endswith(":9:1")
+    path = stratum(profile, "Path")
+    assert path.recursive and {each.operator for each in path.operators} >= {"rule"}
+    assert [(each.epoch, each.way, each.changed) for each in profile.decisions][-2:] == [
+        (2, "maintained", 1),
+        (3, "maintained", 1),
+    ]
+    assert {each.name: each.rows for each in profile.relations} == {
+        "Edge": 4, "Path": 10, "Ends": 4, "Source": 4,
+    }  # fmt: skip
+    assert profile.memory is not None and any(each.name == "Path" for each in profile.memory)
+    assert profile.plans is not None and any(each.rule.startswith("Path(x, z)") for each in profile.plans)
+    assert len(profile.slowest) == 4
+    slow = [each.epoch.seconds for each in profile.slowest]
+    assert slow == sorted(slow, reverse=True)
+
+
+def test_the_rounds_of_a_recursion_say_how_many_rows_are_new() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        session.measure()
+        session.insert("Edge", (1, 2), (2, 3), (1, 3), (3, 4))
+        session.commit()
+        path = stratum(session.profile(), "Path")
+    assert [(each.round, each.derived, each.rows) for each in path.rounds] == [
+        (0, 4, 4), (1, 3, 2), (2, 0, 0),
+    ]  # fmt: skip
+    assert (path.rows_out, path.duplicates) == (6, 1)
+
+
+@pytest.mark.parametrize("maintain", ["always", "never"])
+def test_recursions_by_rounds_are_measured(maintain: str) -> None:
+    with ddlog.compile(LOOP).session(maintain=maintain) as session:  # type: ignore[arg-type]
+        session.measure()
+        session.insert("Edge", (0, 1, 5), (1, 2, 5), (0, 2, 20))
+        session.commit()
+        session.delete("Edge", (0, 1, 5))
+        session.commit()
+        profile = session.profile()
+    assert profile.commits == 3
+    assert stratum(profile, "Best").recursive
+
+
+def test_a_commit_that_fails_is_not_counted() -> None:
+    text = "input relation A(x: u32)\noutput relation B(x: u32)\nB(10 / x) :- A(x).\n"
+    with ddlog.compile(text).session() as session:
+        session.measure()
+        session.insert("A", (0,))
+        with pytest.raises(ddlog.DDlogError):
+            session.commit()
+        session.insert("A", (5,))
+        session.commit()
+        assert [each.rows_in for each in session.profile().epochs if each.rows_in] == [1]
+
+
+def test_without_measuring_there_are_no_times() -> None:
+    with ddlog.compile(PATHS).session() as session:
+        session.insert("Edge", (1, 2))
+        session.commit()
+        profile = session.profile()
+    assert (profile.commits, profile.strata, profile.epochs) == (0, (), ())
+    assert profile.relations
+
+
+def test_json_is_read_again() -> None:
+    profile = measured()
+    assert read_profile(profile.json()) == profile
+
+
+@pytest.mark.parametrize(
+    "text", ["[]", "{}", '{"strata": [], "version": 2}', '{"strata": [{}], "version": 1}']
+)
+def test_other_json_is_no_profile(text: str) -> None:
+    with pytest.raises(ValueError, match="it is"):
+        read_profile(text)
+
+
+class Tags(HTMLParser):
+    """Checks that tags close, and that nothing is fetched."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        assert not {"src", "href"} & {name for name, _ in attributes}
+        if tag not in ("meta",):
+            self.open.append(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+def test_the_page_stands_alone() -> None:
+    text = page(measured())
+    tags = Tags()
+    tags.feed(text)
+    assert not tags.open
+    assert "http" not in text and "@import" not in text
+    assert 'name="viewport"' in text and "Rounds of Path" in text
+
+
+def test_a_run_writes_its_profile(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "changes.dat").write_text("start; insert Edge(1, 2); commit;\n")
+    run = ["run", str(tmp_path / "paths.dl"), "--updates", str(tmp_path / "changes.dat"), "--quiet"]
+    assert main([*run, "--profile", str(tmp_path / "p.json")]) == 0
+    assert json.loads((tmp_path / "p.json").read_text())["commits"] == 2
+    assert main([*run, "--profile", str(tmp_path / "p.html")]) == 0
+    assert (tmp_path / "p.html").read_text().startswith("<!DOCTYPE html>")
+    assert main([*run, "--profile", str(tmp_path / "p.txt")]) == 1
+    assert "ends in .json or .html" in capsys.readouterr().err
