@@ -111,16 +111,23 @@ def measuring(meter: Meter) -> Iterator[None]:
 class Rule:
     """One run of a rule in a recursion: from `began` on, with the rows that it took and derived."""
 
-    __slots__ = ("_began", "_inside", "_taken", "_text", "derived")
+    __slots__ = ("_began", "_cost", "_inside", "derived")
 
     def __init__(self, inside: Inside, text: str, taken: int) -> None:
-        self._inside, self._text, self._taken = inside, text, taken
-        self._began, self.derived = clock(), 0
+        cost = inside.costs.get(("rule", text))
+        if cost is None:
+            cost = inside.costs["rule", text] = Cost()
+        cost.taken += taken
+        self._inside, self._cost, self.derived = inside, cost, 0
+        self._began = clock()
 
     def end(self) -> None:
         """The rule has run."""
-        self._inside.derived += self.derived
-        self._inside.add("rule", self._text, clock() - self._began, self._taken, self.derived)
+        cost, derived = self._cost, self.derived
+        cost.seconds += clock() - self._began
+        cost.calls += 1
+        cost.out = None if cost.out is None else cost.out + derived
+        self._inside.derived += derived
 
 
 def rule(text: str, taken: int) -> Rule | None:

@@ -183,24 +183,34 @@ class _Walk(Generic[B]):
         """The nodes, each with its time when the next one is asked for. The walk of the body of a recursion
         is measured with that recursion."""
         outer = meter.inside
-        if outer is None:
-            meter.circuit = self.circuit
+        if outer is not None:
+            yield from self._inside(nodes, outer)
+            return
+        meter.circuit = self.circuit
+        clock, visits, every = metering.clock, meter.visits, self.circuit.nodes
+        changes, length = self.changes, self.operators.length
+        for at in nodes:
+            found = None
+            if isinstance(every[at], Fixpoint):
+                found = meter.inside = metering.Inside()
+            since = clock()
+            yield at
+            seconds = clock() - since
+            change = changes.get(at)
+            visits.append(metering.Visit(at, seconds, 0 if change is None else length(change), found))
+            if found is not None:
+                meter.inside = None
+
+    def _inside(self, nodes: Iterable[NodeId], inside: metering.Inside) -> Iterator[NodeId]:
         for at in nodes:
             node = self.circuit.nodes[at]
-            found = None
-            if outer is None and isinstance(node, Fixpoint):
-                found = meter.inside = metering.Inside()
             since = metering.clock()
             yield at
-            seconds = metering.clock() - since
-            out = self._length(at)
-            if outer is None:
-                meter.visits.append(metering.Visit(at, seconds, out, found))
-                meter.inside = None
-            elif node.text and not isinstance(node, Fixpoint):
+            if node.text and not isinstance(node, Fixpoint):
+                out = self._length(at)
                 taken = sum(self._length(source) or 0 for source in node.reads())
-                outer.derived += (out or 0) if isinstance(node, Join | DeltaJoin) else 0
-                outer.add(operator_of(node), node.text, seconds, taken, out)
+                inside.derived += (out or 0) if isinstance(node, Join | DeltaJoin) else 0
+                inside.add(operator_of(node), node.text, metering.clock() - since, taken, out)
 
     def _length(self, at: int) -> int | None:
         change = self.changes.get(at)
@@ -248,6 +258,7 @@ class _Walk(Generic[B]):
             _note_round(inside, 0, since, 0, None)
         limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds | Bracket) else self.limit
         count = 0
+        before = 0 if inside is None else nested.rows()
         while (time := nested.next_iteration()) is not None:
             interrupt.check()
             if limit is not None and count >= limit:
@@ -257,9 +268,11 @@ class _Walk(Generic[B]):
             if inside is None:
                 nested.iterate(time)
             else:
-                since, derived, rows = metering.clock(), inside.derived, nested.rows()
+                since, derived = metering.clock(), inside.derived
                 nested.iterate(time)
-                _note_round(inside, time + 1, since, derived, nested.rows() - rows)
+                rows = nested.rows()
+                _note_round(inside, time + 1, since, derived, rows - before)
+                before = rows
             count += 1
         return nested.finish()
 

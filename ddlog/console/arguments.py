@@ -61,6 +61,7 @@ def parser() -> argparse.ArgumentParser:
     _command(commands, "check", subcommands.check, "report the errors and warnings of a program")
     _circuit(commands)
     _explain(commands)
+    _profile(commands)
     _state(commands)
     _import_souffle(commands)
     return parser
@@ -167,6 +168,15 @@ def _explain(commands: _Commands) -> None:
     _session_options(explain)
     explain.add_argument("--state", metavar="FILE", type=_name,
                          help="explain by what this state holds, which is only read")  # fmt: skip
+
+
+def _profile(commands: _Commands) -> None:
+    help = "show where the time of a run went, or compare two runs"
+    profile = commands.add_parser("profile", help=help, description=f"{help.capitalize()}.")
+    profile.add_argument("profile", metavar="A.json", help="the file that `ddlog run --profile` wrote")
+    profile.add_argument("other", metavar="B.json", nargs="?", help="compare with this run")
+    profile.add_argument("--output", metavar="FILE", type=_name, help="write A as a page, FILE.html")
+    profile.set_defaults(act=subcommands.profile)
 
 
 def _state(commands: _Commands) -> None:

@@ -1,22 +1,25 @@
-"""Profiles as files: those that `ddlog run --profile` writes, and those that are read again."""
+"""Profiles as files: `ddlog run --profile` writes them, and `ddlog profile` reads them again."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.options import BadOptionValue
+from ..errors.options import BadOptionValue, NoProfile
 from ..io.write import replacing
-from ..profiling.profile import Profile
+from ..profiling.compare import comparison
+from ..profiling.profile import Profile, read_profile
+from ..profiling.summary import summary
 from ..sessions.session import Session
 
 
-def check_profile(name: str | None) -> None:
+def check_profile(name: str | None, option: str = "--profile") -> None:
     """Checks the name of the file for a profile. Raises DDlogError."""
     if name is not None and Path(name).suffix not in (".json", ".html"):
-        raise DDlogError([BadOptionValue("--profile", name, "a name that ends in .json or .html")])
+        raise DDlogError([BadOptionValue(option, name, "a name that ends in .json or .html")])
 
 
 @contextmanager
@@ -44,3 +47,28 @@ def write_profile(profile: Profile, path: Path) -> None:
         text = page(profile)
     with replacing(path) as out:
         out.write(text.encode("utf-8"))
+
+
+def read_profile_file(name: str) -> Profile:
+    """The profile in a file of JSON. Raises DDlogError."""
+    try:
+        return read_profile(Path(name).read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise DDlogError([NoProfile(name, reason)]) from None
+
+
+def compare_profiles(first: str, second: str) -> None:
+    """`ddlog profile A.json B.json`: prints where two runs differ. Raises DDlogError."""
+    before, after = read_profile_file(first), read_profile_file(second)
+    sys.stdout.write("".join(f"{line}\n" for line in comparison(before, after)))
+
+
+def show_profile(name: str, output: str | None) -> None:
+    """`ddlog profile A.json`: prints a profile, or writes it as a page. Raises DDlogError."""
+    profile = read_profile_file(name)
+    if output is not None:
+        check_profile(output, "--output")
+        write_profile(profile, Path(output))
+        return
+    sys.stdout.write("".join(f"{line}\n" for line in summary(profile)))

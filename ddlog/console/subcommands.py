@@ -103,6 +103,22 @@ def explain(arguments: argparse.Namespace) -> int:
     return 0
 
 
+def profile(arguments: argparse.Namespace) -> int:
+    """`ddlog profile`. Raises DDlogError."""
+    from ..errors.diagnostics import DDlogError
+    from ..errors.options import CannotBeCombined
+    from .profiles import compare_profiles, show_profile
+
+    if arguments.other is None:
+        show_profile(arguments.profile, arguments.output)
+        return 0
+    if arguments.output is not None:
+        reason = "a comparison is printed"
+        raise DDlogError([CannotBeCombined("--output", "two profiles", reason)])
+    compare_profiles(arguments.profile, arguments.other)
+    return 0
+
+
 def import_souffle(arguments: argparse.Namespace) -> int:
     """`ddlog import-souffle`. Raises DDlogError."""
     from ..souffle.preprocess import Settings

@@ -44,6 +44,16 @@ class BadOptionValue(Diagnostic):
 
 
 @declared()
+class NoProfile(Diagnostic):
+    """A file that should hold a profile, and does not."""
+
+    title: ClassVar[str] = "{file} cannot be read as a profile: {reason}"
+    suggestion: ClassVar[str] = "`ddlog run --profile FILE.json` writes one"
+    file: str
+    reason: str
+
+
+@declared()
 class EmptyInput(Diagnostic):
     """`--input` with an empty value."""
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from ..engine.circuit import Circuit, Fixpoint, Input, NodeId, Output, Result, Trace
 from ..engine.labels import one_line
-from ..engine.metering import Cost, Meter, Visit, clock, measuring
+from ..engine.metering import Cost, Inside, Meter, Visit, clock, measuring
 from ..engine.schedule import operator_of
 from ..profiling.profile import (
     Decision,
@@ -50,42 +50,60 @@ class _Recursion:
 class Sums:
     """The costs of some epochs, by node."""
 
-    def __init__(self) -> None:
+    def __init__(self, circuit: Circuit) -> None:
         self.costs: dict[NodeId, Cost] = {}
         self.recursions: dict[NodeId, _Recursion] = {}
+        # what each node reads; None of nodes that only pass on
+        passing = (Output, Result, Trace)
+        self._reads = [None if isinstance(node, passing) else node.reads() for node in circuit.nodes]
+        self._results: dict[NodeId, list[NodeId]] = {}
+        for at, node in enumerate(circuit.nodes):
+            if isinstance(node, Result):
+                self._results.setdefault(node.fixpoint, []).append(at)
 
-    def add(self, circuit: Circuit, visits: Sequence[Visit]) -> None:
+    def add(self, visits: Sequence[Visit]) -> None:
         """Adds an epoch."""
-        outs = {visit.at: visit.out for visit in visits}
+        outs = {visit[0]: visit[2] or 0 for visit in visits}
         for at, seconds, out, inside in visits:
-            node = circuit.nodes[at]
-            if isinstance(node, Output | Result | Trace):
+            reads = self._reads[at]
+            if reads is None:
                 continue
-            taken = sum(outs.get(source) or 0 for source in node.reads())
-            self.costs.setdefault(at, Cost()).add(1, seconds, taken, out)
-            if inside is None:
-                continue
-            recursion = self.recursions.setdefault(at, _Recursion())
-            for key, cost in inside.costs.items():
-                recursion.costs.setdefault(key, Cost()).add(cost.calls, cost.seconds, cost.taken, cost.out)
-            grown = sum(each.rows or 0 for each in inside.rounds)
-            for each in inside.rounds:
-                rows = each.rows
-                if each.number == 0:
-                    came = sum(outs.get(r) or 0 for r in _results(circuit, at))
-                    rows = came - grown
-                sums = recursion.rounds.setdefault(min(each.number, _ROUNDS), [0.0, 0, 0])
-                sums[0] += each.seconds
-                sums[1] += each.derived
-                sums[2] = -1 if rows is None or rows < 0 or sums[2] < 0 else sums[2] + rows
+            cost = self.costs.get(at)
+            if cost is None:
+                cost = self.costs[at] = Cost()
+            cost.calls += 1
+            cost.seconds += seconds
+            for source in reads:
+                cost.taken += outs.get(source, 0)
+            cost.out = None if out is None or cost.out is None else cost.out + out
+            if inside is not None:
+                self._add_inside(at, inside, sum(outs.get(each, 0) for each in self._results.get(at, ())))
+
+    def _add_inside(self, at: NodeId, inside: Inside, came: int) -> None:
+        recursion = self.recursions.setdefault(at, _Recursion())
+        for key, cost in inside.costs.items():
+            recursion.costs.setdefault(key, Cost()).add(cost.calls, cost.seconds, cost.taken, cost.out)
+        grown = sum(each.rows or 0 for each in inside.rounds)
+        for number, seconds, derived, rows in inside.rounds:
+            if number == 0:
+                rows = came - grown
+            number = min(number, _ROUNDS)
+            sums = recursion.rounds.get(number)
+            if sums is None:
+                sums = recursion.rounds[number] = [0.0, 0, 0]
+            sums[0] += seconds
+            sums[1] += derived
+            sums[2] = -1 if rows is None or rows < 0 or sums[2] < 0 else sums[2] + rows
 
 
 class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
     def __init__(self) -> None:
-        self._meter, self._sums = Meter(), Sums()
+        self._meter = Meter()
         self._circuit: Circuit | None = None
+        self._sums: Sums | None = None
+        self._ends: tuple[frozenset[NodeId], frozenset[NodeId]] = frozenset(), frozenset()
         self._epochs: deque[Epoch] = deque(maxlen=_RING)
         self._slowest: list[tuple[float, int, list[Visit], Epoch]] = []
         self._commits, self._seconds = 0, 0.0
@@ -103,16 +121,18 @@ class Recorder:
         visits, circuit = self._meter.take(), self._meter.circuit
         if circuit is None:
             return deltas
-        self._circuit = circuit
+        if self._sums is None:
+            self._begin(circuit)
+            assert self._sums is not None
         self._commits += 1
         self._seconds += seconds
+        inputs, outputs = self._ends
         taken = given = 0
-        for visit in visits:
-            node = circuit.nodes[visit.at]
-            if isinstance(node, Input):
-                taken += visit.out or 0
-            elif isinstance(node, Output):
-                given += visit.out or 0
+        for at, _, out, _ in visits:
+            if at in inputs:
+                taken += out or 0
+            elif at in outputs:
+                given += out or 0
         epoch = Epoch(number, seconds, taken, given)
         self._epochs.append(epoch)
         entry = seconds, -number, visits, epoch
@@ -120,19 +140,29 @@ class Recorder:
             heappush(self._slowest, entry)
         elif seconds > self._slowest[0][0]:
             heappushpop(self._slowest, entry)
-        self._sums.add(circuit, visits)
+        self._sums.add(visits)
         return deltas
+
+    def _begin(self, circuit: Circuit) -> None:
+        self._circuit, self._sums = circuit, Sums(circuit)
+        nodes = list(enumerate(circuit.nodes))
+        self._ends = (
+            frozenset(at for at, node in nodes if isinstance(node, Input)),
+            frozenset(at for at, node in nodes if isinstance(node, Output)),
+        )
 
     def strata(self, names: _Names) -> tuple[Stratum, ...]:
         """The costs of all epochs, by stratum."""
-        return () if self._circuit is None else _strata(self._circuit, self._sums, names)
+        if self._circuit is None or self._sums is None:
+            return ()
+        return _strata(self._circuit, self._sums, names)
 
     def slowest(self, names: _Names) -> Iterator[SlowEpoch]:
         """The slowest epochs, the slowest first."""
         for _, _, visits, epoch in sorted(self._slowest, key=lambda each: (-each[0], -each[1])):
             assert self._circuit is not None
-            sums = Sums()
-            sums.add(self._circuit, visits)
+            sums = Sums(self._circuit)
+            sums.add(visits)
             yield SlowEpoch(epoch, _strata(self._circuit, sums, names))
 
     @property
@@ -205,11 +235,6 @@ def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relati
                 None if memory is None else memory.bytes,
                 {} if memory is None else memory.parts,
             )
-
-
-def _results(circuit: Circuit, at: NodeId) -> list[NodeId]:
-    nodes = enumerate(circuit.nodes)
-    return [number for number, node in nodes if isinstance(node, Result) and node.fixpoint == at]
 
 
 def _strata(circuit: Circuit, sums: Sums, names: _Names) -> tuple[Stratum, ...]:

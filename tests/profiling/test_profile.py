@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.profiling.compare import differences
 from ddlog.profiling.page import page
 from ddlog.profiling.profile import Profile, Stratum, read_profile
 
@@ -170,3 +172,45 @@ def test_a_run_writes_its_profile(tmp_path: Path, capsys: pytest.CaptureFixture[
     assert (tmp_path / "p.html").read_text().startswith("<!DOCTYPE html>")
     assert main([*run, "--profile", str(tmp_path / "p.txt")]) == 1
     assert "ends in .json or .html" in capsys.readouterr().err
+
+
+def test_profiles_are_shown_and_compared(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    names = []
+    for number, rows in enumerate(("(1, 2)", "(1, 2), insert Edge(2, 3), insert Edge(3, 4)")):
+        (tmp_path / "changes.dat").write_text(f"start; insert Edge{rows}; commit;\n")
+        names.append(str(tmp_path / f"{number}.json"))
+        run = ["run", str(tmp_path / "paths.dl"), "--updates", str(tmp_path / "changes.dat"), "--quiet"]
+        assert main([*run, "--profile", names[-1]]) == 0
+    capsys.readouterr()
+    assert main(["profile", names[1]]) == 0
+    shown = capsys.readouterr().out
+    assert "2 commits in" in shown and "Path (4 rounds: 3/3 2/2 1/1 0/0)" in shown
+    assert "rule: Path(x, z) :- Path(x, y), Edge(y, z)." in shown
+    assert main(["profile", *names]) == 0
+    shown = capsys.readouterr().out
+    assert "  Path: 1 and 6\n" in shown and "commits: 2 and 2" in shown
+    assert main(["profile", names[0], "--output", str(tmp_path / "page.html")]) == 0
+    assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    assert main(["profile", str(tmp_path / "paths.dl")]) == 1
+    assert "cannot be read as a profile" in capsys.readouterr().err
+    assert main(["profile", str(tmp_path / "missing.json")]) == 1
+    assert main(["profile", *names, "--output", "x.html"]) == 1
+
+
+def test_differences_are_those_of_the_times() -> None:
+    before = measured()
+    slower = replace(before, strata=tuple(map(slowed, before.strata)), seconds=before.seconds + 1)
+    (first, *others) = differences(before, slower)
+    assert first.name.startswith("Path(x, z)") and first.more == pytest.approx(1)
+    assert all(each.more == 0 for each in others)
+    assert differences(before, before)[0].more == 0
+
+
+def slowed(each: Stratum) -> Stratum:
+    """The stratum with one more second for one rule."""
+    if each.name != "Path":
+        return each
+    slow = next(o for o in each.operators if o.operator == "rule" and o.text.startswith("Path(x, z)"))
+    others = tuple(o for o in each.operators if o is not slow)
+    return replace(each, operators=(replace(slow, seconds=slow.seconds + 1), *others))
