@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from time import perf_counter
-from typing import NamedTuple
+from typing import TypeAlias
 
 from .circuit import Circuit
 
@@ -21,14 +21,9 @@ clock = perf_counter
 _current: ContextVar[Meter | None] = ContextVar("meter", default=None)
 
 
-class Round(NamedTuple):
-    """A round of a recursion: the rows that its rules derived, and those that came; None where a maintained
-    recursion does not tell."""
-
-    number: int
-    seconds: float
-    derived: int
-    rows: int | None
+Round: TypeAlias = tuple[int, float, int, int | None]
+"""A round of a recursion: its number and seconds, the rows that its rules derived, and those by which
+its tables grew; None where that is not known."""
 
 
 @dataclass(slots=True)
@@ -64,13 +59,9 @@ class Inside:
         cost.add(1, seconds, taken, out)
 
 
-class Visit(NamedTuple):
-    """A visit of a node of the circuit."""
-
-    at: int
-    seconds: float
-    out: int | None
-    inside: Inside | None
+Visit: TypeAlias = "tuple[int, float, int | None, Inside | None]"
+"""A visit of a node of the circuit: its position, its seconds, the rows of its change, and what went on
+inside it."""
 
 
 class Meter:

@@ -197,7 +197,7 @@ class _Walk(Generic[B]):
             yield at
             seconds = clock() - since
             change = changes.get(at)
-            visits.append(metering.Visit(at, seconds, 0 if change is None else length(change), found))
+            visits.append((at, seconds, 0 if change is None else length(change), found))
             if found is not None:
                 meter.inside = None
 
@@ -279,7 +279,7 @@ class _Walk(Generic[B]):
 
 def _note_round(inside: metering.Inside, number: int, since: float, derived: int, rows: int | None) -> None:
     seconds = metering.clock() - since
-    inside.rounds.append(metering.Round(number, seconds, inside.derived - derived, rows))
+    inside.rounds.append((number, seconds, inside.derived - derived, rows))
 
 
 def operator_of(node: Node) -> str:
