@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 from .circuit import (
     Circuit,
@@ -29,6 +30,7 @@ from .labels import one_line, relation_names
 from .layers import Drawing, lay_out
 
 _CHARACTER, _LINE, _PAD, _WRAP, _MOST_LINES = 7.1, 15.0, 9.0, 36, 5
+_COOL = 0.001  # the share of all time from which a box is coloured by it
 _FRAME, _HEADING, _MARGIN = 22.0, 26.0, 20.0
 
 _FILLS: tuple[tuple[tuple[type, ...], str], ...] = (
@@ -47,6 +49,7 @@ class _Box:
     width: float
     height: float
     body: _Layout | None = None
+    share: float = 0.0  # of all time
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +60,21 @@ class _Layout:
     results: tuple[tuple[str, NodeId], ...]
 
 
-def to_svg(circuit: Circuit) -> str:
-    """A drawing of the circuit: a standalone SVG document."""
-    layout = _layout(circuit, ())
+@dataclass(frozen=True, slots=True)
+class Heat:
+    """The cost of a node: a text for its box, and its share of all time, from 0 to 1."""
+
+    text: str
+    share: float
+
+
+Heats: TypeAlias = Callable[[Node, bool], Heat | None]
+"""The cost of a node, which stands in a recursion or not; None if it has none."""
+
+
+def to_svg(circuit: Circuit, heats: Heats | None = None) -> str:
+    """A drawing of the circuit: a standalone SVG document. Nodes are marked by their costs."""
+    layout = _layout(circuit, (), heats, False)
     width, height = layout.drawing.width + 2 * _MARGIN, layout.drawing.height + 2 * _MARGIN
     return "\n".join(
         (
@@ -74,9 +89,11 @@ def to_svg(circuit: Circuit) -> str:
     )
 
 
-def _layout(circuit: Circuit, results: tuple[tuple[str, NodeId], ...]) -> _Layout:
+def _layout(
+    circuit: Circuit, results: tuple[tuple[str, NodeId], ...], heats: Heats | None, inside: bool
+) -> _Layout:
     named = relation_names(circuit) | {node: relation for relation, node in results}
-    boxes = tuple(_box(node, named.get(i)) for i, node in enumerate(circuit.nodes))
+    boxes = tuple(_box(node, named.get(i), heats, inside) for i, node in enumerate(circuit.nodes))
     edges = [
         (source, i)
         for i, node in enumerate(circuit.nodes)
@@ -86,16 +103,17 @@ def _layout(circuit: Circuit, results: tuple[tuple[str, NodeId], ...]) -> _Layou
     return _Layout(circuit, boxes, lay_out([(b.width, b.height) for b in boxes], edges), results)
 
 
-def _box(node: Node, relation: str | None) -> _Box:
+def _box(node: Node, relation: str | None, heats: Heats | None, inside: bool) -> _Box:
+    heat = None if heats is None else heats(node, inside)
     if isinstance(node, Fixpoint):
-        body = _layout(node.body, node.results)
+        body = _layout(node.body, node.results, heats, True)
         feedback = _FRAME * sum(isinstance(inner, Variable) for inner in node.body.nodes)
-        heading = node.title()
+        heading = node.title() + ("" if heat is None else f" · {heat.text}")
         width = max(body.drawing.width + 2 * _FRAME + feedback, len(heading) * _CHARACTER + 2 * _PAD)
         return _Box((heading,), width, body.drawing.height + 2 * _FRAME + _HEADING, body)
-    lines = [node.title(), *_remark(node, relation)]
+    lines = [node.title(), *_remark(node, relation), *(() if heat is None else (heat.text,))]
     width = max(map(len, lines)) * _CHARACTER + 2 * _PAD
-    return _Box(tuple(lines), width, len(lines) * _LINE + _PAD)
+    return _Box(tuple(lines), width, len(lines) * _LINE + _PAD, share=0.0 if heat is None else heat.share)
 
 
 def _remark(node: Node, relation: str | None) -> list[str]:
@@ -132,6 +150,8 @@ def _drawn(layout: _Layout, x: float, y: float) -> Iterator[str]:
 
 def _drawn_box(node: Node, box: _Box, left: float, top: float) -> Iterator[str]:
     fill = next((colour for kinds, colour in _FILLS if isinstance(node, kinds)), "white")
+    if box.share > _COOL:
+        fill = f"hsl(20, 95%, {95 - 45 * min(box.share, 1) ** 0.5:.0f}%)"
     dashes = ' stroke-dasharray="3 2"' if isinstance(node, Trace) else ""
     yield (
         f'<rect x="{left:.1f}" y="{top:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="4" '

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .circuit import Circuit, NodeId
+from .circuit import Circuit, Node, NodeId
 from .schema import Schema
 
 
@@ -22,3 +22,13 @@ def relation_names(circuit: Circuit) -> dict[NodeId, str]:
 def one_line(text: str) -> str:
     """Source text on one line."""
     return " ".join(text.split())
+
+
+def operator_of(node: Node) -> str:
+    """The operator of a node in a word: `join` for a join, and for the change of one."""
+    return type(node).__name__.removeprefix("Delta").lower()
+
+
+def cost_key(node: Node) -> str:
+    """The text by which the measured costs of a node are found."""
+    return one_line(node.text) or node.title()

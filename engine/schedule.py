@@ -39,6 +39,7 @@ from .circuit import (
     Sum,
     Trace,
 )
+from .labels import operator_of
 from .runtime import Progress
 from .settling import MOST_ROUNDS, Changing, IterationLimit
 
@@ -280,11 +281,6 @@ class _Walk(Generic[B]):
 def _note_round(inside: metering.Inside, number: int, since: float, derived: int, rows: int | None) -> None:
     seconds = metering.clock() - since
     inside.rounds.append((number, seconds, inside.derived - derived, rows))
-
-
-def operator_of(node: Node) -> str:
-    """The operator of a node in a word: `join` for that of a rule, and for its change."""
-    return type(node).__name__.removeprefix("Delta").lower()
 
 
 def phase_of(node: Node) -> str:

@@ -140,6 +140,9 @@ def _circuit(commands: _Commands) -> None:
     circuit.add_argument("--stage", choices=("relational", "incremental"), default="incremental",
                          help="before or after the rewriting to changes (default: incremental)")  # fmt: skip
     circuit.add_argument("--output", metavar="FILE", help="draw it: FILE.svg, FILE.dot or FILE.txt")
+    circuit.add_argument("--profile", metavar="FILE.json", type=_name,
+                         help="with --output FILE.svg: mark the nodes by what they cost in a run that wrote "
+                              "this profile")  # fmt: skip
     circuit.add_argument("--engine", choices=("in-process", "spark"), default="in-process",
                          help="spark: also say which expressions are SQL and which are Python")  # fmt: skip
     circuit.add_argument("--plans", action="store_true",

@@ -60,6 +60,12 @@ def check(arguments: argparse.Namespace) -> int:
 
 def circuit(arguments: argparse.Namespace) -> int:
     """`ddlog circuit`. Raises DDlogError."""
+    if arguments.profile is not None and (arguments.plans or arguments.input or arguments.engine == "spark"):
+        from ..errors.diagnostics import DDlogError
+        from ..errors.options import CannotBeCombined
+
+        other = "--engine spark" if arguments.engine == "spark" else "--plans"
+        raise DDlogError([CannotBeCombined("--profile", other, "only a drawing marks the costs")])
     if arguments.plans or arguments.input:
         from .plans import show_plans
 
@@ -69,7 +75,7 @@ def circuit(arguments: argparse.Namespace) -> int:
         return _circuit_on_spark(arguments)
     from .drawing import draw
 
-    draw(_compile(arguments).circuit(arguments.stage), arguments.output)
+    draw(_compile(arguments).circuit(arguments.stage), arguments.output, arguments.profile)
     return 0
 
 

@@ -9,9 +9,8 @@ from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING
 
 from ..engine.circuit import Circuit, Fixpoint, Input, NodeId, Output, Result, Trace
-from ..engine.labels import one_line
+from ..engine.labels import cost_key, one_line, operator_of
 from ..engine.metering import Cost, Inside, Meter, Visit, clock, measuring
-from ..engine.schedule import operator_of
 from ..profiling.profile import (
     Decision,
     Epoch,
@@ -264,7 +263,7 @@ def _strata(circuit: Circuit, sums: Sums, names: _Names) -> tuple[Stratum, ...]:
     for at, cost in sums.costs.items():
         node = circuit.nodes[at]
         if not isinstance(node, Fixpoint):
-            operator = _operator(operator_of(node), one_line(node.text) or node.title(), cost, names)
+            operator = _operator(operator_of(node), cost_key(node), cost, names)
             stratum = recursive.get(operator.relation)
             (found.setdefault(operator.relation, []) if stratum is None else outside[stratum]).append(
                 operator

@@ -32,9 +32,9 @@ from ..circuit import (
     Sum,
 )
 from ..epoch import Epoch
+from ..labels import operator_of
 from ..loopparts import Gate, is_set
 from ..maintaining import Profile, Watch
-from ..schedule import operator_of
 from ..schema import Array
 from ..settling import Changing
 from ..versions import Seen, versions

@@ -192,6 +192,12 @@ def test_profiles_are_shown_and_compared(tmp_path: Path, capsys: pytest.CaptureF
     assert "  Path: 1 and 6\n" in shown and "commits: 2 and 2" in shown
     assert main(["profile", names[0], "--output", str(tmp_path / "page.html")]) == 0
     assert (tmp_path / "page.html").read_text().startswith("<!DOCTYPE html>")
+    drawn, program = tmp_path / "c.svg", str(tmp_path / "paths.dl")
+    assert main(["circuit", program, "--output", str(drawn), "--profile", names[1]]) == 0
+    assert " rows</text>" in drawn.read_text() and "fixpoint Path · " in drawn.read_text()
+    assert main(["circuit", program, "--profile", names[1]]) == 1
+    assert "--profile needs --output FILE.svg" in capsys.readouterr().err
+    assert main(["circuit", program, "--plans", "--profile", names[1]]) == 1
     assert main(["profile", str(tmp_path / "paths.dl")]) == 1
     assert "cannot be read as a profile" in capsys.readouterr().err
     assert main(["profile", str(tmp_path / "missing.json")]) == 1
