@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 
 from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
+from ..profiling.summary import summary
 from .decisions import decision_lines
+from .measuring import Recorder, profile_of
 from .plans import plans_text
 from .results import Changes
 from .session import Session
@@ -57,6 +59,7 @@ class SessionProfile:
         self._session = session
         self._watch = Stopwatch()
         self._commits = 0
+        self._recorder = Recorder()
         self._changes: dict[str, list[int]] = {}
         self.cpu = False
         self.change = False
@@ -73,14 +76,15 @@ class SessionProfile:
         return changes
 
     def _timed(self) -> Changes:
-        shown, watch = self._session.state.progress, self._watch
+        state, watch = self._session.state, self._watch
+        shown, recorder = state.progress, state.recorder
 
         def observe(phase: str, iteration: int, rows: int) -> None:
             watch.begin(phase)
             if shown is not None:
                 shown(phase, iteration, rows)
 
-        self._session.state.progress = observe
+        state.progress, state.recorder = observe, recorder or self._recorder
         watch.begin(_BEGIN)
         try:
             changes = self._session.commit()
@@ -88,7 +92,7 @@ class SessionProfile:
             return changes
         finally:
             watch.stop()
-            self._session.state.progress = shown
+            state.progress, state.recorder = shown, recorder
 
     def _named(self) -> Iterator[tuple[str, str]]:
         """The relations that the session keeps, and the indexes with rows of their own, each with the name
@@ -158,6 +162,9 @@ class SessionProfile:
             yield f"CPU: milliseconds in {commits}, by rule or relation: {total * 1000:.3f}"
             for phase, spent in sorted(self._watch.spent.items(), key=lambda each: -each[1]):
                 yield f"{spent * 1000:>12.3f}  {self._watch.times[phase]:>6,}x  {' '.join(phase.split())}"
+        recorder = self._session.state.recorder or (self._recorder if self._watch.spent else None)
+        if recorder is not None:
+            yield from summary(profile_of(self._session, recorder))
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):

@@ -220,3 +220,18 @@ def slowed(each: Stratum) -> Stratum:
     slow = next(o for o in each.operators if o.operator == "rule" and o.text.startswith("Path(x, z)"))
     others = tuple(o for o in each.operators if o is not slow)
     return replace(each, operators=(replace(slow, seconds=slow.seconds + 1), *others))
+
+
+def test_the_command_profile_measures_while_it_is_on(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "paths.dl").write_text(PATHS)
+    (tmp_path / "changes.dat").write_text(
+        "profile; profile cpu on; start; insert Edge(1, 2), insert Edge(2, 3); commit; profile cpu off;"
+        "start; insert Edge(3, 4); commit; profile;\n"
+    )
+    run = ["run", str(tmp_path / "paths.dl"), "--updates", str(tmp_path / "changes.dat"), "--quiet"]
+    assert main(run) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("Time by rule") == 1
+    assert "Path (3 rounds: 2/2 1/1 0/0)" in shown and "paths.dl: 1 commit in" in shown
