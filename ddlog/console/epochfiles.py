@@ -37,7 +37,7 @@ class EpochFiles:
         """Begins after the last recorded epoch, -1 if there is none. Raises DDlogError if the directory has
         later epochs."""
         with self._reported():
-            self._home.mkdir(parents=True, exist_ok=True)
+            _make(self._home)
             for path in sorted(self._home.iterdir()):
                 found = _FOLDER.match(path.name)
                 if found is None:
@@ -49,13 +49,16 @@ class EpochFiles:
                     shutil.rmtree(path)
                 elif epoch > last:
                     raise DDlogError([OutputOfAnotherRun(str(self._home))])
+            _sync(self._home)  # a folder that comes back after a crash would be taken for that of its epoch
 
     def write(self, changes: Changes, epoch: int) -> None:
         """Writes the changes of an epoch to its hidden folder. Raises DDlogError."""
         named = [name for name in changes if name in self._names]
         draft = self._draft(epoch)
         with self._reported():
-            shutil.rmtree(draft, ignore_errors=True)
+            if draft.exists():
+                shutil.rmtree(draft)
+                _sync(self._home)
             if not named:
                 return
             draft.mkdir()
@@ -82,6 +85,14 @@ class EpochFiles:
             yield
         except OSError as error:
             raise DDlogError([CannotWrite(str(self._home), error.strerror or str(error))]) from None
+
+
+def _make(folder: Path) -> None:
+    """Makes a folder and those above it, on disk."""
+    if not folder.is_dir():
+        _make(folder.parent)
+        folder.mkdir(exist_ok=True)
+        _sync(folder.parent)
 
 
 def _sync(folder: Path) -> None:

@@ -266,7 +266,7 @@ class Program:
             durable = session.state.durable = Durable.open(
                 self, kept, state, durability, read_only, _fill(migrate)
             )
-            durable.applied = lambda: session.state.applied.pending
+            durable.applied = lambda: session.state.applied.pending if session.state.started else ()
             durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
         return session
 

@@ -39,3 +39,18 @@ class Holding:
             os.ftruncate(self._file, 0)
             os.close(self._file)
             self._file = -1
+
+
+def is_held(path: Path) -> bool:
+    """Whether a session holds a state."""
+    try:
+        file = os.open(f"{path}-lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(file)
+    return False

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
+from . import connections
 from .log import INTERVAL
 
 _LONG = 4 << 20  # bytes of the write-ahead log from which on it is brought into the file
@@ -60,7 +61,7 @@ class Keeper:
             with suppress(sqlite3.Error, OSError):
                 if Path(f"{self._path}-wal").stat().st_size > _LONG:
                     if beside is None:
-                        beside = sqlite3.connect(self._path, isolation_level=None, check_same_thread=False)
+                        beside = connections.connect(self._path)
                     beside.execute("PRAGMA wal_checkpoint(PASSIVE)")
         if beside is not None:
             beside.close()

@@ -17,11 +17,13 @@ MOST_ROWS = 1 << 21
 
 def checksum(*fields: Any) -> int:
     """The CRC-32 of fields as JSON."""
-    return zlib.crc32(json.dumps(fields, separators=(",", ":")).encode())
+    return zlib.crc32(json.dumps(fields, separators=(",", ":"), default=repr).encode())
 
 
-def part_checksum(data: bytes, relation: int, rows: int) -> int:
-    """The checksum of a part."""
+def part_checksum(data: object, relation: int, rows: int) -> int:
+    """The checksum of a part; -1 for what can be none."""
+    if not isinstance(data, bytes):
+        return -1
     return zlib.crc32(f"{relation} {rows}".encode(), zlib.crc32(data))
 
 

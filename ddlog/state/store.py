@@ -21,15 +21,14 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, NewerState, NoState, NotAState, ReadOnlyState, StateDamaged
-from .holding import Holding
+from . import connections
+from .holding import Holding, is_held
 from .parts import checksum, packed, part_checksum, sliced, unpacked
 from .schema import APPLICATION, TABLES, VERSION
-from .walog import commits_in
+from .walog import PAGE, commits_in, frames_taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
-
-_PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +102,8 @@ class Store:
                 holding.release()
             if isinstance(error, sqlite3.Error):
                 raise _diagnosed(place, error) from None
+            if isinstance(error, ValueError | TypeError | OverflowError):  # a text or number that is none
+                raise DDlogError([StateDamaged(str(place), str(error), "")]) from None
             raise
 
     def close(self) -> None:
@@ -381,7 +382,7 @@ class Store:
         try:
             with self.lock:
                 yield
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:
             raise self.damaged(str(error)) from None
 
     def _check_place(self) -> None:
@@ -432,24 +433,23 @@ def _reachable(path: Path) -> bool:
 
 
 def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None) -> Store:
-    commits = [] if read_only or not present else commits_in(path)
-    mode = "ro" if read_only else "rwc"
-    base = sqlite3.connect(
-        f"file:{_quoted(path)}?mode={mode}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        timeout=30,
-    )
+    commits = commits_in(path)
+    if commits and not present:
+        raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
+    base = connections.connect(path, read_only)
     try:
         if present:
             _check_kind(path, base)
-        if commits:
-            _check_log(path, base, commits)
         if not read_only:
+            if commits:
+                frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+                _check_log(path, commits, frames)
             _prepare(base, present)
         else:
             base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
+            frames = frames_taken(path)
+            if commits and frames is not None and not is_held(path) and commits_in(path) == commits:
+                _check_log(path, commits, frames)
         store = Store(path, base, holding)
         store.load()
         return store
@@ -458,9 +458,8 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
         raise
 
 
-def _check_log(path: Path, base: sqlite3.Connection, commits: list[int]) -> None:
-    """Raises DDlogError if SQLite leaves out transactions of its log that were on disk."""
-    frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+def _check_log(path: Path, commits: list[int], frames: int) -> None:
+    """Raises DDlogError if SQLite takes fewer frames of its log than were on disk."""
     lost = sum(number > frames for number in commits)
     if lost > 1:
         problem = f"{lost} commits in {path.name}-wal are not what was written"
@@ -471,7 +470,7 @@ def _check_log(path: Path, base: sqlite3.Connection, commits: list[int]) -> None
 
 def _prepare(base: sqlite3.Connection, present: bool) -> None:
     if not present:
-        base.execute(f"PRAGMA page_size = {_PAGE}")
+        base.execute(f"PRAGMA page_size = {PAGE}")
         base.execute("PRAGMA auto_vacuum = INCREMENTAL")
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
@@ -500,6 +499,8 @@ def _check_kind(path: Path, base: sqlite3.Connection) -> None:
     except sqlite3.DatabaseError as error:
         raise _diagnosed(path, error) from None
     if not tables and not application:
+        if 0 < path.stat().st_size < PAGE:
+            raise DDlogError([NotAState(str(path), "it is no database of SQLite, or cut short")])
         return
     if application != APPLICATION:
         raise DDlogError([NotAState(str(path), "it is a database of another program")])
@@ -515,12 +516,6 @@ def _diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:
     if "malformed" in str(error) or "corrupt" in str(error):
         return DDlogError([StateDamaged(str(path), str(error), "")])
     return DDlogError([CannotUseState(str(path), str(error))])
-
-
-def _quoted(path: Path) -> str:
-    from urllib.parse import quote
-
-    return quote(str(path))
 
 
 def _span_row(span: Span, sums: Sequence[int]) -> tuple[Any, ...]:

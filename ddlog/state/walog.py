@@ -8,9 +8,12 @@ began. If SQLite leaves out more than one, the log is damaged, and commits that 
 from __future__ import annotations
 
 import struct
+import sys
 from pathlib import Path
 
 _HEADER, _FRAME = struct.Struct(">8I"), struct.Struct(">6I")
+PAGE = 4096
+"""The bytes of a page of a state."""
 _MAGIC = (0x377F0682, 0x377F0683)
 
 
@@ -20,19 +23,42 @@ def commits_in(path: Path) -> list[int]:
     try:
         with Path(f"{path}-wal").open("rb") as file:
             header = file.read(_HEADER.size)
-            if len(header) < _HEADER.size:
+            if len(header) < _HEADER.size or not any(header):
                 return found
-            magic, _, page, _, *salts, _, _ = _HEADER.unpack(header)
-            number = 0
-            while magic in _MAGIC:
-                frame = file.read(_FRAME.size)
-                if len(frame) < _FRAME.size:
-                    break
+            _, _, page, _, *salts, _, _ = _HEADER.unpack(header)
+            whole, number = _is_whole(header), 0
+            while len(frame := file.read(_FRAME.size)) == _FRAME.size:
                 _, pages, *own, _, _ = _FRAME.unpack(frame)
                 number += 1
+                if not whole and number == 1:
+                    page, salts = PAGE, own  # the header lies: SQLite would leave out all
                 if own == salts and pages:
                     found.append(number)
                 file.seek(page, 1)
     except OSError:
         pass
     return found
+
+
+def frames_taken(path: Path) -> int | None:
+    """The number of frames of the log that a reader of the database takes, as its index in shared memory
+    says; None if there is no index."""
+    try:
+        with Path(f"{path}-shm").open("rb") as file:
+            file.seek(16)
+            return int.from_bytes(file.read(4), sys.byteorder)
+    except OSError:
+        return None
+
+
+def _is_whole(header: bytes) -> bool:
+    """Whether the header of a log has the checksum that it says."""
+    magic, *fields = _HEADER.unpack(header)
+    if magic not in _MAGIC:
+        return False
+    words = struct.unpack(">6I" if magic & 1 else "<6I", header[:24])
+    one = two = 0
+    for k in range(0, 6, 2):
+        one = (one + words[k] + two) & 0xFFFFFFFF
+        two = (two + words[k + 1] + one) & 0xFFFFFFFF
+    return fields[-2:] == [one, two]

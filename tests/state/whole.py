@@ -1,0 +1,63 @@
+"""The long forms of the tests of durable states: `python -m tests.state.whole crashes 20`.
+
+Each prints the counts of what it checked, and ends with an error at the first failure.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+import tempfile
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from ddlog.state.log import DURABILITIES
+
+from .crashes import Crashes, reference
+from .damage import OPENINGS, Damage
+from .script import script
+
+
+def crashes(count: int) -> Counter[str]:
+    """Crashes at every write and sync of so many scripts, and crashes of runs that go on."""
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as home:
+        for seed in range(count):
+            place = Path(home) / f"{seed}"
+            place.mkdir()
+            known = reference(script(seed, 10 + seed % 20), place / "known")
+            for durability in DURABILITIES:
+                found = Crashes(known, place / durability, random.Random(seed), durability)
+                found.all(1.0, 0.02)
+                counts += found.counts
+    return counts
+
+
+def damage(step: int) -> Counter[str]:
+    """One of so many bytes changed, or the file cut there: in a state and in its log of SQLite."""
+    counts = Counter[str]()
+    with tempfile.TemporaryDirectory() as home:
+        for logged in (False, True):
+            found = Damage(script(3, 14), Path(home) / f"{logged}", logged)
+            for end in found.ends:
+                places = range(1, found.size(end), step)
+                for opening in OPENINGS:
+                    found.flipped(end, places, opening)
+                    found.cut(end, places[::20], opening)
+            counts += found.counts
+    return counts
+
+
+KINDS: dict[str, Callable[[int], Counter[str]]] = {"crashes": crashes, "damage": damage}
+
+
+def main() -> None:
+    """The kind and how many."""
+    kind, count = sys.argv[1], int(sys.argv[2])
+    for what, number in sorted(KINDS[kind](count).items()):
+        print(f"{number:>12,} {what}")
+
+
+if __name__ == "__main__":
+    main()
