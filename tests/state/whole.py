@@ -16,6 +16,7 @@ from ddlog.state.log import DURABILITIES
 
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage
+from .kills import kills
 from .script import script
 
 
@@ -49,7 +50,13 @@ def damage(step: int) -> Counter[str]:
     return counts
 
 
-KINDS: dict[str, Callable[[int], Counter[str]]] = {"crashes": crashes, "damage": damage}
+def killed(count: int) -> Counter[str]:
+    """Kills of one process, or of two that fight for a state."""
+    with tempfile.TemporaryDirectory() as home:
+        return kills(count, Path(home))
+
+
+KINDS: dict[str, Callable[[int], Counter[str]]] = {"crashes": crashes, "damage": damage, "kills": killed}
 
 
 def main() -> None:
