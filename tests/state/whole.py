@@ -18,6 +18,7 @@ from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage
 from .kills import kills
 from .script import script
+from .soak import soak
 
 
 def crashes(count: int) -> Counter[str]:
@@ -56,7 +57,18 @@ def killed(count: int) -> Counter[str]:
         return kills(count, Path(home))
 
 
-KINDS: dict[str, Callable[[int], Counter[str]]] = {"crashes": crashes, "damage": damage, "kills": killed}
+def soaked(count: int) -> Counter[str]:
+    """A session of so many transactions."""
+    with tempfile.TemporaryDirectory() as home:
+        return soak(count, Path(home))
+
+
+KINDS: dict[str, Callable[[int], Counter[str]]] = {
+    "crashes": crashes,
+    "damage": damage,
+    "kills": killed,
+    "soak": soaked,
+}
 
 
 def main() -> None:
