@@ -13,8 +13,7 @@ from pathlib import Path
 
 from . import connections
 from .log import INTERVAL
-
-_LONG = 4 << 20  # bytes of the write-ahead log from which on it is brought into the file
+from .walog import LONG
 
 
 class Keeper:
@@ -59,7 +58,7 @@ class Keeper:
                 with suppress(Exception):  # the spans stand, and commits are written all the same
                     self._fold()
             with suppress(sqlite3.Error, OSError):
-                if Path(f"{self._path}-wal").stat().st_size > _LONG:
+                if Path(f"{self._path}-wal").stat().st_size > LONG:
                     if beside is None:
                         beside = connections.connect(self._path)
                     beside.execute("PRAGMA wal_checkpoint(PASSIVE)")

@@ -25,7 +25,7 @@ from . import connections
 from .holding import Holding, is_held
 from .parts import checksum, packed, part_checksum, sliced, unpacked
 from .schema import APPLICATION, TABLES, VERSION
-from .walog import PAGE, commits_in, frames_taken
+from .walog import LONG, PAGE, commits_in, frames_taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -306,7 +306,12 @@ class Store:
 
     def spans(self) -> list[Span]:
         """All spans, the oldest first. Raises DDlogError if they are not what was written."""
+        return self._spans()[0]
+
+    def _spans(self) -> tuple[list[Span], Head]:
+        """All spans, and the head of that moment: other threads go on."""
         with self._reading():
+            head = self.head
             rows = self._base.execute("SELECT * FROM span ORDER BY id").fetchall()
             sums = dict(self._base.execute("SELECT id, checksum FROM part"))
         found = []
@@ -318,23 +323,22 @@ class Store:
                     f"the record of the epochs {span.first} to {span.last} is not what was written"
                 )
             found.append(span)
-        if len(found) != self.head.spans:
-            raise self.damaged(f"{self.head.spans} records were written, and {len(found)} are there")
-        return found
+        if len(found) != head.spans:
+            raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")
+        return found, head
 
     def current(self) -> list[Span]:
         """The spans whose sum is the state, in order. Raises DDlogError if an epoch is missing."""
-        found = sorted(
-            (each for each in self.spans() if not each.folded), key=lambda each: (each.last, each.id)
-        )
+        spans, head = self._spans()
+        found = sorted((each for each in spans if not each.folded), key=lambda each: (each.last, each.id))
         reached = 0
         for span in found:
             if span.kind == "epochs":
                 if span.first != reached + 1:
                     raise self.damaged(f"the epochs after {reached} are missing")
                 reached = span.last
-        if reached != self.head.epoch:
-            raise self.damaged(f"the epochs {reached + 1} to {self.head.epoch} are missing")
+        if reached != head.epoch:
+            raise self.damaged(f"the epochs {reached + 1} to {head.epoch} are missing")
         return found
 
     def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
@@ -362,9 +366,9 @@ class Store:
     def applied(self) -> set[str]:
         """The ids of updates that are applied. Raises DDlogError."""
         with self._reading():
-            found = {id for (id,) in self._base.execute("SELECT id FROM applied")}
-        if len(found) != self.head.applied:
-            raise self.damaged(f"{self.head.applied} ids of updates were written, and {len(found)} are there")
+            count, found = self.head.applied, {id for (id,) in self._base.execute("SELECT id FROM applied")}
+        if len(found) != count:
+            raise self.damaged(f"{count} ids of updates were written, and {len(found)} are there")
         return found
 
     def damaged(self, problem: str, left: str = "") -> DDlogError:
@@ -475,6 +479,7 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
+    base.execute(f"PRAGMA journal_size_limit = {LONG}")  # what a fold makes the log longer is given back
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return
     base.execute("BEGIN IMMEDIATE")

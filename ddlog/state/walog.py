@@ -14,6 +14,8 @@ from pathlib import Path
 _HEADER, _FRAME = struct.Struct(">8I"), struct.Struct(">6I")
 PAGE = 4096
 """The bytes of a page of a state."""
+LONG = 4 << 20
+"""The bytes of the log from which on it is brought into the file."""
 _MAGIC = (0x377F0682, 0x377F0683)
 
 
