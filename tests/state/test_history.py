@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -52,3 +54,27 @@ def test_the_past_is_what_it_was(
     assert "`changes;` names no epoch" in shown.err and "`? at x: Edge(x, y)` names no epoch" in shown.err
     with pytest.raises(ddlog.DDlogError, match="needs a session with a state"):
         plain.at(1)
+
+
+def test_spans_are_read_while_commits_go_on(tmp_path: Path) -> None:
+    with (
+        PROGRAM.session(state=tmp_path / "s", durability="commit") as kept,
+        ThreadPoolExecutor() as threads,
+    ):
+        durable = kept.state.durable
+        assert durable is not None
+        committed = threading.Event()
+
+        def count() -> list[int]:  # as the thread that folds does
+            found = []
+            while not committed.is_set():
+                found.append(len(durable.store.current()))
+            return found
+
+        counting = threads.submit(count)
+        for n in range(200):
+            kept.insert("Edge", (n, n))
+            kept.commit()
+        committed.set()
+        found = counting.result()
+        assert found == sorted(found) and len(durable.store.current()) == 201
