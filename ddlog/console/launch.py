@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from ..core import originals, relation_named
 from ..errors.diagnostics import DDlogError
@@ -21,9 +22,11 @@ from ..sessions.engines import (
 from ..sessions.program import Program
 from ..sessions.session import Session
 from ..sessions.sizes import weighed
-from ..state.log import Durability
 from .options import StateOptions
 from .progress import ProgressLine
+
+if TYPE_CHECKING:
+    from ..state.log import Durability
 
 
 def launch(

@@ -6,14 +6,15 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.options import BadOptionValue, NoProfile
 from ..io.write import replacing
-from ..profiling.compare import comparison
-from ..profiling.profile import Profile, read_profile
-from ..profiling.summary import summary
 from ..sessions.session import Session
+
+if TYPE_CHECKING:
+    from ..profiling.profile import Profile
 
 
 def check_profile(name: str | None, option: str = "--profile") -> None:
@@ -51,6 +52,8 @@ def write_profile(profile: Profile, path: Path) -> None:
 
 def read_profile_file(name: str) -> Profile:
     """The profile in a file of JSON. Raises DDlogError."""
+    from ..profiling.profile import read_profile
+
     try:
         return read_profile(Path(name).read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
@@ -60,6 +63,8 @@ def read_profile_file(name: str) -> Profile:
 
 def compare_profiles(first: str, second: str) -> None:
     """`ddlog profile A.json B.json`: prints where two runs differ. Raises DDlogError."""
+    from ..profiling.compare import comparison
+
     before, after = read_profile_file(first), read_profile_file(second)
     sys.stdout.write("".join(f"{line}\n" for line in comparison(before, after)))
 
@@ -71,4 +76,6 @@ def show_profile(name: str, output: str | None) -> None:
         check_profile(output, "--output")
         write_profile(profile, Path(output))
         return
+    from ..profiling.summary import summary
+
     sys.stdout.write("".join(f"{line}\n" for line in summary(profile)))

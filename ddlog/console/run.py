@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import ExitStack, nullcontext
 from dataclasses import replace
-from functools import partial
 from pathlib import Path
 
 from ..core import Relation, relation_named
@@ -17,7 +16,6 @@ from ..sessions.program import Program
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .deltas import shows
-from .epochfiles import StateFiles
 from .launch import launch
 from .notes import Note, noting
 from .options import RunOptions, check_options, is_elsewhere
@@ -56,6 +54,13 @@ def run(program: Program, options: RunOptions) -> None:
         _run_on(session, chosen, options, note, progress)
 
 
+def _write_changes(session: Session, chosen: Sequence[Relation], options: RunOptions) -> None:
+    """Writes the changes of relations from now on, a folder an epoch."""
+    from .epochfiles import StateFiles
+
+    StateFiles(session, [each.name for each in chosen], Path(options.output or ""))
+
+
 def _run_on(
     session: Session, chosen: Sequence[Relation], options: RunOptions, note: Note, progress: ProgressLine
 ) -> None:
@@ -63,13 +68,12 @@ def _run_on(
     with progress:
         if options.output is not None and is_elsewhere(options.output) and not session.on_spark:
             raise DDlogError([OnlySparkWrites(options.output)])
-        files = partial(StateFiles, session, [each.name for each in chosen], Path(options.output or ""))
         to_files = options.state is not None and options.output is not None and options.delta != "none"
         if to_files and session.resumed:
-            files()
+            _write_changes(session, chosen, options)
         first = _first_commit(session, options, note)
         if to_files and not session.resumed:
-            files()
+            _write_changes(session, chosen, options)
     if options.follow is not None:
         from .follow import follow
 

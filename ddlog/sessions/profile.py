@@ -5,15 +5,17 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from ..demand.rewriting import DEMAND
 from ..engine.runtime import Held
-from ..profiling.summary import summary
 from .decisions import decision_lines
-from .measuring import Recorder, profile_of
 from .plans import plans_text
 from .results import Changes
 from .session import Session
+
+if TYPE_CHECKING:
+    from .measuring import Recorder
 
 _LEAST = 1_000  # rows that the plans of a rule move to be shown
 _FEWEST = 100  # the same, of one of its plans
@@ -59,7 +61,7 @@ class SessionProfile:
         self._session = session
         self._watch = Stopwatch()
         self._commits = 0
-        self._recorder = Recorder()
+        self._recorder: Recorder | None = None
         self._changes: dict[str, list[int]] = {}
         self.cpu = False
         self.change = False
@@ -84,6 +86,10 @@ class SessionProfile:
             if shown is not None:
                 shown(phase, iteration, rows)
 
+        if self._recorder is None:
+            from .measuring import Recorder
+
+            self._recorder = Recorder()
         state.progress, state.recorder = observe, recorder or self._recorder
         watch.begin(_BEGIN)
         try:
@@ -162,8 +168,11 @@ class SessionProfile:
             yield f"CPU: milliseconds in {commits}, by rule or relation: {total * 1000:.3f}"
             for phase, spent in sorted(self._watch.spent.items(), key=lambda each: -each[1]):
                 yield f"{spent * 1000:>12.3f}  {self._watch.times[phase]:>6,}x  {' '.join(phase.split())}"
-        recorder = self._session.state.recorder or (self._recorder if self._watch.spent else None)
+        recorder = self._session.state.recorder or self._recorder
         if recorder is not None:
+            from ..profiling.summary import summary
+            from .measuring import profile_of
+
             yield from summary(profile_of(self._session, recorder))
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
