@@ -37,7 +37,7 @@ class Dependencies:
                 return found
 
     def has_one_row(self, name: str) -> bool:
-        """Whether a relation has one row at most, by its primary key and its rules."""
+        """Whether the primary key and the rules of a relation allow one row at most."""
         relation = self._relations.get(name)
         return relation is not None and len(self._columns(name, frozenset())) == len(relation.columns)
 

@@ -10,7 +10,7 @@ from .functions import Python
 from .language import Columns
 
 Expression = str | Callable[..., Any] | Python
-"""What computes a column: a text of the language, or a Python function, perhaps with its type."""
+"""The expression of a column: a text of the language, or a Python function, perhaps with its type."""
 
 
 def argument(given: object) -> str:

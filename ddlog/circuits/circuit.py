@@ -197,7 +197,8 @@ def _names(step: Callable[..., Any], count: int) -> list[str]:
 
 
 def _applied(step: Callable[..., Any], variables: Sequence[Stream], place: Span) -> Any:
-    """What a step returns. Raises DDlogError if it takes another number of relations."""
+    """The streams that a step returns for the variables of a fixpoint. Raises DDlogError if the step takes
+    another number of relations."""
     try:
         signature = inspect.signature(step)
     except (TypeError, ValueError):

@@ -1,4 +1,4 @@
-"""What operators share: checks of what they are given, and nodes of row expressions."""
+"""Checks of the arguments of operators, and the nodes of their row expressions."""
 
 from __future__ import annotations
 

@@ -11,8 +11,8 @@ from .language import Columns
 
 
 def are_plain(rows: Sequence[Any], columns: Columns) -> bool:
-    """Whether all rows are, by the types in each column, tuples of canonical values. If not, each row has
-    to be checked."""
+    """Whether the types of the values show that all rows are tuples of canonical values. If they do not, each
+    row has to be checked."""
     if not columns or set(map(type, rows)) != {tuple} or set(map(len, rows)) != {len(columns)}:
         return False
     pairs = zip(zip(*rows, strict=True), columns, strict=True)

@@ -245,7 +245,7 @@ def bad(where: str, problem: str, help: str) -> NoReturn:
 
 
 def by_input(given: object, where: str) -> Mapping[str, Any]:
-    """What the inputs are given at a time. Raises DDlogError if it is no mapping."""
+    """The rows of each input at one time. Raises DDlogError if the argument is no mapping."""
     if not isinstance(given, Mapping):
         bad(where, f"{given!r} is not a mapping from inputs to rows", 'for example `{"edges": [(1, 2)]}`')
     return given

@@ -119,8 +119,13 @@ class Fixpoint(Node):
             if isinstance(node, Variable):
                 if node.relation not in results:
                     yield f"the variable {node.relation} is no result of its fixpoint"
-                elif 0 <= results[node.relation] < len(nodes):
-                    yield from fits(nodes[results[node.relation]].schema, node.schema, node.relation)
+                yield from self.fits_result(node.relation, node.schema)
+
+    def fits_result(self, relation: str, schema: Schema) -> Iterator[str]:
+        """The columns in which a schema differs from that of a result, if there is such a result."""
+        at = dict(self.results).get(relation, -1)
+        if 0 <= at < len(self.body.nodes):
+            yield from fits(self.body.nodes[at].schema, schema, relation)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,8 +67,7 @@ class Loop(Fixpoint):
             if isinstance(node, Earlier):
                 if node.relation not in results:
                     yield f"{node.relation} is read as it was earlier, and is no result of the loop"
-                elif 0 <= results[node.relation] < len(nodes):
-                    yield from fits(nodes[results[node.relation]].schema, node.schema, node.relation)
+                yield from self.fits_result(node.relation, node.schema)
 
 
 @dataclass(frozen=True, slots=True)
