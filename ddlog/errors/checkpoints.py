@@ -88,13 +88,27 @@ class CheckpointOfOtherFacts(Diagnostic):
 
 
 @declared()
-class CheckpointOfTime(Diagnostic):
-    """A checkpoint for a program whose state depends on the transactions in which its inputs came."""
+class CheckpointOfWindows(Diagnostic):
+    """A checkpoint for a program with windows."""
 
     title: ClassVar[str] = (
-        "a checkpoint records inputs but not their transactions, and {names} depends on the transactions"
+        "a checkpoint does not record which rows came late, so it cannot restore the windows: {names}"
     )
     suggestion: ClassVar[str] = "run it without a checkpoint: every start begins with the first batch again"
+    names: str
+
+
+@declared()
+class CommitBesideLog(Diagnostic):
+    """A commit that is not of a stream, in a program whose state depends on each commit."""
+
+    title: ClassVar[str] = (
+        "{path} has no record of a commit that no stream made, and the past of {names} depends on it"
+    )
+    suggestion: ClassVar[str] = (
+        "change inputs through the streams only, or leave the checkpoint out: each start then begins anew"
+    )
+    path: str
     names: str
 
 

@@ -7,7 +7,8 @@ the change of R n commits earlier. If R is a stream, `R-n` gets the elements of 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ..core import Relation
 from ..engine.runtime import Batch, Delta, Runtime
@@ -28,9 +29,22 @@ class Delays:
         self._past: dict[str, deque[Delta | Kept]] = {
             source: deque(maxlen=delay) for source, delay in longest.items()
         }
+        self._next: Kept | None = None
 
-    def changes(self) -> dict[str, Sequence[tuple[Batch, int]]]:
+    @property
+    def delayed(self) -> Mapping[str, tuple[str, int]]:
+        """The delayed relations, each with the relation that it is the past of, and the delay."""
+        return self._delayed
+
+    @property
+    def past(self) -> Mapping[str, Sequence[Delta | Kept]]:
+        """The changes in the last commits of each relation that is read with a delay, the latest last."""
+        return {source: tuple(changes) for source, changes in self._past.items()}
+
+    def changes(self) -> Kept:
         """The changes of the delayed relations in the next epoch."""
+        if self._next is not None:
+            return self._next
         return {
             name: self._batches(name, self._past[source][-delay])
             for name, (source, delay) in self._delayed.items()
@@ -44,6 +58,19 @@ class Delays:
         """Takes in the changes of the last epochs before this session, the latest last."""
         for source, changes in past.items():
             self._past[source].extend(changes)
+
+    @contextmanager
+    def resuming(self, changes: Kept, past: Mapping[str, Sequence[Kept]]) -> Iterator[None]:
+        """The epoch that runs inside stands for all before this session: it changes the delayed relations as
+        `changes` says, and leaves the changes of the last epochs as in `past`."""
+        self._next = changes
+        try:
+            yield
+            for known in self._past.values():
+                known.clear()
+            self.resume(past)
+        finally:
+            self._next = None
 
     def correct(self, source: str, change: Callable[[str], Sequence[tuple[Batch, int]]]) -> None:
         """Adds to the changes of the last epoch before this session. `change` gives it for each delayed

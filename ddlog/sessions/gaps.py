@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
 
-from ..errors.checkpoints import CheckpointOfTime
+from ..errors.checkpoints import CheckpointOfWindows
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.following import NeedsClassicSpark
 from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWideTimes
@@ -33,7 +33,7 @@ class Ability(Enum):
     LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
     WRITE = "let Spark's executors write a relation"
     STREAM = "be driven by Structured Streaming"
-    CHECKPOINT_OF_PAST = "keep a checkpoint of a program with input streams, delayed relations or windows"
+    CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
     CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
@@ -63,7 +63,7 @@ GAPS = (
     Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
-    Gap(Ability.CHECKPOINT_OF_PAST, tuple(HostKind), CheckpointOfTime),
+    Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
     Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
 )

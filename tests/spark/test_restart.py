@@ -19,7 +19,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
 from ddlog.spark.streaming import checkpoint as log
-from ddlog.spark.streaming import epochs, identity, inputchange
+from ddlog.spark.streaming import epochs, identity, inputchange, past
 from ddlog.spark.streaming.checkpoint import Checkpoint, open_checkpoint
 from ddlog.spark.streaming.stream import epochs_of
 
@@ -184,6 +184,131 @@ def test_the_log_is_summed_up_now_and_then(
     assert most <= 4
     assert contents(session, "Edge") == {(18, 19), (19, 20)}
     forget(session)
+
+
+# ---------------------------------------------------------------- the past
+
+TIMED = """
+input relation Edge(a: u8, b: u8)
+input stream Came(x: u8)
+input multiset Bag(x: u8)
+Edge(0, 1).
+output relation Two(a: u8, b: u8)
+output multiset Thrice(x: u8)
+output stream Now(x: u8, y: u8)
+output relation Ever(x: u8)
+output stream Late(x: u8)
+relation Path(a: u8, b: u8)
+Path(a, b) :- Edge(a, b).
+Path(a, c) :- Path(a, b), Edge(b, c).
+Two(a, b) :- Path-2(a, b), not Path(a, b).
+Thrice(x) :- Bag-3(x), Bag(x).
+Now(x, y) :- Came(x), Path-1(x, y).
+Ever(x) :- Came'(x).
+Ever(x) :- Ever-1(x), not Edge(x, x).
+Late(x) :- Came-2(x).
+Late(y) :- Now-1(_, y).
+"""
+BATCHES = [
+    [("Edge", [((1, 2), 1), ((2, 3), 1)]), ("Came", [((1,), 1), ((1,), 1), ((5,), 1)])],
+    [("Bag", [((7,), 1), ((7,), 1), ((8,), 1)]), ("Came", [((2,), 1)])],
+    [("Edge", [((1, 2), -1), ((3, 4), 1)])],
+    [("Came", [((2,), 1), ((3,), 1)]), ("Bag", [((7,), -1)])],
+    [("Edge", [((5, 5), 1)]), ("Came", [((9,), 1)])],
+    [("Edge", [((1, 2), 1), ((5, 5), -1)]), ("Came", [((1,), 1)])],
+    [("Bag", [((8,), -1), ((7,), 1)])],
+    [("Came", [((0,), 1)]), ("Edge", [((2, 3), -1)])],
+]
+
+
+def applied(session: Session, spark: SparkSession, place: Path | None, first: int, last: int) -> list[Any]:
+    """The changes of some of BATCHES, each an epoch of a stream."""
+    told: list[Any] = []
+    found = epochs_of(session, spark, place)
+
+    def tell(changes: Any, number: int) -> None:
+        told.append({name: changes.rows(name) for name in sorted(changes) if changes.rows(name)})
+
+    for number in range(first, last):
+        changes = [inputchange.RowsChange(name, rows) for name, rows in BATCHES[number]]
+        found.apply(epochs.StreamBatch("s", "q", number), changes, epochs.Receiver(tell))
+    return told
+
+
+@pytest.mark.parametrize("engine", ["in-process", "spark"])
+def test_streams_and_delays_go_on(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, engine: str
+) -> None:
+    """A session that ends after any epoch and goes on has the same changes."""
+    declared, end = compile(TIMED), len(BATCHES) if engine == "in-process" else 4
+    with declared.session(engine="in-process") as session:
+        expected = applied(session, spark, None, 0, end)
+        contents_at_end = {name: sorted(session[name].weighted()) for name in ("Two", "Ever", "Thrice")}
+    if engine == "spark":  # as if there were many rows
+        monkeypatch.setattr(past, "_SMALL", -1)
+        monkeypatch.setattr(past, "_FEW", 0)
+    else:
+        monkeypatch.setattr(epochs, "COMPACT_AFTER", 2)
+    cuts = range(1, end) if engine == "in-process" else (3,)
+    for cut in cuts:
+        place = tmp_path / str(cut)
+        session = declared.session(engine=engine)
+        assert applied(session, spark, place, 0, cut) == expected[:cut]
+        forget(session)
+        session = declared.session(engine=engine)
+        assert applied(session, spark, place, cut, end) == expected[cut:]
+        assert {name: sorted(session[name].weighted()) for name in contents_at_end} == contents_at_end
+        forget(session)
+    place = tmp_path / "each"
+    for number in range(end) if engine == "in-process" else ():
+        session = declared.session(engine=engine)
+        assert applied(session, spark, place, number, number + 1) == expected[number : number + 1]
+        forget(session)
+
+
+def test_a_relation_that_is_read_with_a_delay_follows_other_rules(
+    spark: SparkSession, tmp_path: Path
+) -> None:
+    declared = compile("input relation R(x: u8)\noutput relation S(x: u8)\nS(x) :- R(x).")
+    later = compile(
+        "input relation R(x: u8)\nrelation T(x: u8)\noutput relation S(x: u8)\n"
+        "T(x + 10) :- R(x).\nS(x) :- T-1(x)."
+    )
+    one, two, three = ([inputchange.RowsChange("R", [((x,), 1)])] for x in (1, 2, 3))
+    for number, (each, change) in enumerate([(declared, one), (later, two), (later, three)]):
+        session = each.session(engine="in-process")
+        found = epochs_of(session, spark, tmp_path / "state")
+        found.apply(epochs.StreamBatch("s", "q", number), change, epochs.Receiver())
+        assert contents(session, "S") == [{(1,)}, {(11,)}, {(11,), (12,)}][number]
+        forget(session)
+
+
+def test_commits_before_the_streams_have_a_past_too(spark: SparkSession, tmp_path: Path) -> None:
+    def begun(commits: int) -> Session:
+        session = compile(TIMED).session(engine="in-process")
+        for x in range(commits):
+            session.insert("Edge", (x, x + 1), (x, x + 7))
+            session.insert("Came", (x,))
+            session.commit()
+        return session
+
+    for commits in (2, 5):
+        with begun(commits) as session:
+            expected = applied(session, spark, None, 0, 6)
+        place = tmp_path / str(commits)
+        for first, last in [(0, 1), (1, 2), (2, 6)]:
+            session = begun(commits)
+            assert applied(session, spark, place, first, last) == expected[first:last]
+            forget(session)
+
+
+def test_commits_beside_the_log_are_refused_where_they_count(spark: SparkSession, tmp_path: Path) -> None:
+    with compile(TIMED).session(engine="in-process") as session:
+        applied(session, spark, tmp_path / "state", 0, 1)
+        session.commit()
+        with pytest.raises(DDlogError, match="a commit that no stream made"):
+            applied(session, spark, tmp_path / "state", 1, 2)
+        forget(session)
 
 
 # ---------------------------------------------------------------- files of changes

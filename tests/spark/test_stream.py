@@ -263,12 +263,12 @@ def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind:
             if kind != "keyed" or (op < 0) == (applied(kind, now, rows)[row] > 0):
                 rows.append((row, op))
         now = applied(kind, now, rows)
-        write_rows(folded_rows(columns.relation, rows), columns, number, tmp_path / str(number))
+        write_rows(folded_rows(columns, rows), columns, number, tmp_path / str(number))
         epochs.append(tmp_path / str(number))
     in_spark = folded(spark, columns, read_frame(spark, columns, epochs)).collect()
     sums = {
         "in Spark": [((row[0], tuple(row[1])), row[2]) for row in in_spark],
-        "on the driver": [(row, op) for row, op in folded_rows(columns.relation, read_rows(columns, epochs))],
+        "on the driver": [(row, op) for row, op in folded_rows(columns, read_rows(columns, epochs))],
     }
     for where, rows in sums.items():
         signed = [

@@ -31,6 +31,8 @@ class ChangeColumns:
 
     relation: Relation
     codec: SparkCodec
+    exact: bool = False
+    """Whether the changes are what an epoch made of a relation, so that they add up."""
 
     @property
     def names(self) -> list[str]:

@@ -18,7 +18,7 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -72,22 +72,20 @@ class Checkpoint:
         """The folder for a part of an epoch's change."""
         return data_folder(self.path, entry, part)
 
-    def data(self, relation: str) -> list[Path]:
-        """The changes of a relation, oldest first."""
+    def data(self, relation: str, first: int = 0, last: int | None = None) -> list[Path]:
+        """The changes of a relation in some epochs, oldest first."""
         return [
             self.data_folder(entry, part)
             for entry in self.entries
+            if first <= entry.epoch and (last is None or entry.epoch <= last)
             for part, changed in enumerate(entry.changed)
             if changed == relation
         ]
 
-    def size(self, relation: str) -> int:
-        """The bytes of the changes of a relation."""
-        return sum(map(folder_size, self.data(relation)))
-
-    def changed(self) -> list[str]:
-        """The relations that the log changes."""
-        return sorted({relation for entry in self.entries for relation in entry.changed})
+    def changed(self, last: int | None = None) -> list[str]:
+        """The relations that the log changes, up to an epoch."""
+        entries = (each for each in self.entries if last is None or each.epoch <= last)
+        return sorted({relation for entry in entries for relation in entry.changed})
 
     def is_done(self, stream: str, query: str, batch: int) -> bool:
         """Whether a batch was applied. Raises DDlogError if it is neither the last applied batch nor the
@@ -125,6 +123,12 @@ class Checkpoint:
             self._publish(entry)
         self.entries.append(entry)
 
+    def amend(self, entry: Entry) -> None:
+        """Replaces the last epoch by one with more data, which is complete."""
+        with reported(self.path):
+            self._publish(entry)
+        self.entries[-1] = entry
+
     def replace_by(self, base: Entry) -> None:
         """Replaces the epochs that a base sums up by the base, whose data is complete."""
         with reported(self.path):
@@ -132,15 +136,17 @@ class Checkpoint:
             self.entries = [base, *(each for each in self.entries if each.epoch > base.epoch)]
             self.sweep()
 
-    def base(self) -> Entry:
-        """The base that would sum up the whole log."""
-        assert self.last is not None
-        return replace(self.last, changed=tuple(self.changed()), base=True)
+    def base(self, apart: int, without: Collection[str]) -> Entry:
+        """The base that would sum up the log but for the last epochs, of which so many stay `apart`, and for
+        the relations of which only these count."""
+        last = self.entries[-1 - apart]
+        changed = tuple(each for each in self.changed(last.epoch) if each not in without)
+        return replace(last, changed=changed, base=True)
 
-    def compactable(self, least: int) -> bool:
-        """Whether at least `least` epochs, and enough data, came after the last base. Each row is then
-        rewritten a few times only, however long the log grows."""
-        beside = [entry for entry in self.entries if not entry.base]
+    def compactable(self, least: int, apart: int) -> bool:
+        """Whether at least `least` epochs, and enough data, came after the last base, not counting the ones
+        that stay `apart`. Each row is then rewritten a few times only, however long the log grows."""
+        beside = [entry for entry in self.entries[: len(self.entries) - apart] if not entry.base]
         if len(beside) < least or not self.changed():
             return False
         old = sum(folder_size(self.path / "data" / entry.name) for entry in self.entries if entry.base)

@@ -16,13 +16,14 @@ cannot differ from the log: it dies with the process, and is computed from the l
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...errors.checkpoints import CheckpointOfOtherFacts
+from ...engine.runtime import Delta
+from ...errors.checkpoints import CheckpointOfOtherFacts, CommitBesideLog
 from ...errors.diagnostics import DDlogError
 from ...errors.following import OpenTransaction, UnrecordedBatch
 from ...sessions.host import StreamHandle
@@ -46,6 +47,7 @@ from .folding import folded, folded_rows
 from .identity import fingerprint
 from .inputchange import FrameChange, InputChange, RowsChange, runs
 from .log import Entry, Position
+from .past import PARTS, LoggedPast, is_past
 from .watermark import Clocks
 
 if TYPE_CHECKING:
@@ -55,7 +57,6 @@ COMPACT_AFTER = 64
 """The least number of epochs after which the log is summed up."""
 
 _SMALL = 1 << 20  # bytes of Parquet that are read and summed up on the driver
-_PARTS = 1 << 20  # more parts than an epoch has
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +84,7 @@ class _Applied:
     batch: StreamBatch
     entry: Entry | None
     changes: Changes
+    past: Mapping[str, Delta]
 
 
 class StreamEpochs:
@@ -97,19 +99,32 @@ class StreamEpochs:
         self._codec = SparkCodec(session.typedefs)
         self._program = fingerprint(session.program)
         self._unrecorded: _Applied | None = None
+        self.past = LoggedPast(session, spark, self._codec)
+        self._known = 0  # the epochs of the session that the log has, if its past depends on them
 
     def columns(self, relation: str) -> ChangeColumns:
         """The columns of a relation in tables of its changes."""
-        return ChangeColumns(self.session.program.relations[relation], self._codec)
+        return self.past.columns(relation)
 
     def restore(self) -> None:
         """Puts the contents of the log into the session, as one epoch. Raises DDlogError."""
         with self.lock, self._rolled_back():
             self._check_idle("the log")
-            for relation in self.checkpoint.changed() if self.checkpoint else ():
-                with self._logged(relation) as change:
-                    self._put(change)
-            self.session.commit()
+            checkpoint = self.checkpoint
+            if checkpoint is None or checkpoint.last is None:
+                return
+            last = checkpoint.last.epoch
+            self.session.start()
+            for relation in (each for each in checkpoint.changed() if not is_past(each)):
+                first = last if self.past.is_stream(relation) else 0
+                if checkpoint.data(relation, first):
+                    with self._logged(relation, first, last) as change:
+                        self._put(change)
+            with self.past.resumed(checkpoint):
+                self.session.commit()
+            if self.other_program:
+                self.past.settle(checkpoint)
+            self._known = self.session.state.epochs
 
     def apply(self, batch: StreamBatch, changes: Sequence[InputChange], receiver: Receiver) -> bool:
         """Applies a batch as one epoch; returns False if the log has the batch. Raises DDlogError, and
@@ -125,7 +140,7 @@ class StreamEpochs:
             self._unrecorded = applied if self.checkpoint else None
             receiver.changed(applied.changes, batch.number)
             if self.checkpoint and applied.entry:
-                self.checkpoint.record(applied.entry)
+                self.checkpoint.record(self.past.written(self.checkpoint, applied.entry, applied.past))
             self._unrecorded = None
             receiver.recorded(batch.number)
             self.compact(COMPACT_AFTER)
@@ -142,7 +157,7 @@ class StreamEpochs:
                 return False
             receiver.changed(changes, -1)
             if checkpoint is not None:
-                checkpoint.record(checkpoint.first(self._program, facts))
+                self._begin(checkpoint, facts)
             receiver.recorded(-1)
             return True
 
@@ -155,12 +170,13 @@ class StreamEpochs:
     def compact(self, least: int) -> None:
         """Sums the log up if at least `least` epochs, and enough data, came after the last time."""
         checkpoint = self.checkpoint
-        if checkpoint is None or not checkpoint.compactable(least):
+        if checkpoint is None or not checkpoint.compactable(least, self.past.depth):
             return
-        base = checkpoint.base()
+        passing = {each for each in checkpoint.changed() if self.past.is_stream(each)}
+        base = checkpoint.base(self.past.depth, passing)
         for number, relation in enumerate(base.changed):
-            with self._logged(relation) as change:
-                self._write(change, base.epoch * _PARTS, checkpoint.data_folder(base, number))
+            with self._logged(relation, 0, base.epoch) as change:
+                self._write(relation, change, base.epoch * PARTS, checkpoint.data_folder(base, number))
         checkpoint.replace_by(base)
 
     def close(self) -> None:
@@ -174,15 +190,28 @@ class StreamEpochs:
 
     def _commit(self, batch: StreamBatch, changes: Sequence[InputChange]) -> _Applied:
         self._check_idle(batch.stream)
-        entry = None
+        entry, past = None, self.past
         if self.checkpoint is not None:
+            if past.depth and self.checkpoint.last is None:
+                self.session.start()
+                self._begin(self.checkpoint, None)
+            elif past.depth and self.session.state.epochs != self._known:
+                raise DDlogError([CommitBesideLog(str(self.checkpoint.path), past.names)])
             advanced = {batch.stream: Position(batch.query, batch.number)}
             entry = self.checkpoint.entry([each.relation for each in changes], self._program, advanced)
         with self._rolled_back():
             for part, change in enumerate(changes):
                 with self._settled(change, entry, part) as settled:
                     self._put(settled)
-            return _Applied(batch, entry, self.session.commit())
+            changes_told = self.session.commit()
+            self._known = self.session.state.epochs
+            return _Applied(batch, entry, changes_told, past.last())
+
+    def _begin(self, checkpoint: Checkpoint, facts: str | None) -> None:
+        """Records the state before all batches."""
+        for entry in self.past.begun(checkpoint, checkpoint.first(self._program, facts)):
+            checkpoint.record(entry)
+        self._known = self.session.state.epochs
 
     @contextmanager
     def _settled(self, change: InputChange, entry: Entry | None, part: int) -> Iterator[InputChange]:
@@ -199,8 +228,8 @@ class StreamEpochs:
             finally:
                 kept.unpersist()
             return
-        folder, sequence = self.checkpoint.data_folder(entry, part), entry.epoch * _PARTS + part
-        self._write(change, sequence, folder)
+        folder, sequence = self.checkpoint.data_folder(entry, part), entry.epoch * PARTS + part
+        self._write(change.relation, change, sequence, folder)
         if isinstance(change, RowsChange):
             yield change
         elif folder_size(folder) <= _SMALL:
@@ -208,10 +237,10 @@ class StreamEpochs:
         else:
             yield replace(change, frame=read_frame(self.spark, columns, [folder]))
 
-    def _write(self, change: InputChange, sequence: int, folder: Path) -> None:
+    def _write(self, relation: str, change: InputChange, sequence: int, folder: Path) -> None:
         if isinstance(change, RowsChange):
-            columns = self.columns(change.relation)
-            write_rows(folded_rows(columns.relation, change.rows), columns, sequence, folder)
+            columns = self.columns(relation)
+            write_rows(folded_rows(columns, change.rows), columns, sequence, folder)
         else:
             write_change(change.frame, sequence, folder)
 
@@ -232,12 +261,12 @@ class StreamEpochs:
                 put(change.relation, rows_of(rows, columns))
 
     @contextmanager
-    def _logged(self, relation: str) -> Iterator[InputChange]:
-        """The whole log of a relation as one change. A small log is read on the driver, which takes no
-        job."""
+    def _logged(self, relation: str, first: int, last: int) -> Iterator[InputChange]:
+        """The log of a relation in some epochs as one change. A small log is read on the driver, which takes
+        no job."""
         assert self.checkpoint is not None
-        columns, folders = self.columns(relation), self.checkpoint.data(relation)
-        if self.checkpoint.size(relation) <= _SMALL:
+        columns, folders = self.columns(relation), self.checkpoint.data(relation, first, last)
+        if sum(map(folder_size, folders)) <= _SMALL:
             yield RowsChange(relation, read_rows(columns, folders))
             return
         frame = folded(self.spark, columns, read_frame(self.spark, columns, folders)).persist()

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from ...core import Relation
 from ...values.rows import Row
 from .changelog import ChangeColumns, Signed
 
@@ -19,10 +18,10 @@ if TYPE_CHECKING:
 def folded(spark: SparkSession, columns: ChangeColumns, change: DataFrame) -> DataFrame:
     """Changes of many `_seq` as one change without `_seq`."""
     names = ", ".join(columns.names)
-    if columns.relation.kind != "relation":
+    if columns.exact or (columns.relation.kind == "relation" and columns.relation.key is not None):
+        text = _SUM
+    elif columns.relation.kind != "relation":
         text = _MULTISET
-    elif columns.relation.key is not None:
-        text = _KEYED
     else:
         text = _SET
     return spark.sql(text.format(names=names, change="{change}"), change=change)
@@ -33,8 +32,8 @@ _SET = """
 SELECT {names}, max(struct(_seq, _op))._op AS _op FROM {change} GROUP BY {names}
 """
 
-# Every insertion was of an absent row and every deletion of a present one, so that they add up.
-_KEYED = """
+# With a primary key, every insertion was of an absent row and every deletion of a present one.
+_SUM = """
 SELECT {names}, sum(_op) AS _op FROM {change} GROUP BY {names} HAVING sum(_op) <> 0
 """
 
@@ -57,11 +56,11 @@ SELECT {names}, _op FROM both WHERE _op <> 0
 """
 
 
-def folded_rows(relation: Relation, rows: Iterable[Signed]) -> list[Signed]:
+def folded_rows(columns: ChangeColumns, rows: Iterable[Signed]) -> list[Signed]:
     """Insertions (+1) and deletions (-1) of rows one after another, as one change."""
-    if relation.kind != "relation":
+    if columns.relation.kind != "relation" and not columns.exact:
         return list(_multiset(rows))
-    if relation.key is None:
+    if columns.relation.key is None and not columns.exact:
         return list(dict(rows).items())
     sums: dict[Row, int] = {}
     for row, op in rows:

@@ -229,7 +229,7 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
         return known
     checkpoint = None
     if place is not None:
-        _check_timeless(session)
+        _check_kept(session)
         checkpoint = open_checkpoint(place, described_inputs(session.program, session.typedefs))
     epochs = StreamEpochs(session, spark, checkpoint)
     try:
@@ -242,14 +242,9 @@ def epochs_of(session: Session, spark: SparkSession, place: str | os.PathLike[st
     return epochs
 
 
-def _check_timeless(session: Session) -> None:
-    """Raises DDlogError for a program whose state depends on how its changes were cut into epochs: a log
-    restores the state in one."""
+def _check_kept(session: Session) -> None:
+    """Raises DDlogError for a program with windows: which rows came late is not in a log."""
     relations = session.program.relations.values()
-    timely = [
-        each.name.partition("$")[0]
-        for each in relations
-        if each.past or each.window or (each.role == "input" and each.kind == "stream")
-    ]
-    if timely:
-        check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_PAST, ", ".join(timely))
+    windows = sorted({each.name.partition("$")[0] for each in relations if each.window})
+    if windows:
+        check_offered(session.state.host.kind, Ability.CHECKPOINT_OF_WINDOWS, ", ".join(windows))
