@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -80,7 +81,7 @@ class Durable:
         self.live: Callable[[], int] = lambda: 0
         self._folder = Folder(store, self._depth, lambda: self.live(), lambda: self._keeper.ended)
         self._keeper = Keeper(
-            store.path,
+            store,
             self._log.flush_quietly if durability == "interval" else None,
             self._folder.fold_if_due if durability != "exit" else None,
         )
@@ -88,7 +89,7 @@ class Durable:
         self.epoch = store.head.epoch
         self.resumed = self.is_begun
         if durability != "commit":
-            atexit.register(self.close)
+            atexit.register(self.close_at_exit)
         self.applied: Callable[[], Sequence[str]] = lambda: ()
         """Gives the ids of the updates of the epoch that is being sealed."""
         self.before: list[Callable[[Sealed, int], None]] = []
@@ -162,13 +163,20 @@ class Durable:
 
     def close(self) -> None:
         """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
-        atexit.unregister(self.close)
+        atexit.unregister(self.close_at_exit)
         try:
             self._keeper.stop()
             if not self.read_only:
                 self._log.finish()
         finally:
             self.store.close()
+
+    def close_at_exit(self) -> None:
+        """Closes the state of a session that was left open when the process ends; says what is lost."""
+        try:
+            self.close()
+        except DDlogError as error:
+            print(error, file=sys.stderr)
 
     # ------------------------------------------------------------- epochs
 

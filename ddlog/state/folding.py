@@ -17,8 +17,8 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 
 from .parts import packed, sliced
-from .store import Span, Store
-from .sums import form_of, in_one_form, summed
+from .store import Span, Store, Stored
+from .sums import form_of, in_one_form, merged, summed
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
@@ -105,7 +105,7 @@ def fold(
     for stored in reading.relations:
         if stored.kind == "stream" or (drop and stored.dropped):
             continue  # no epoch of a stream is still needed
-        for part in _parts(reading, stored.id, spans):
+        for part in _parts(reading, stored, spans):
             if ended():
                 return
             parts.append(part)
@@ -119,13 +119,14 @@ def fold(
         store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
 
 
-def _parts(reading: Store, relation: int, spans: Sequence[Span]) -> Iterator[tuple[int, int, bytes]]:
-    tables = [table for span in spans for _, table in reading.tables(span, {relation}) if table.num_rows]
+def _parts(reading: Store, stored: Stored, spans: Sequence[Span]) -> Iterator[tuple[int, int, bytes]]:
+    tables = merged(table for table in reading.rows(spans, stored.id) if table.num_rows)
     if not tables:
         return
     for _, group in groupby(
         in_one_form(tables), key=form_of
     ):  # values that only a text gives back have another form
-        for batch in summed(list(group)).combine_chunks().to_batches():
+        total = summed(list(group), stored.kind == "relation")
+        for batch in total.unify_dictionaries().combine_chunks().to_batches():
             for each in sliced(batch, _SLICE_ROWS):
-                yield relation, each.num_rows, packed(each)
+                yield stored.id, each.num_rows, packed(each)

@@ -7,35 +7,43 @@ from __future__ import annotations
 
 import sqlite3
 import threading
+import time
 from collections.abc import Callable
 from contextlib import suppress
-from pathlib import Path
 
 from . import connections
 from .log import INTERVAL
+from .store import Store
 from .walog import LONG
 
 
 class Keeper:
     """A thread that works in the pauses of a state until `stop`."""
 
-    def __init__(self, path: Path, flush: Callable[[], None] | None, fold: Callable[[], None] | None) -> None:
+    def __init__(
+        self, store: Store, flush: Callable[[], None] | None, fold: Callable[[], None] | None
+    ) -> None:
         """`flush` writes what waits, None if nothing ever waits; `fold` folds what is due, None if
         nothing ever is."""
-        self._path, self._flush, self._fold = path, flush, fold
-        self._woken, self._ended = threading.Event(), threading.Event()
+        self._store, self._flush, self._fold = store, flush, fold
+        self._woken, self._hurried, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
+        self._beside: sqlite3.Connection | None = None
 
     def wake(self) -> None:
-        """Lets the keeper look for work."""
+        """Lets the keeper look for work: in a moment, or at once if SQLite's log is long."""
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="ddlog state", daemon=True)
             self._thread.start()
-        self._woken.set()
+        if not self._woken.is_set():
+            self._woken.set()
+        if self._store.logged > LONG and not self._hurried.is_set():
+            self._hurried.set()
 
     def stop(self) -> None:
         """Ends the thread, when its work of the moment is done."""
         self._ended.set()
+        self._hurried.set()
         self._woken.set()
         if self._thread is not None:
             self._thread.join()
@@ -46,21 +54,38 @@ class Keeper:
         return self._ended.is_set()
 
     def _run(self) -> None:
-        beside: sqlite3.Connection | None = None
+        due = time.monotonic() + INTERVAL
         while True:
             self._woken.wait()
-            self._woken.clear()
-            if self._ended.wait(INTERVAL):
+            self._hurried.wait(max(0.0, due - time.monotonic()))
+            if self.ended:
                 break
-            if self._flush is not None:
-                self._flush()
-            if self._fold is not None:
-                with suppress(Exception):  # the spans stand, and commits are written all the same
-                    self._fold()
-            with suppress(sqlite3.Error, OSError):
-                if Path(f"{self._path}-wal").stat().st_size > LONG:
-                    if beside is None:
-                        beside = connections.connect(self._path)
-                    beside.execute("PRAGMA wal_checkpoint(PASSIVE)")
-        if beside is not None:
-            beside.close()
+            if self._hurried.is_set():
+                self._hurried.clear()
+                self._shorten()
+            if time.monotonic() >= due:
+                self._woken.clear()
+                self._work()
+                due = time.monotonic() + INTERVAL
+        if self._beside is not None:
+            self._beside.close()
+
+    def _work(self) -> None:
+        if self._flush is not None:
+            self._flush()
+        if self._fold is not None:
+            with suppress(Exception):  # the spans stand, and commits are written all the same
+                self._fold()
+        if self._store.logged > LONG:
+            self._shorten()
+
+    def _shorten(self) -> None:
+        """Brings SQLite's log into the file, so that it is written from its beginning again: to make a file
+        longer takes SQLite twice the time. What is written meanwhile is little, and commits wait for it."""
+        with suppress(sqlite3.Error, OSError):
+            if self._beside is None:
+                self._beside = connections.connect(self._store.path)
+            self._store.logged = 0
+            self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            with self._store.lock:
+                self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

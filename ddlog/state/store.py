@@ -30,6 +30,11 @@ from .walog import LONG, PAGE, commits_in, frames_taken
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_PAGES_OF_ONE = 4  # of SQLite's log for a small transaction
+_FREE_PAGES = 1024  # that stay in the file, for the spans to come
+
+Mark = tuple["Head", int, int, list["Stored"]]
+
 
 @dataclass(frozen=True, slots=True)
 class Stored:
@@ -69,6 +74,38 @@ class Head:
     applied: int
 
 
+class Writing:
+    """See `Store.writing`. A class, since a generator would take much of the time of a small commit."""
+
+    __slots__ = ("_before", "_store")
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def __enter__(self) -> sqlite3.Connection:
+        self._store.lock.acquire()
+        self._before = self._store.mark()
+        try:
+            self._store.begin()
+        except BaseException:
+            self._store.undo(self._before)
+            self._store.lock.release()
+            raise
+        return self._store.base
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, _: object) -> None:
+        try:
+            if error is None:
+                self._store.end()
+            else:
+                self._store.undo(self._before)
+        except BaseException:
+            self._store.undo(self._before)
+            raise
+        finally:
+            self._store.lock.release()
+
+
 class Store:
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
@@ -79,6 +116,8 @@ class Store:
         self._holds_back = False
         self.written = 0
         """The bytes of the spans that were written since the state was opened."""
+        self.logged = 0
+        """The bytes, about, that were written to SQLite's log since it was last brought into the file."""
         self.head = Head(0, 0, 0)
         self._next_span = self._next_part = 1
         self.relations: list[Stored] = []
@@ -126,26 +165,34 @@ class Store:
 
     # ------------------------------------------------------------- writing
 
-    @contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
+    def writing(self) -> Writing:
         """A transaction of SQLite, which is on disk when it ends. Raises OSError and sqlite3.Error; then
         nothing is written."""
         if self.read_only:
             raise DDlogError([ReadOnlyState(str(self.path))])
-        with self.lock:
-            before = self.head, self._next_span, self._next_part, list(self.relations)
-            self._check_place()
-            try:
-                if self._holds_back:
-                    self._begin_once()
-                self._base.execute("SAVEPOINT here" if self._holds_back else "BEGIN IMMEDIATE")
-                yield self._base
-                self._base.execute("RELEASE here" if self._holds_back else "COMMIT")
-            except BaseException:
-                with suppress(sqlite3.Error):
-                    self._base.execute("ROLLBACK TO here" if self._holds_back else "ROLLBACK")
-                self.head, self._next_span, self._next_part, self.relations = before
-                raise
+        return Writing(self)
+
+    def mark(self) -> Mark:
+        """What `undo` takes, for `Writing`."""
+        return self.head, self._next_span, self._next_part, self.relations
+
+    def begin(self) -> None:
+        """Begins a transaction, for `Writing`."""
+        self._check_place()
+        if self._holds_back and not self._base.in_transaction:
+            self._base.execute("BEGIN IMMEDIATE")
+        self._base.execute("SAVEPOINT here" if self._holds_back else "BEGIN IMMEDIATE")
+
+    def end(self) -> None:
+        """Ends a transaction, for `Writing`: it is on disk, or held back."""
+        self._base.execute("RELEASE here" if self._holds_back else "COMMIT")
+        self.logged += _PAGES_OF_ONE * PAGE
+
+    def undo(self, before: Mark) -> None:
+        """Takes a transaction back, for `Writing`."""
+        with suppress(sqlite3.Error):
+            self._base.execute("ROLLBACK TO here" if self._holds_back else "ROLLBACK")
+        self.head, self._next_span, self._next_part, self.relations = before
 
     def hold_back(self) -> None:
         """Lets nothing that is written from now on last before `finish`."""
@@ -157,10 +204,6 @@ class Store:
             if self._base.in_transaction:
                 self._check_place()
                 self._base.execute("COMMIT")
-
-    def _begin_once(self) -> None:
-        if not self._base.in_transaction:
-            self._base.execute("BEGIN IMMEDIATE")
 
     def append(
         self,
@@ -180,19 +223,20 @@ class Store:
             self.add_span(first, last, "epochs", self.add_parts(rows))
             if applied:
                 base.executemany("INSERT INTO applied VALUES (?, ?)", applied)
-            self.set_head(replace(self.head, epoch=last, applied=self.head.applied + len(applied)))
+            self.set_head(Head(last, self.head.spans, self.head.applied + len(applied)))
 
     def add_parts(self, rows: Sequence[tuple[int, int, bytes]]) -> tuple[int, int, int, tuple[int, ...]]:
         """Writes parts, inside `writing`: the relation's id, the number of rows and the data of each. Returns
         the first id, their number and bytes, and their checksums."""
-        start = self._next_part
-        sums = tuple(part_checksum(data, relation, count) for relation, count, data in rows)
-        self._base.executemany(
-            "INSERT INTO part VALUES (?, ?, ?, ?, ?)",
-            [(start + k, *row[:2], sums[k], row[2]) for k, row in enumerate(rows)],
-        )
+        start, size, sums = self._next_part, 0, []
+        for id, (relation, count, data) in enumerate(rows, start):
+            known = part_checksum(data, relation, count)
+            self._base.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", (id, relation, count, known, data))
+            sums.append(known)
+            size += len(data)
         self._next_part += len(rows)
-        return start, len(rows), sum(len(data) for _, _, data in rows), sums
+        self.logged += size
+        return start, len(rows), size, tuple(sums)
 
     def reserve(self, count: int) -> int:
         """The first of so many ids of parts, which are for the caller."""
@@ -206,6 +250,7 @@ class Store:
         known = part_checksum(data, relation, rows)
         with self.writing() as base:
             base.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", (id, relation, rows, known, data))
+        self.logged += len(data)
         return known
 
     def replace_spans(self, spans: Sequence[Span], parts: tuple[int, int, int, tuple[int, ...]]) -> None:
@@ -227,12 +272,14 @@ class Store:
         self.set_head(replace(self.head, spans=self.head.spans - len(spans)))
 
     def give_back(self, pages: int) -> bool:
-        """Gives some free pages of the file back, and returns whether there are many more."""
+        """Gives some free pages of the file back if there are many, and returns whether there were."""
         with self.lock:
-            self._base.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
             free = self._base.execute("PRAGMA freelist_count").fetchone()[0]
             whole = self._base.execute("PRAGMA page_count").fetchone()[0]
-        return bool(free > whole // 4)
+            if free <= max(_FREE_PAGES, whole // 4):
+                return False
+            self._base.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` would free one page
+        return True
 
     def rows_of(self, spans: Sequence[Span]) -> int:
         """The number of rows of spans."""
@@ -258,7 +305,7 @@ class Store:
         self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _span_row(span, sums))
         self._next_span += 1
         self.written += size
-        self.head = replace(self.head, spans=self.head.spans + 1)
+        self.head = Head(self.head.epoch, self.head.spans + 1, self.head.applied)
 
     def set_head(self, head: Head) -> None:
         """Writes the head, inside `writing`."""
@@ -346,14 +393,38 @@ class Store:
         query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
         with self._reading():
             rows = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
-        for relation, count, known, data in rows:
-            if part_checksum(data, relation, count) != known:
-                raise self.damaged(f"rows of {self.name_of(relation)} {_of(span)} are not what was written")
-            if relations is None or relation in relations:
-                try:
-                    yield relation, unpacked(data)
-                except ValueError as error:
-                    raise self.damaged(f"rows of {self.name_of(relation)} {_of(span)}: {error}") from None
+        for relation, *row in rows:
+            wanted = relations is None or relation in relations
+            table = self._table(relation, row, _of(span.first, span.last), wanted)
+            if table is not None:
+                yield relation, table
+
+    def rows(self, spans: Sequence[Span], relation: int) -> Iterator[pa.Table]:
+        """The rows of a relation in spans, in their order. Raises DDlogError."""
+        query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
+        for first, last in _ranges(spans):
+            with self._reading():
+                found = self._base.execute(query, (first, last, relation))
+            while True:
+                with self._reading():
+                    rows = found.fetchmany(64)
+                if not rows:
+                    break
+                for row in rows:
+                    table = self._table(relation, row, _of(spans[0].first, spans[-1].last))
+                    assert table is not None
+                    yield table
+
+    def _table(self, relation: int, row: Sequence[Any], where: str, wanted: bool = True) -> pa.Table | None:
+        """The rows of a part, from their number, checksum and data; None if they are not wanted. Raises
+        DDlogError if they are not what was written."""
+        rows, known, data = row
+        if part_checksum(data, relation, rows) != known:
+            raise self.damaged(f"rows of {self.name_of(relation)} {where} are not what was written")
+        try:
+            return unpacked(data) if wanted else None
+        except ValueError as error:
+            raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
 
     def name_of(self, relation: int) -> str:
         """The name of a relation by its id."""
@@ -437,7 +508,7 @@ def _reachable(path: Path) -> bool:
 
 
 def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None) -> Store:
-    commits = commits_in(path)
+    commits = [] if read_only and is_held(path) else commits_in(path)  # a writer is not after a crash
     if commits and not present:
         raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
     base = connections.connect(path, read_only)
@@ -452,7 +523,7 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
         else:
             base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
             frames = frames_taken(path)
-            if commits and frames is not None and not is_held(path) and commits_in(path) == commits:
+            if commits and frames is not None and commits_in(path) == commits:
                 _check_log(path, commits, frames)
         store = Store(path, base, holding)
         store.load()
@@ -479,7 +550,7 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
-    base.execute(f"PRAGMA journal_size_limit = {LONG}")  # what a fold makes the log longer is given back
+    base.execute(f"PRAGMA journal_size_limit = {2 * LONG}")  # what a fold makes the log longer is given back
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return
     base.execute("BEGIN IMMEDIATE")
@@ -557,7 +628,18 @@ def _stored(row: Sequence[Any]) -> Stored | None:
         return None
 
 
-def _of(span: Span) -> str:
-    return (
-        f"of epoch {span.first}" if span.first == span.last else f"of the epochs {span.first} to {span.last}"
-    )
+def _ranges(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+    """The first and last ids of the parts of spans; those that follow each other are together."""
+    start = end = 0
+    for span in spans:
+        if span.part_from != end:
+            if end > start:
+                yield start, end - 1
+            start = span.part_from
+        end = span.part_from + span.parts
+    if end > start:
+        yield start, end - 1
+
+
+def _of(first: int, last: int) -> str:
+    return f"of epoch {first}" if first == last else f"of the epochs {first} to {last}"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 Ints = np.ndarray[Any, Any]
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def weights_of(table: pa.Table) -> Ints:
@@ -26,6 +27,19 @@ def alike(tables: Sequence[pa.Table]) -> bool:
     """Whether the columns of tables have the same types, weights and epochs aside."""
     plain = [_plain(table).schema for table in tables]
     return all(each.equals(plain[0], check_metadata=True) for each in plain[1:])
+
+
+def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
+    """The tables, with those that follow each other and have the same columns as one."""
+    import pyarrow as pa
+
+    groups: list[list[pa.Table]] = []
+    for table in tables:
+        if groups and groups[-1][0].schema.equals(table.schema, check_metadata=True):
+            groups[-1].append(table)
+        else:
+            groups.append([table])
+    return [pa.concat_tables(group) if len(group) > 1 else group[0] for group in groups]
 
 
 def form_of(table: pa.Table) -> str:
@@ -71,8 +85,9 @@ def without_dictionaries(table: pa.Table) -> pa.Table:
     return table
 
 
-def summed(tables: Sequence[pa.Table]) -> pa.Table:
-    """The sum of tables that are alike, without epochs, in the order of the rows' first occurrence."""
+def summed(tables: Sequence[pa.Table], of_set: bool = False) -> pa.Table:
+    """The sum of tables that are alike, without epochs, in the order of the rows' first occurrence. `of_set`:
+    they follow each other, and are changes of a set, where a row only comes again after it has gone."""
     import pyarrow as pa
 
     weights = np.concatenate([weights_of(table) for table in tables])
@@ -80,33 +95,48 @@ def summed(tables: Sequence[pa.Table]) -> pa.Table:
     if not whole.num_columns:
         total = int(weights.sum())
         return pa.table({WEIGHT: pa.array([total] if total else [], pa.int64())})
-    whole = whole.unify_dictionaries()
-    group = None
-    for codes in (each for column in whole.columns for each in _codes(column)):
-        group = codes if group is None else _together(group, codes)
-    assert group is not None
-    _, first, inverse = np.unique(group, return_index=True, return_inverse=True)
-    totals = np.zeros(len(first), np.int64)
-    np.add.at(totals, inverse, weights)
+    if of_set and bool((weights == 1).all()):
+        return whole
+    whole = whole.unify_dictionaries().combine_chunks()
+    codes = [each for column in whole.columns for each in _codes(column)]
+    first, totals = _sums_of_set(codes, weights) if of_set else _sums_by(codes, weights)
     kept = np.flatnonzero(totals)
-    kept = kept[np.argsort(first[kept], kind="stable")]
     found = whole.take(pa.array(first[kept]))
     if bool((totals[kept] == 1).all()):
         return found
     return found.append_column(WEIGHT, pa.array(totals[kept], pa.int64()))
 
 
+def _sums_of_set(codes: list[Ints], weights: Ints) -> tuple[Ints, Ints]:
+    """The same as `_sums_by`: only rows that are deleted, or look like one, can be there more than once."""
+    hashes = np.zeros(len(weights), np.uint64)
+    for each in codes:
+        hashes = (hashes ^ each.view(np.uint64)) * _ODD
+        hashes ^= hashes >> np.uint64(29)
+    deleted = np.unique(hashes[weights < 0])
+    near = deleted[np.minimum(np.searchsorted(deleted, hashes), len(deleted) - 1)]
+    places, others = np.flatnonzero(near == hashes), np.flatnonzero(near != hashes)
+    first, totals = _sums_by([each[places] for each in codes], weights[places])
+    first, totals = np.concatenate([others, places[first]]), np.concatenate([weights[others], totals])
+    order = np.argsort(first)
+    return first[order], totals[order]
+
+
+def _sums_by(codes: list[Ints], weights: Ints) -> tuple[Ints, Ints]:
+    """The first place of each row of numbers, in order, and the sum of its weights. Arrow does it, and other
+    threads go on."""
+    import pyarrow as pa
+
+    names = [f"code {k}" for k in range(len(codes))]
+    numbers = pa.table([*codes, weights, np.arange(len(weights))], names=[*names, "weight", "place"])
+    found = numbers.group_by(names, use_threads=False).aggregate([("weight", "sum"), ("place", "min")])
+    first, totals = (np.asarray(found.column(name)) for name in ("place_min", "weight_sum"))
+    order = np.argsort(first)
+    return first[order], totals[order]
+
+
 def _plain(table: pa.Table) -> pa.Table:
     return table.drop_columns([name for name in (WEIGHT, EPOCH) if name in table.column_names])
-
-
-def _together(group: Ints, codes: Ints) -> Ints:
-    """Numbers of the pairs of two columns of numbers."""
-    one = np.unique(group, return_inverse=True)[1]
-    other = np.unique(codes, return_inverse=True)[1]
-    width = int(other.max()) + 1 if len(other) else 1
-    pairs: Ints = one.astype(np.int64) * width + other
-    return pairs
 
 
 def _codes(column: pa.ChunkedArray) -> Iterator[Ints]:

@@ -16,6 +16,8 @@ from .interner import Values
 from .rows import ArrayDelta
 from .running import RunningEpoch
 
+_FEW = 16  # rows for which no arrays are made
+
 
 class SealedEpoch:
     """The changes of one epoch over a state. See `engine.runtime.Sealed`."""
@@ -75,6 +77,10 @@ def _coded_column(values: Values, column: Column, codes: Array) -> Any:
 
 def _dictionary(values: list[Any], codes: Array) -> tuple[list[Any], Array]:
     """The values that occur, and the place of each among them."""
+    if len(codes) <= _FEW:
+        known: dict[int, int] = {}
+        few = np.array([known.setdefault(code, len(known)) for code in codes.tolist()], np.int64)
+        return [values[i] for i in known], few
     if len(values) <= 4 * len(codes):
         places = np.zeros(len(values), np.int64)
         places[codes] = 1

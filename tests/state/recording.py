@@ -11,7 +11,7 @@ import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import count
+from itertools import count, islice
 from pathlib import Path
 from typing import Any
 from unittest import mock
@@ -131,6 +131,9 @@ class Connection:
         with _translated():
             return _Rows(list(self._base.execute(text, values)))
 
+    def executescript(self, text: str) -> None:
+        self.execute(text)
+
     def executemany(self, text: str, values: Sequence[Sequence[Any]]) -> None:
         with _translated():
             self._base.executemany(text, values)
@@ -149,6 +152,9 @@ class _Rows:
 
     def fetchall(self) -> list[Any]:
         return list(self._rows)
+
+    def fetchmany(self, size: int) -> list[Any]:
+        return list(islice(self._rows, size))
 
     def fetchone(self) -> Any:
         return next(self._rows, None)

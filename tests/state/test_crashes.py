@@ -132,7 +132,7 @@ def _dies_and_goes_on(
             session.close()
         ended = True
     except Dead:
-        atexit.unregister(durable.close)
+        atexit.unregister(durable.close_at_exit)
         durable._keeper.stop()
         base.close()
         assert store._holding is not None

@@ -106,15 +106,17 @@ def test_closing_and_opening_after_any_epoch_changes_nothing(
     path = tmp_path / "s.ddlog"
     remove(path)
     plain, kept = PROGRAM.session(), PROGRAM.session(state=path, durability=durability)
-    for transaction in script:
-        assert apply(kept, transaction) == apply(plain, transaction)
-        if data.draw(st.integers(0, 2)) == 0:
-            kept.close()
-            if data.draw(st.integers(0, 3)) == 0:
-                list(reports.compacted(str(path)))
-            kept = PROGRAM.session(state=path, durability=durability)
-            assert contents(kept) == contents(plain)
-    kept.close()
+    try:
+        for transaction in script:
+            assert apply(kept, transaction) == apply(plain, transaction)
+            if data.draw(st.integers(0, 2)) == 0:
+                kept.close()
+                if data.draw(st.integers(0, 3)) == 0:
+                    list(reports.compacted(str(path)))
+                kept = PROGRAM.session(state=path, durability=durability)
+                assert contents(kept) == contents(plain)
+    finally:
+        kept.close()
 
 
 def test_spans_are_folded_in_the_background(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
