@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Unnest, Var
+from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Stratum, Unnest, Var
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import ByLoop
@@ -15,6 +15,7 @@ from ..values import local_name
 from ..values.rows import Row
 from .held import Fact, Held, is_given
 from .inverting import bindings, invertible, rest
+from .oneround import by_rounds
 from .stages import MEMBER, Stage, Test, plain, positive
 
 _DECIDERS = {"min": min, "max": max, "first": min}
@@ -121,14 +122,19 @@ class Derivations:
         loops = [each for each in self._program.strata if each.loop is not None]
         return {name for each in loops for name in each.relations}
 
+    @cached_property
+    def rounds(self) -> dict[str, Stratum]:
+        """The relations whose rows may have no proof but by rounds, each with its stratum."""
+        return {name: each for each in self._program.strata if by_rounds(each) for name in each.relations}
+
     def check(self, relation: str) -> None:
         """Raises DDlogError if rows of a relation are not explained."""
         if relation in self.looped:
             declared = self._program.relations[relation]
             raise DDlogError([ByLoop(declared.original or relation.partition("$")[0])])
 
-    def some(self, relation: str, names: tuple[str, ...], most: int) -> list[Row]:
-        """Some rows of a relation."""
+    def some(self, relation: str, names: tuple[str, ...], most: int | None) -> list[Row]:
+        """Some rows of a relation, or all."""
         declared = self._program.relations[relation]
         types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
         term = Atom(relation, names, False, declared.span)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from .text import group_line, item_line, rule_text
+from .text import group_line, height_text, item_line, rule_text
 from .tree import Group, Item, Tree
 from .words import Words
 
@@ -32,12 +32,13 @@ class Dot:
         yield "}"
 
     def _tree(self, tree: Tree) -> Iterator[str]:
-        key = tree.relation, tree.row, tree.kind == "cut"
+        key = _key(tree)
         if key in self._nodes:
             return
         name = self._new(key)
         shown = self.words.row(tree.relation, tree.row)
-        height = "" if tree.height is None or tree.kind == "fact" else f"\nheight {tree.height}"
+        said = "" if tree.kind == "fact" else height_text(tree)
+        height = f"\n{said}" if said else ""
         more = "\n…" if tree.kind == "cut" else ""
         yield f"  {name} [label={_quoted(shown + height + more)}, {_STYLE[tree.kind]}];"
         if tree.rule is not None and tree.kind != "fact":
@@ -52,7 +53,7 @@ class Dot:
         for item in items:
             if isinstance(item, Tree):
                 yield from self._tree(item)
-                yield f"  {of} -> {self._nodes[item.relation, item.row, item.kind == 'cut']};"
+                yield f"  {of} -> {self._nodes[_key(item)]};"
                 continue
             name = self._new(object())
             yield f"  {of} -> {name};"
@@ -73,6 +74,10 @@ class Dot:
         kept = key if isinstance(key, tuple) else len(self._nodes)
         self._nodes[kept] = f"n{len(self._nodes)}"
         return self._nodes[kept]
+
+
+def _key(tree: Tree) -> tuple[object, ...]:
+    return tree.relation, tree.row, tree.rounds, tree.kind == "cut"
 
 
 def _quoted(text: str) -> str:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
-from ..core import CheckedProgram, CheckedQuery, Relation
+from ..core import CheckedProgram, CheckedQuery, Relation, Stratum
 from ..errors.source import Span
 from ..values.rows import Row
+
+if TYPE_CHECKING:
+    from .oneround import OneRound
 
 T = TypeVar("T")
 
@@ -49,6 +52,9 @@ class Held(Protocol):
     def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
         """For each row that a relation has, the height of its least proof; None if that is not at hand."""
 
+    def replay(self, stratum: Stratum) -> Replay | None:
+        """The rounds of a stratum, run again; None if a rule of it has an effect, which would come again."""
+
     def attempt(
         self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
     ) -> T:
@@ -69,6 +75,24 @@ class Held(Protocol):
 
     def place(self, span: Span) -> Span:
         """The place that the user knows for a place in the program's rules."""
+
+
+class Replay(Protocol):
+    """The rounds of a stratum. All methods raise DDlogError."""
+
+    @property
+    def of(self) -> OneRound:
+        """The program of a round."""
+
+    @property
+    def last(self) -> int:
+        """The number of the last round."""
+
+    def at(self, round: int) -> Held:
+        """The relations of a round, until those of another are asked for."""
+
+    def since(self, relation: str, row: Row, round: int) -> int | None:
+        """The round since which a row has been there in a round; None if it is not there then."""
 
 
 def is_given(relation: Relation) -> bool:

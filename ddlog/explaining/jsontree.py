@@ -30,6 +30,8 @@ def tree_json(tree: Tree, words: Words) -> dict[str, Any]:
         "kind": tree.kind,
         "height": tree.height,
     }
+    if tree.rounds:
+        made |= {"rounds": list(tree.rounds), "ended": tree.ended}
     if tree.rule is None:
         return made
     made["rule"] = rule_json(tree.rule, tree.place or tree.rule.span)
@@ -71,9 +73,10 @@ def item_json(item: Item, words: Words) -> dict[str, Any]:
     match item:
         case Tree():
             return {**tree_json(item, words), "kind": "row", "of": item.kind}
-        case Absent(relation, pattern, text):
+        case Absent(relation, pattern, text, rounds):
             shown = words.row_json(relation, pattern)
-            return {"kind": "absent", "relation": words.relation(relation), "pattern": shown, "text": text}
+            made = {"kind": "absent", "relation": words.relation(relation), "pattern": shown, "text": text}
+            return {**made, "rounds": list(rounds)} if rounds else made
         case Condition(text, value, of):
             return {"kind": "condition", "text": text, "value": words.value_json(value, of)}
         case Group():

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from .text import group_line, item_line, rule_text
+from .text import group_line, height_text, item_line, rule_text
 from .tree import Group, Item, Tree
 from .words import Words
 
@@ -59,7 +59,7 @@ class Page:
             place = "" if tree.place is None else f" of the program, {escape(str(tree.place))}"
             yield f'<div class="leaf fact">{row} <span class="said">fact{place}</span></div>'
             return
-        height = "" if tree.height is None else f"height {tree.height}"
+        height = height_text(tree)
         if tree.kind == "cut" or tree.rule is None:
             yield f'<div class="leaf">{row} <span class="said">… {height}</span></div>'
             return

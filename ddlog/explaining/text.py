@@ -31,9 +31,9 @@ class Lines:
             case "fact":
                 return f"{self._in('green', row)}  {self._in('dim', 'fact' + self._place(tree))}"
             case "cut":
-                known = "" if tree.height is None else f", height {tree.height}"
-                return f"{self._in('bold', row)}  {self._in('dim', '…' + known)}"
-        return f"{self._in('bold', row)}  {self._in('dim', f'height {tree.height}')}"
+                said = ", ".join(filter(None, ("…", height_text(tree))))
+                return f"{self._in('bold', row)}  {self._in('dim', said)}"
+        return f"{self._in('bold', row)}  {self._in('dim', height_text(tree))}"
 
     def _place(self, tree: Tree) -> str:
         return "" if tree.place is None else f" of the program, {tree.place}"
@@ -91,6 +91,15 @@ def rule_text(tree: Tree) -> str:
     return tree.place.text()
 
 
+def height_text(tree: Tree) -> str:
+    """The height of a row, and the rounds since which it is there."""
+    said = [] if tree.height is None else [f"height {tree.height}"]
+    if tree.rounds:
+        number = ".".join(map(str, tree.rounds))
+        said.append(f"in round {number}, not to the end" if tree.ended else f"since round {number}")
+    return ", ".join(said)
+
+
 def item_line(item: Absent | Condition, words: Words) -> str:
     """A negated term or a condition, with what was found."""
     return "  ".join(_said(item, words))
@@ -104,9 +113,13 @@ def group_line(group: Group) -> str:
 
 def _said(item: Absent | Condition, words: Words) -> tuple[str, str]:
     match item:
-        case Absent(relation, pattern, text):
+        case Absent(relation, pattern, text, rounds):
             hidden = "$" in relation
-            return " ".join(text.split()) if hidden else f"not {words.row(relation, pattern)}", "absent"
+            when = f" in round {'.'.join(map(str, rounds))}" if rounds else ""
+            when = " before round 0" if rounds and rounds[0] < 0 else when
+            return " ".join(
+                text.split()
+            ) if hidden else f"not {words.row(relation, pattern)}", f"absent{when}"
         case Condition(text, value, of):
             return " ".join(text.split()), words.value(value, of)
 

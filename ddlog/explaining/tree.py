@@ -26,7 +26,9 @@ DEPTH = 10
 class Tree:
     """A row, and why it holds. `kind`: a row that is given is a "fact", as is one of a fact of the program;
     other rows are by a "rule", or by a rule with a "group"; a "cut" goes on where the tree does not. A
-    `height` of None is not known. `rule` gave the row, with the values of `variables`, from `body`."""
+    `height` of None is not known. `rule` gave the row, with the values of `variables`, from `body`. `rounds`,
+    where it took rounds: that since which the row is there, of each loop, the outermost first; `ended`: it is
+    not there to the end."""
 
     relation: str
     row: Row
@@ -36,15 +38,19 @@ class Tree:
     place: Span | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     body: tuple[Item, ...] = ()
+    rounds: tuple[int, ...] = ()
+    ended: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Absent:
-    """A negated term that found nothing: the values that a row would have, or ANY."""
+    """A negated term that found nothing: the values that a row would have, or ANY. `rounds`: the round in
+    which it looked, if it is one."""
 
     relation: str
     pattern: tuple[Any, ...]
     text: str
+    rounds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,21 +114,17 @@ class Trees:
 
     def _tree(self, fact: Fact, depth: int) -> Tree:
         heights = self._heights
-        if fact[0] in heights.derivations.looped:
-            return Tree(*fact, "cut", None)
-        if heights.derivations.given(fact[0]):
-            return Tree(*fact, "fact", 0)
-        if depth <= 0:
-            if heights.height(fact) == UNKNOWN:
-                heights.search(fact)
-            return Tree(*fact, "cut", _whole(heights.height(fact)))
-        ways = heights.searched.get(fact)
-        if ways is None or heights.height(fact) == UNKNOWN:
+        if heights.is_given(fact):
+            return (
+                Tree(*fact, "cut", None) if fact[0] in heights.derivations.looped else Tree(*fact, "fact", 0)
+            )
+        if heights.height(fact) == UNKNOWN or (depth > 0 and fact not in heights.searched):
             heights.search(fact)
-            ways = heights.searched[fact]
-        if heights.height(fact) == UNKNOWN:
-            return Tree(*fact, "cut", None)
-        return self.by(fact, min(ways, key=heights.of), depth)
+        if (rounds := heights.rounds_of(fact)) is not None:
+            return rounds.tree(fact, depth)
+        if depth <= 0 or heights.height(fact) == UNKNOWN:
+            return Tree(*fact, "cut", _whole(heights.height(fact)))
+        return self.by(fact, heights.way(fact), depth)
 
     def _items(self, valuation: Valuation, depth: int) -> Iterator[Item]:
         stage, rows = valuation.stage, iter(valuation.rows)

@@ -7,10 +7,11 @@ from collections.abc import Sequence
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import DoesNotHold, NoRowMatches
 from ..values.rows import Row
+from .byrounds import with_rounds
 from .derivations import Derivations
 from .explanation import Explanation
 from .goals import Goal, matching
-from .heights import UNKNOWN, Heights
+from .heights import UNKNOWN
 from .held import Held
 from .tree import DEPTH, Trees
 from .words import Words
@@ -18,22 +19,22 @@ from .words import Words
 
 def why(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
     """A proof of least height of a row that holds, with so many levels. Raises DDlogError."""
-    held, heights = derivations.held, Heights(derivations)
+    held, heights = derivations.held, with_rounds(derivations)
     _check(derivations, relation, row)
-    if not heights.derivations.given(relation):
-        heights.search((relation, row))
     return Explanation(Trees(held, heights).tree((relation, row), depth), held.program)
 
 
 def why_all(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> list[Explanation]:
     """A proof of a row that holds for each of its derivations, those of least height first. One for a row
     that is given. Raises DDlogError."""
-    held, heights, fact = derivations.held, Heights(derivations), (relation, row)
+    held, heights, fact = derivations.held, with_rounds(derivations), (relation, row)
     _check(derivations, relation, row)
     trees = Trees(held, heights)
-    if heights.derivations.given(relation):
+    if heights.is_given(fact):
         return [Explanation(trees.tree(fact, depth), held.program)]
     heights.search_all(fact)
+    if heights.rounds_of(fact) is not None:
+        return [Explanation(trees.tree(fact, depth), held.program)]
     ways = sorted(heights.searched[fact], key=heights.of)
     found = [
         Explanation(trees.by(fact, each, depth), held.program) for each in ways if heights.of(each) < UNKNOWN
@@ -55,7 +56,6 @@ def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
 
 
 def _check(derivations: Derivations, relation: str, row: Row) -> None:
-    derivations.check(relation)
     held = derivations.held
     if not held.holds(relation, [row])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])

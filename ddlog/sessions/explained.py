@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import cached_property
 from itertools import islice
@@ -16,15 +17,18 @@ from ..errors.explaining import NoStateBefore
 from ..errors.source import Span
 from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
-from ..explaining.held import Fact, Held, is_given
+from ..explaining.held import Fact, Held, Replay, is_given
+from ..explaining.oneround import one_round
 from ..explaining.stages import GIVEN, KEYS
 from ..values.rows import Row, row_of
 from .pending import PendingChanges
 
 if TYPE_CHECKING:
+    from ..engine.runtime import Batch
     from ..explaining.goals import Goal
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
+    from .host import Host
     from .state import SessionState
 
 
@@ -38,6 +42,8 @@ class SessionHeld:
         self._state = state
         self.program = state.program.checked
         self._before = False  # whether the last commit is undone
+        self._replays: dict[tuple[str, ...], Replay | None] = {}
+        self._replayed = -1  # the epoch of the replays
 
     def valuations(
         self,
@@ -94,6 +100,36 @@ class SessionHeld:
         outside = {each.relation for each in terms if not each.negated} - set(stratum.relations)
         return all(is_given(self.program.relations[name]) for name in outside)
 
+    def replay(self, stratum: Stratum) -> Replay | None:
+        from .replaying import Replayed
+
+        state = self._state
+        if self._replayed != state.epochs:
+            self._replays, self._replayed = {}, state.epochs
+        if stratum.relations not in self._replays:
+            near, of = state.host if state.host.spark is None else None, one_round(self.program, stratum)
+            with state.diagnosing():
+                made = None if of is None else Replayed(state.program, of, self._contents, near)
+            self._replays[stratum.relations] = made
+        return self._replays[stratum.relations]
+
+    def _contents(self, relation: str, to: Host) -> Batch:
+        state = self._state
+        if relation in state.kept and state.host.spark is None:
+            return state.host.handed(relation, to)
+        declared = self.program.relations[relation]
+        names = tuple(f"c{at}" for at in range(len(declared.columns)))
+        return to.runtime.batch(relation, Derivations(self).some(relation, names, None))
+
+    @contextmanager
+    def _elsewhere(self) -> Iterator[None]:
+        """Inside, the session is in another state: nothing that was computed for this one is used."""
+        kept, self._replays = self._replays, {}
+        try:
+            yield
+        finally:
+            self._replays = kept
+
     def attempt(
         self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
     ) -> T:
@@ -107,7 +143,8 @@ class SessionHeld:
                             pending[name] = state.host.pending(self.program.relations[name])
                         (pending[name].insert if sign > 0 else pending[name].delete)([row])
                 changes = {name: each.batches() for name, each in pending.items()}
-                return state.host.runtime.attempt(changes, look, state.max_iterations)
+                with self._elsewhere():
+                    return state.host.runtime.attempt(changes, look, state.max_iterations)
         except DDlogError:
             return otherwise
 
@@ -123,7 +160,7 @@ class SessionHeld:
             )
         self._before = True
         try:
-            with state.diagnosing():
+            with state.diagnosing(), self._elsewhere():
                 return state.host.runtime.before(look, state.max_iterations)
         except NotKept as unknown:
             raise DDlogError([NoStateBefore(str(unknown))]) from None

@@ -9,6 +9,7 @@ from typing import Any
 from ddlog.core import Atom, CheckedQuery, GroupBy, Head, Let, Rule
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.reference import evaluate
+from ddlog.explaining.byrounds import decisive
 from ddlog.explaining.held import ANY
 from ddlog.explaining.stages import Stage, plain
 from ddlog.explaining.tree import Absent, Group, Item, Tree
@@ -31,17 +32,21 @@ class Checked:
             if each.role in ("input", "delayed", "earlier") or each.window
         }
         self._instances: dict[tuple[int, str], set[Any]] = {}
+        self._rounds: dict[tuple[str, ...], list[Contents]] = {}
 
     def tree(self, tree: Tree) -> None:
         """Each node is an instance of its rule, leaves are given, negated terms find nothing, and a height is
         1 more than the greatest below."""
+        if tree.rounds:
+            self._in_rounds(tree)
+            return
         assert tree.row in self.contents[tree.relation]
         if tree.kind == "cut":
             return
         if tree.rule is None:
             assert tree.relation in self.given and tree.height == 0 and tree.kind == "fact"
             return
-        assert (tuple(sorted(tree.variables.items())), tree.row) in self._of(tree.rule, tree.relation)
+        assert (tuple(sorted(tree.variables.items())), tree.row) in self.instances(tree.rule, tree.relation)
         below = list(children(tree.body))
         heights = [each.height for each in below if isinstance(each, Tree)]
         if tree.kind == "fact":
@@ -54,7 +59,7 @@ class Checked:
             elif isinstance(each, Absent):
                 assert not any(fits(each.pattern, row) for row in self.contents[each.relation])
 
-    def _of(self, rule: Rule, relation: str) -> set[Any]:
+    def instances(self, rule: Rule, relation: str) -> set[Any]:
         """The named variables and the rows of all instances of a rule."""
         key = id(rule), relation
         if key not in self._instances:
@@ -63,10 +68,60 @@ class Checked:
             names = Stage(made, len(made.body), ()).variables
             named = [name for name in names if "$" not in name]
             for head in (each for each in rule.heads if each.relation == relation):
-                for row in evaluate(_query(self.program, made, head, tuple(named)), self._whole())["query"]:
+                for row in evaluate(
+                    _query(self.program, made, head, tuple(named)), self._whole(self.contents)
+                )["query"]:
                     values = tuple(sorted(zip(named, row, strict=False)))
                     self._instances[key].add((values, row[len(named) :]))
         return self._instances[key]
+
+    def _in_rounds(self, tree: Tree) -> None:
+        """A row that rounds explain is there since its round, by an instance of its rule in the round before,
+        whose rows are there since earlier rounds."""
+        (number,) = tree.rounds
+        states = self.rounds(tree.relation)
+        assert tree.row in states[number][tree.relation] and tree.row not in states[number - 1][tree.relation]
+        assert tree.ended != all(tree.row in each[tree.relation] for each in states[number:])
+        if tree.rule is None:
+            assert tree.kind == "cut"
+            return
+        before = states[number - 1]
+        now = {**self.contents, **before}
+        assert (tuple(sorted(tree.variables.items())), tree.row) in self._instances_in(tree, now)
+        for each in children(tree.body):
+            if isinstance(each, Tree):
+                assert each.row in now[each.relation] and bool(each.rounds) == (each.relation in before)
+                assert not each.rounds or each.rounds[0] < number
+                self.tree(each)
+            elif isinstance(each, Absent):
+                assert not any(fits(each.pattern, row) for row in now[each.relation])
+                assert each.rounds == ((number - 1,) if each.relation in before else ())
+        heights = [each.height for each in decisive(tree.body)]
+        if tree.rule.body and None not in heights:
+            assert tree.height == 1 + max((each for each in heights if each is not None), default=0)
+
+    def rounds(self, relation: str) -> list[Contents]:
+        """The relations of a recursion in each of its rounds: what the rules give of those of the round
+        before."""
+        stratum = next(each for each in self.program.checked.strata if relation in each.relations)
+        if stratum.relations not in self._rounds:
+            queries = [
+                (head.relation, _query(self.program, plain(rule, self.program.checked), head))
+                for rule in stratum.rules
+                for head in rule.heads
+            ]
+            states: list[Contents] = [{name: {} for name in stratum.relations}]
+            while len(states) < 2 or states[-1] != states[-2]:
+                contents = self._whole({**self.contents, **states[-1]})
+                states.append({name: {} for name in stratum.relations})
+                for name, circuit in queries:
+                    states[-1][name] |= dict.fromkeys(evaluate(circuit, contents)["query"], 1)
+            self._rounds[stratum.relations] = states
+        return self._rounds[stratum.relations]
+
+    def _instances_in(self, tree: Tree, contents: Contents) -> set[Any]:
+        assert tree.rule is not None
+        return Checked(self.program, contents).instances(tree.rule, tree.relation)
 
     def least_heights(self, grouped: dict[Fact, int]) -> dict[Fact, int]:
         """The round in which each row first comes, where the rules are applied to the rows of the rounds
@@ -87,7 +142,7 @@ class Checked:
             come: dict[Fact, int] = {fact: at for fact, at in grouped.items() if at == time}
             for rule, head, circuit in queries:
                 if bool(rule.body) == bool(time):
-                    rows = evaluate(circuit, {**self._whole(), **now})["query"]
+                    rows = evaluate(circuit, {**self._whole(self.contents), **now})["query"]
                     come |= {(head.relation, row): time for row in rows}
             new = {fact: at for fact, at in come.items() if fact not in found}
             if not new and time and time >= max(grouped.values(), default=0):
@@ -95,9 +150,8 @@ class Checked:
             found |= new
             time += 1
 
-    def _whole(self) -> Contents:
-        whole = {f"{name}$whole": rows for name, rows in self.contents.items()}
-        return {**self.contents, **whole}
+    def _whole(self, contents: Contents) -> Contents:
+        return {**contents, **{f"{name}$whole": rows for name, rows in contents.items()}}
 
 
 def fits(pattern: Row, row: Row) -> bool:

@@ -1,0 +1,220 @@
+"""Proofs by rounds: of rows of loops, and of recursions with groups or negations.
+
+A row is explained as of the round since which it has been there. Its rule looked at the round before, where
+other rows were there, and what it negates was not. So a proof goes back from round to round, and no row
+explains itself, whatever went away in between:
+
+    R in round 5  ◄──  its rule  ◄──  S in round 4, there since round 2  ◄──  its rule  ◄──  rows in round 1
+
+Of the derivations of a row in its round, one is taken that rests on rows of the earliest rounds. The proof of
+a round is found by the program of one round, whose inputs are the relations of the rounds before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+from ..core import Stratum
+from ..values.rows import Row
+from .derivations import Derivations
+from .heights import UNKNOWN, Heights
+from .held import Fact, Held, Replay
+from .oneround import AT, FIRST, LATER, OneRound
+from .tree import Absent, Condition, Group, Item, ShownMember, Tree, Trees
+
+_ROUND = 1 << 32
+"""A round, as a height: more than the levels of rules in a round."""
+
+_LEVELS = 100
+"""The levels of rules in one round that are looked into."""
+
+
+@dataclass
+class ByRounds:
+    """The proofs of rows of one stratum, in a state whose other rows have `heights`."""
+
+    heights: Heights
+    of: OneRound
+    replay: Replay
+    _trees: dict[tuple[Fact, int], Tree] = field(default_factory=dict)  # each of one round
+    _heights: dict[tuple[Fact, int], float] = field(default_factory=dict)
+    _within: dict[tuple[int, int], float] = field(default_factory=dict)  # of the trees of one round
+    _made: dict[tuple[int, int, int], Tree] = field(default_factory=dict)
+
+    def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
+        """The heights of the proofs of rows of the last round."""
+        rounds = {fact: self.replay.since(*fact, self.replay.last) for fact in facts}
+        there = {fact: since for fact, since in rounds.items() if since is not None}
+        self._explain(there.items())
+        return {fact: self._heights[fact, since] for fact, since in there.items()}
+
+    def tree(self, fact: Fact, depth: int) -> Tree:
+        """The tree of a row that was proved, with so many levels."""
+        since = self.replay.since(*fact, self.replay.last)
+        assert since is not None
+        return self._finished(self._trees[fact, since], since, depth)
+
+    # ------------------------------------------------------------- the rounds
+
+    def _explain(self, facts: Iterable[tuple[Fact, int]]) -> None:
+        """Finds the trees of rows as of the rounds since which they are there, from the last round to the
+        first, and then their heights from the first to the last."""
+        wanted: dict[int, dict[Fact, None]] = {}
+        pending: list[int] = []
+        new: list[tuple[Fact, int]] = []
+
+        def want(fact: Fact, since: int) -> None:
+            if (fact, since) in self._trees or fact in wanted.get(since, ()):
+                return
+            if since not in wanted:
+                wanted[since] = {}
+                heappush(pending, -since)
+            wanted[since][fact] = None
+
+        for fact, since in facts:
+            want(fact, since)
+        while pending:
+            number = -heappop(pending)
+            trees = self._of_round(self.replay.at(number), number)
+            for fact in wanted.pop(number):
+                tree = trees.tree(fact, _LEVELS)
+                self._trees[fact, number] = tree
+                new.append((fact, number))
+                for leaf in _rows_below(tree):
+                    if (before := self._before(leaf.relation, leaf.row, number)) is not None:
+                        want(*before)
+        for fact, number in reversed(new):
+            self._heights[fact, number] = self._height(self._trees[fact, number], number)
+
+    def _of_round(self, held: Held, number: int) -> Trees:
+        """The trees of one round: rows of earlier rounds are leaves, as high as these are late."""
+
+        def height(fact: Fact) -> float | None:
+            before = self._before(*fact, number)
+            return None if before is None else (before[1] + 1) * _ROUND
+
+        return Trees(held, with_rounds(Derivations(held), height))
+
+    def _before(self, relation: str, row: Row, number: int) -> tuple[Fact, int] | None:
+        """The row of an earlier round that a row of a round is, and since when it is there. None if it came
+        in the round, or is of another relation."""
+        name, rounds = self.of.earlier.get(relation, (relation, 0))
+        if name not in self.of.relations:
+            return None
+        since = self.replay.since(name, row, number - rounds)
+        return None if since is None or since == number else ((name, row), since)
+
+    def _height(self, tree: Tree, number: int) -> float:
+        key = id(tree), number
+        if key not in self._within:
+            self._within[key] = self._measured(tree, number)
+        return self._within[key]
+
+    def _measured(self, tree: Tree, number: int) -> float:
+        if (before := self._before(tree.relation, tree.row, number)) is not None:
+            return self._heights[before]
+        if tree.kind == "fact" and (tree.rule is not None or tree.relation in (AT, FIRST, LATER)):
+            return 0
+        if tree.kind == "fact":
+            return self.heights.search((tree.relation, tree.row))
+        if tree.rule is None:
+            return UNKNOWN
+        return 1 + max((self._height(each, number) for each in decisive(tree.body)), default=0)
+
+    # ------------------------------------------------------------- the trees as they are shown
+
+    def _finished(self, tree: Tree, number: int, depth: int) -> Tree:
+        """A tree of one round, with what is below its leaves."""
+        if (before := self._before(tree.relation, tree.row, number)) is not None:
+            fact, since = before
+            return self._finished(self._trees[fact, since], since, depth)
+        if tree.kind == "fact" and tree.rule is None:
+            return self._around(tree, depth)
+        key = id(tree), number, depth
+        if key not in self._made:
+            self._made[key] = self._shown(tree, number, depth)
+        return self._made[key]
+
+    def _around(self, tree: Tree, depth: int) -> Tree:
+        return Trees(self.heights.derivations.held, self.heights).tree((tree.relation, tree.row), depth)
+
+    def _shown(self, tree: Tree, number: int, depth: int) -> Tree:
+        height = self._height(tree, number)
+        made = replace(
+            tree,
+            height=None if height == UNKNOWN else int(height),
+            rounds=(number, *tree.rounds),
+            ended=self.replay.since(tree.relation, tree.row, self.replay.last) != number,
+        )
+        if tree.rule is None or (depth <= 0 and tree.kind != "fact"):
+            return replace(made, kind="cut", rule=None, place=None, variables={}, body=())
+        written = self.of.written.get(id(tree.rule), tree.rule)
+        body = tuple(self._items(tree.body, number, depth - 1))
+        return replace(made, rule=written, kind=tree.kind if written.body else "fact", body=body)
+
+    def _items(self, items: Iterable[Item], number: int, depth: int) -> Iterator[Item]:
+        for item in items:
+            match item:
+                case Tree(relation) if relation in (AT, FIRST, LATER):
+                    continue
+                case Tree():
+                    yield self._finished(item, number, depth)
+                case Absent(relation):
+                    name, rounds = self.of.earlier.get(relation, (relation, 0))
+                    own = (number - rounds, *item.rounds) if name in self.of.relations else ()
+                    yield replace(item, relation=name, rounds=own)
+                case Group(members=members):
+                    yield replace(item, members=tuple(self._member(m, number, depth) for m in members))
+                case Condition():
+                    yield item
+
+    def _member(self, member: ShownMember, number: int, depth: int) -> ShownMember:
+        return replace(member, body=tuple(self._items(member.body, number, depth)))
+
+
+def with_rounds(derivations: Derivations, leaf: Callable[[Fact], float | None] = lambda _: None) -> Heights:
+    """The heights of rows, those that only rounds explain included. `leaf` gives those of leaves
+    that are no rows of inputs."""
+    return Heights(derivations, leaf, _begun)
+
+
+def _begun(heights: Heights, stratum: Stratum) -> ByRounds | None:
+    replay = heights.derivations.held.replay(stratum)
+    return None if replay is None else ByRounds(heights, replay.of, replay)
+
+
+def decisive(items: Iterable[Item]) -> Iterator[Tree]:
+    """The rows of a body on which its height rests: of a group those of the member that decides, or else
+    those of the members that are shown."""
+    for item in items:
+        match item:
+            case Tree():
+                yield item
+            case Group(members=members):
+                deciding = [each for each in members if each.decides]
+                for member in deciding or members:
+                    yield from decisive(member.body)
+
+
+def _rows(items: Iterable[Item]) -> Iterator[Tree]:
+    """The rows in a body."""
+    for item in items:
+        match item:
+            case Tree():
+                yield item
+            case Group(members=members):
+                for member in members:
+                    yield from _rows(member.body)
+
+
+def _rows_below(tree: Tree) -> Iterator[Tree]:
+    """The rows in a tree, each once."""
+    seen, pending = set[int](), [tree]
+    while pending:
+        each = pending.pop()
+        if id(each) not in seen:
+            seen.add(id(each))
+            yield each
+            pending += _rows(each.body)
