@@ -1,127 +1,192 @@
 """What the operators of epochs cost, while something measures them.
 
-A `Meter` is in force in one thread, inside `measuring`. The walk of a circuit tells it the end of each node,
-and a recursion its rules and rounds. A node is one tuple. Whoever takes them (`Meter.take`) makes sums.
+A `Meter` is in force in one thread, while `Meter.measured` acts. The walk of a circuit notes the times
+between its nodes and the rows of their changes, and a recursion its rounds and the runs of its rules. All of
+it is numbers in flat arrays: objects that outlive an epoch would cost more than the clocks. Sums over epochs
+are made from the arrays, many epochs at once (`Meter.taken`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import threading
+from array import array
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass, field
 from time import perf_counter
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias, TypeVar
 
-from .circuit import Circuit
+import numpy as np
+from numpy.typing import NDArray
+
+from .circuit import Circuit, NodeId
+
+T = TypeVar("T")
+Figures: TypeAlias = NDArray[np.float64]
 
 clock = perf_counter
 """Seconds, for measuring."""
 
-_current: ContextVar[Meter | None] = ContextVar("meter", default=None)
+UNKNOWN = float("nan")
+"""A number of rows that is not known."""
+
+RUN = 6
+"""The figures of some runs: the number of their operator (see `Meter.operators`), how many there are, their
+seconds, and the rows that they took and gave, and those of the rows that were new."""
+ROUND = 5
+"""The figures of a round: the recursion, the number of the round, its seconds, the rows that rules derived,
+and those that were new."""
+MOST_ROUNDS = 2_000
+"""Rounds of a recursion that are told apart; later ones count as the last of them."""
+_LONG = 1 << 16  # figures of one epoch that are summed up before it ends
 
 
-Round: TypeAlias = tuple[int, float, int, int | None]
-"""A round of a recursion: its number and seconds, the rows that its rules derived, and those by which
-its tables grew; None where that is not known."""
+class _InForce(threading.local):
+    meter: Meter | None = None
 
 
-@dataclass(slots=True)
-class Cost:
-    """The calls of an operator, their time, and their rows. `out` None: not known."""
-
-    calls: int = 0
-    seconds: float = 0.0
-    taken: int = 0
-    out: int | None = 0
-
-    def add(self, calls: int, seconds: float, taken: int, out: int | None) -> None:
-        """Adds calls."""
-        self.calls += calls
-        self.seconds += seconds
-        self.taken += taken
-        self.out = None if out is None or self.out is None else self.out + out
+_in_force = _InForce()
 
 
-@dataclass(slots=True)
+class Taken(NamedTuple):
+    """The figures of some epochs: of each walk n + 1 times and n numbers of rows for its n nodes."""
+
+    walks: Figures
+    runs: Figures
+    rounds: Figures
+
+
 class Inside:
-    """What went on inside a recursion in one epoch: the costs by operator and text, and the rounds."""
+    """Notes what goes on inside a recursion. `level` fixpoints are in one another just now, and the rounds
+    are those of level `noted`. `derived` are the rows that rules gave so far."""
 
-    costs: dict[tuple[str, str], Cost] = field(default_factory=dict)
-    rounds: list[Round] = field(default_factory=list)
-    derived: int = 0  # rows so far
+    def __init__(self, meter: Meter, at: NodeId) -> None:
+        self._meter, self._at = meter, at
+        self._runs, self._numbers = meter.runs, dict[tuple[str, str], int]()
+        self._rules: dict[str, int] = {}
+        self.derived: float = 0
+        self.level, self.noted = 0, 1
 
-    def add(self, operator: str, text: str, seconds: float, taken: int, out: int | None) -> None:
-        """Adds a call of an operator."""
-        cost = self.costs.get((operator, text))
-        if cost is None:
-            cost = self.costs[operator, text] = Cost()
-        cost.add(1, seconds, taken, out)
+    def add(self, operator: str, text: str, seconds: float, taken: float, out: float) -> None:
+        """Notes a call of an operator."""
+        number = self._numbers.get((operator, text))
+        if number is None:
+            number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
+        self._runs.extend((number, 1, seconds, taken, out, UNKNOWN))
 
+    def rule(self, text: str, since: float, taken: int, before: float, new: float) -> None:
+        """Notes the run of a rule: the rows that it took, those derived `before` it, and the new ones."""
+        number = self._rules.get(text)
+        if number is None:
+            number = self._rules[text] = self._meter.number(self._at, "rule", text)
+        self._runs.extend((number, 1, clock() - since, taken, self.derived - before, new))
 
-Visit: TypeAlias = "tuple[int, float, int | None, Inside | None]"
-"""A visit of a node of the circuit: its position, its seconds, the rows of its change, and what went on
-inside it."""
+    def round(self, number: int, seconds: float, derived: float, rows: float) -> None:
+        """Notes a round."""
+        if self.level == self.noted:
+            rounds = self._meter.rounds
+            rounds.extend((self._at, min(number, MOST_ROUNDS), seconds, derived, rows))
+            if number % 1024 == 1023:
+                self._meter.shorten()
 
 
 class Meter:
-    """The visits of the nodes of a circuit in one epoch. `inside` is the recursion that runs."""
+    """Takes the walks of epochs. `nodes` are those of the last walk, `inside` the recursion that runs."""
 
     def __init__(self) -> None:
         self.circuit: Circuit | None = None
-        self.visits: list[Visit] = []
+        self.nodes: Sequence[NodeId] | None = None
         self.inside: Inside | None = None
+        self.operators: list[tuple[NodeId, str, str]] = []
+        """Of the runs inside recursions, by number: the recursion, the operator, and its text."""
+        self.walks, self.runs, self.rounds = array("d"), array("d"), array("d")
+        self._began = 0, 0, 0  # the lengths of the arrays before the epoch
+        self._insides: dict[NodeId, Inside] = {}
 
-    def take(self) -> list[Visit]:
-        """The visits since the last call."""
-        visits, self.visits, self.inside = self.visits, [], None
-        return visits
+    def measured(self, act: Callable[[], T]) -> T:
+        """What an act gives, which runs an epoch and is measured. If it raises, nothing is noted."""
+        outer, _in_force.meter = _in_force.meter, self
+        self._began = began = len(self.walks), len(self.runs), len(self.rounds)
+        self.nodes = self.inside = None
+        try:
+            return act()
+        except BaseException:
+            del self.walks[began[0] :], self.runs[began[1] :], self.rounds[began[2] :]
+            raise
+        finally:
+            _in_force.meter = outer
+
+    def enter(self, at: NodeId) -> Inside:
+        """Begins to measure the inside of a recursion."""
+        found = self._insides.get(at)
+        if found is None:
+            found = self._insides[at] = Inside(self, at)
+        found.level, found.noted, found.derived, self.inside = 0, 1, 0, found
+        return found
+
+    def number(self, at: NodeId, operator: str, text: str) -> int:
+        """The number of an operator inside a recursion."""
+        key = at, operator, text
+        if key not in self.operators:
+            self.operators.append(key)
+        return self.operators.index(key)
+
+    def shorten(self) -> None:
+        """Sums up the runs and rounds of a long epoch."""
+        _, runs, rounds = self._began
+        if len(self.runs) - runs > _LONG:
+            self.runs[runs:] = array("d", summed(_rows(self.runs[runs:], RUN), 1).ravel())
+        if len(self.rounds) - rounds > _LONG:
+            self.rounds[rounds:] = array("d", summed(_rows(self.rounds[rounds:], ROUND), 2).ravel())
+
+    def last(self) -> Taken:
+        """The figures of the last epoch."""
+        walks, runs, rounds = self._began
+        return _taken(self.walks[walks:], self.runs[runs:], self.rounds[rounds:])
+
+    def taken(self) -> Taken:
+        """The figures of all epochs since the last call."""
+        walks, runs, rounds = self.walks[:], self.runs[:], self.rounds[:]
+        del self.walks[:], self.runs[:], self.rounds[:]
+        return _taken(walks, runs, rounds)
+
+
+def _taken(walks: array[float], runs: array[float], rounds: array[float]) -> Taken:
+    return Taken(np.frombuffer(walks) if walks else np.zeros(0), _rows(runs, RUN), _rows(rounds, ROUND))
+
+
+def _rows(figures: array[float], width: int) -> Figures:
+    return (np.frombuffer(figures) if figures else np.zeros(0)).reshape(-1, width)
+
+
+def summed(figures: Figures, keys: int) -> Figures:
+    """The sums of figures that agree in the first columns, which are the keys."""
+    found, group = np.unique(figures[:, :keys], axis=0, return_inverse=True)
+    sums = [np.bincount(group.ravel(), column, len(found)) for column in figures[:, keys:].T]
+    return np.column_stack([found, *sums])
 
 
 def current() -> Meter | None:
     """The meter in force; None if nothing is measured."""
-    return _current.get()
+    return _in_force.meter
 
 
 def inside() -> Inside | None:
-    """What is measured of the recursion that runs; None if nothing is."""
-    meter = _current.get()
+    """What takes the measures of the recursion that runs; None if nothing is measured."""
+    meter = _in_force.meter
     return None if meter is None else meter.inside
 
 
 @contextmanager
-def measuring(meter: Meter) -> Iterator[None]:
-    """The meter is in force inside."""
-    token = _current.set(meter)
+def handing_over() -> Iterator[None]:
+    """A recursion is run by another walk inside, whose rounds are the ones to be noted. If that raises, the
+    rounds after it are noted again."""
+    found = inside()
+    if found is None:
+        yield
+        return
+    found.noted = found.level + 1
     try:
         yield
-    finally:
-        _current.reset(token)
-
-
-class Rule:
-    """One run of a rule in a recursion: from `began` on, with the rows that it took and derived."""
-
-    __slots__ = ("_began", "_cost", "_inside", "derived")
-
-    def __init__(self, inside: Inside, text: str, taken: int) -> None:
-        cost = inside.costs.get(("rule", text))
-        if cost is None:
-            cost = inside.costs["rule", text] = Cost()
-        cost.taken += taken
-        self._inside, self._cost, self.derived = inside, cost, 0
-        self._began = clock()
-
-    def end(self) -> None:
-        """The rule has run."""
-        cost, derived = self._cost, self.derived
-        cost.seconds += clock() - self._began
-        cost.calls += 1
-        cost.out = None if cost.out is None else cost.out + derived
-        self._inside.derived += derived
-
-
-def rule(text: str, taken: int) -> Rule | None:
-    """The run of a rule that begins now; None if nothing is measured."""
-    meter = _current.get()
-    return None if meter is None or meter.inside is None else Rule(meter.inside, text, taken)
+    except BaseException:
+        found.noted = found.level
+        raise

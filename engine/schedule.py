@@ -128,14 +128,14 @@ class Operators(Protocol[B]):
     def keep(self, at: int, change: B) -> None:
         """The change of a node is known: state that holds the node's integral takes it in."""
 
-    def length(self, change: B) -> int | None:
-        """The rows of a change; None where counting them is work."""
+    def lengths(self, changes: Iterable[B | None]) -> list[float]:
+        """The rows of changes; `metering.UNKNOWN` where counting them is work."""
 
 
 def walk(
     circuit: Circuit,
     operators: Operators[B],
-    nodes: Iterable[NodeId] | None = None,
+    nodes: Sequence[NodeId] | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
 ) -> dict[str, B]:
@@ -156,12 +156,11 @@ class _Walk(Generic[B]):
         self.changes: dict[int, B] = {}
         self._results: dict[int, Mapping[str, B]] = {}
 
-    def run(self, nodes: Iterable[NodeId]) -> dict[str, B]:
+    def run(self, nodes: Sequence[NodeId]) -> dict[str, B]:
         outputs: dict[str, B] = {}
-        meter = metering.current()
-        if meter is not None:
-            nodes = self._measured(nodes, meter)
-        for at in nodes:
+        meter, clock = metering.current(), metering.clock
+        times = None if meter is None or meter.inside is not None else [clock()]
+        for at in nodes if meter is None or meter.inside is None else self._inside(nodes, meter.inside):
             node = self.circuit.nodes[at]
             try:
                 interrupt.check()
@@ -178,44 +177,26 @@ class _Walk(Generic[B]):
             except MemoryError as error:
                 memory.tell(error, phase_of(node))
                 raise
+            if times is not None:
+                times.append(clock())
+        if meter is not None and times is not None:
+            meter.circuit, meter.nodes = self.circuit, nodes
+            meter.walks.extend(times)
+            meter.walks.extend(self.operators.lengths(map(self.changes.get, nodes)))
         return outputs
 
-    def _measured(self, nodes: Iterable[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
-        """The nodes, each with its time when the next one is asked for. The walk of the body of a recursion
-        is measured with that recursion."""
-        outer = meter.inside
-        if outer is not None:
-            yield from self._inside(nodes, outer)
-            return
-        meter.circuit = self.circuit
-        clock, visits, every = metering.clock, meter.visits, self.circuit.nodes
-        changes, length = self.changes, self.operators.length
-        for at in nodes:
-            found = None
-            if isinstance(every[at], Fixpoint):
-                found = meter.inside = metering.Inside()
-            since = clock()
-            yield at
-            seconds = clock() - since
-            change = changes.get(at)
-            visits.append((at, seconds, 0 if change is None else length(change), found))
-            if found is not None:
-                meter.inside = None
-
-    def _inside(self, nodes: Iterable[NodeId], inside: metering.Inside) -> Iterator[NodeId]:
+    def _inside(self, nodes: Sequence[NodeId], inside: metering.Inside) -> Iterator[NodeId]:
+        """The nodes of the body of a recursion, which is measured with that recursion."""
         for at in nodes:
             node = self.circuit.nodes[at]
             since = metering.clock()
             yield at
             if node.text and not isinstance(node, Fixpoint):
-                out = self._length(at)
-                taken = sum(self._length(source) or 0 for source in node.reads())
-                inside.derived += (out or 0) if isinstance(node, Join | DeltaJoin) else 0
-                inside.add(operator_of(node), node.text, metering.clock() - since, taken, out)
-
-    def _length(self, at: int) -> int | None:
-        change = self.changes.get(at)
-        return 0 if change is None else self.operators.length(change)
+                seconds = metering.clock() - since
+                out, *taken = self.operators.lengths(map(self.changes.get, (at, *node.reads())))
+                known = out if out >= 0 else 0
+                inside.derived += known if isinstance(node, Join | DeltaJoin) else 0
+                inside.add(operator_of(node), node.text, seconds, sum(n for n in taken if n >= 0), out)
 
     def _of(self, at: int) -> B:
         found = self.changes.get(at)
@@ -253,34 +234,53 @@ class _Walk(Generic[B]):
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
-        inside, since = metering.inside(), metering.clock()
-        nested = self.operators.recursion(at, node, imports)
-        if inside is not None:
-            _note_round(inside, 0, since, 0, None)
+        meter = metering.current()
+        if meter is None:
+            nested = self.operators.recursion(at, node, imports)
+            for time in self._times(node, nested):
+                nested.iterate(time)
+            return nested.finish()
+        outer = meter.inside
+        found = self._measured(at, node, imports, meter.enter(at) if outer is None else outer)
+        meter.inside = outer
+        return found
+
+    def _times(self, node: Fixpoint, nested: Nested[B]) -> Iterator[int]:
+        """The iterations, up to the fixpoint."""
         limit = MOST_ROUNDS if self.limit is None and isinstance(node, Rounds | Bracket) else self.limit
         count = 0
-        before = 0 if inside is None else nested.rows()
         while (time := nested.next_iteration()) is not None:
             interrupt.check()
             if limit is not None and count >= limit:
                 raise IterationLimit(limit, [name for name, _ in node.results], nested.changing())
             if self.progress is not None:
                 self.progress(phase_of(node), time, nested.rows())
-            if inside is None:
-                nested.iterate(time)
-            else:
-                since, derived = metering.clock(), inside.derived
-                nested.iterate(time)
-                rows = nested.rows()
-                _note_round(inside, time + 1, since, derived, rows - before)
-                before = rows
+            yield time
             count += 1
-        return nested.finish()
 
-
-def _note_round(inside: metering.Inside, number: int, since: float, derived: int, rows: int | None) -> None:
-    seconds = metering.clock() - since
-    inside.rounds.append((number, seconds, inside.derived - derived, rows))
+    def _measured(
+        self, at: int, node: Fixpoint, imports: Mapping[int, B], inside: metering.Inside
+    ) -> Mapping[str, B]:
+        """The epoch of a recursion, with its rounds noted. The last to be noted is round 0, when the rows are
+        known that came in all."""
+        clock, since, start = metering.clock, metering.clock(), inside.derived
+        inside.level += 1
+        nested = self.operators.recursion(at, node, imports)
+        now, derived = clock(), inside.derived
+        seconds, of_start, since = now - since, derived - start, now
+        first = before = -1
+        for time in self._times(node, nested):
+            if first < 0:
+                first = before = nested.rows()
+            nested.iterate(time)
+            rows, now = nested.rows(), clock()
+            inside.round(time + 1, now - since, inside.derived - derived, rows - before)
+            before, since, derived = rows, now, inside.derived
+        found = nested.finish()
+        came = sum(self.operators.lengths(found.values())) - (before - first)
+        inside.round(0, seconds, of_start, came if came >= 0 else metering.UNKNOWN)
+        inside.level -= 1
+        return found
 
 
 def phase_of(node: Node) -> str:

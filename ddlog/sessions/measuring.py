@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections import deque
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from heapq import heappush, heappushpop
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from ..engine.circuit import Circuit, Fixpoint, Input, NodeId, Output, Result, Trace
+import numpy as np
+
+from ..engine.circuit import Circuit, Fixpoint, NodeId
 from ..engine.labels import cost_key, one_line, operator_of
-from ..engine.metering import Cost, Inside, Meter, Visit, clock, measuring
+from ..engine.metering import Meter, Taken, clock
 from ..profiling.profile import (
     Decision,
     Epoch,
@@ -24,77 +25,26 @@ from ..profiling.profile import (
     SlowEpoch,
     Stratum,
 )
+from .metered import Cost, Epochs, Recursion, Sums
 
 if TYPE_CHECKING:
     from ..engine.runtime import Delta
     from .session import Session
     from .state import Commit
 
-_RING = 10_000
-"""Epochs whose summaries are kept."""
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
-_AT_ONCE = 64
+_AT_ONCE = 1 << 10
 """Epochs that are summed up together."""
-_ROUNDS = 2_000
-"""Rounds of a recursion that are told; later ones count as the last of them."""
 
 
-@dataclass(slots=True)
-class _Recursion:
-    """The sums inside one recursion."""
+class _Slow(NamedTuple):
+    """A slow commit, with all that was measured."""
 
-    costs: dict[tuple[str, str], Cost] = field(default_factory=dict)
-    rounds: dict[int, list[float]] = field(default_factory=dict)  # seconds, derived, rows; -1 rows: unknown
-
-
-class Sums:
-    """The costs of some epochs, by node."""
-
-    def __init__(self, circuit: Circuit) -> None:
-        self.costs: dict[NodeId, Cost] = {}
-        self.recursions: dict[NodeId, _Recursion] = {}
-        # what each node reads; None of nodes that only pass on
-        passing = (Output, Result, Trace)
-        self._reads = [None if isinstance(node, passing) else node.reads() for node in circuit.nodes]
-        self._results: dict[NodeId, list[NodeId]] = {}
-        for at, node in enumerate(circuit.nodes):
-            if isinstance(node, Result):
-                self._results.setdefault(node.fixpoint, []).append(at)
-
-    def add(self, visits: Sequence[Visit]) -> None:
-        """Adds an epoch."""
-        outs = {visit[0]: visit[2] or 0 for visit in visits}
-        for at, seconds, out, inside in visits:
-            reads = self._reads[at]
-            if reads is None:
-                continue
-            cost = self.costs.get(at)
-            if cost is None:
-                cost = self.costs[at] = Cost()
-            cost.calls += 1
-            cost.seconds += seconds
-            for source in reads:
-                cost.taken += outs.get(source, 0)
-            cost.out = None if out is None or cost.out is None else cost.out + out
-            if inside is not None:
-                self._add_inside(at, inside, sum(outs.get(each, 0) for each in self._results.get(at, ())))
-
-    def _add_inside(self, at: NodeId, inside: Inside, came: int) -> None:
-        recursion = self.recursions.setdefault(at, _Recursion())
-        for key, cost in inside.costs.items():
-            recursion.costs.setdefault(key, Cost()).add(cost.calls, cost.seconds, cost.taken, cost.out)
-        grown = sum(each[3] or 0 for each in inside.rounds)
-        for number, seconds, derived, rows in inside.rounds:
-            if number == 0:
-                rows = came - grown
-            number = min(number, _ROUNDS)
-            sums = recursion.rounds.get(number)
-            if sums is None:
-                sums = recursion.rounds[number] = [0.0, 0, 0]
-            sums[0] += seconds
-            sums[1] += derived
-            sums[2] = -1 if rows is None or rows < 0 or sums[2] < 0 else sums[2] + rows
+    seconds: float
+    number: int  # negative, so that of equals the later one goes
+    nodes: Sequence[NodeId]
+    taken: Taken
 
 
 class Recorder:
@@ -102,85 +52,71 @@ class Recorder:
 
     def __init__(self) -> None:
         self._meter = Meter()
-        self._circuit: Circuit | None = None
         self._sums: Sums | None = None
-        self._waiting: list[list[Visit]] = []
-        self._ends: tuple[frozenset[NodeId], frozenset[NodeId]] = frozenset(), frozenset()
-        self._epochs: deque[Epoch] = deque(maxlen=_RING)
-        self._slowest: list[tuple[float, int, list[Visit], Epoch]] = []
+        self._walked: list[Sequence[NodeId]] = []  # by the epochs that wait
+        self._waiting = array("d")  # their numbers and seconds
+        self._epochs = Epochs()
+        self._slowest: list[_Slow] = []
+        self._least = -1.0  # seconds to be one of the slowest
         self._commits, self._seconds = 0, 0.0
 
     def commit(self, run: Commit, number: int) -> dict[str, Delta]:
         """What `run` gives, which runs one epoch of the runtime, with so many before it."""
         since = clock()
-        try:
-            with measuring(self._meter):
-                deltas = run()
-        except BaseException:
-            self._meter.take()
-            raise
+        deltas = self._meter.measured(run)
         seconds = clock() - since
-        visits, circuit = self._meter.take(), self._meter.circuit
-        if circuit is None:
-            return deltas
-        if self._sums is None:
-            self._begin(circuit)
-            assert self._sums is not None
-        self._commits += 1
-        self._seconds += seconds
-        inputs, outputs = self._ends
-        taken = given = 0
-        for at, _, out, _ in visits:
-            if at in inputs:
-                taken += out or 0
-            elif at in outputs:
-                given += out or 0
-        epoch = Epoch(number, seconds, taken, given)
-        self._epochs.append(epoch)
-        entry = seconds, -number, visits, epoch
-        if len(self._slowest) < _SLOWEST:
-            heappush(self._slowest, entry)
-        elif seconds > self._slowest[0][0]:
-            heappushpop(self._slowest, entry)
-        self._waiting.append(visits)
-        if len(self._waiting) == _AT_ONCE:
-            self._add()
+        nodes = self._meter.nodes
+        if nodes is not None:
+            self._seconds += seconds
+            self._commits += 1
+            self._walked.append(nodes)
+            self._waiting.extend((number, seconds))
+            if seconds > self._least:
+                self._note_slow(_Slow(seconds, -number, nodes, self._meter.last()))
+            if len(self._walked) == _AT_ONCE:
+                self._add()
         return deltas
 
-    def _add(self) -> None:
-        """Adds the epochs that wait: many at once take half the time."""
-        assert self._sums is not None
-        for visits in self._waiting:
-            self._sums.add(visits)
-        self._waiting.clear()
+    def _note_slow(self, slow: _Slow) -> None:
+        if len(self._slowest) < _SLOWEST:
+            heappush(self._slowest, slow)
+        else:
+            heappushpop(self._slowest, slow)
+        if len(self._slowest) == _SLOWEST:
+            self._least = self._slowest[0].seconds
 
-    def _begin(self, circuit: Circuit) -> None:
-        self._circuit, self._sums = circuit, Sums(circuit)
-        nodes = list(enumerate(circuit.nodes))
-        self._ends = (
-            frozenset(at for at, node in nodes if isinstance(node, Input)),
-            frozenset(at for at, node in nodes if isinstance(node, Output)),
-        )
+    def _new(self) -> Sums:
+        assert self._meter.circuit is not None
+        return Sums(self._meter.circuit, self._meter.operators)
+
+    def _add(self) -> Sums | None:
+        """The sums, with the epochs that wait: many at once take a fraction of the time."""
+        if self._walked:
+            if self._sums is None:
+                self._sums = self._new()
+            ends = self._sums.add(self._walked, self._meter.taken())
+            self._epochs.add(np.column_stack([np.array(self._waiting).reshape(-1, 2), ends]))
+            self._walked.clear()
+            del self._waiting[:]
+        return self._sums
 
     def strata(self, names: _Names) -> tuple[Stratum, ...]:
         """The costs of all epochs, by stratum."""
-        if self._circuit is None or self._sums is None:
-            return ()
-        self._add()
-        return _strata(self._circuit, self._sums, names)
+        sums = self._add()
+        return () if sums is None else _strata(sums, names)
 
     def slowest(self, names: _Names) -> Iterator[SlowEpoch]:
         """The slowest epochs, the slowest first."""
-        for _, _, visits, epoch in sorted(self._slowest, key=lambda each: (-each[0], -each[1])):
-            assert self._circuit is not None
-            sums = Sums(self._circuit)
-            sums.add(visits)
-            yield SlowEpoch(epoch, _strata(self._circuit, sums, names))
+        for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
+            sums = self._new()
+            ((taken, given),) = sums.add([slow.nodes], slow.taken).tolist()
+            yield SlowEpoch(Epoch(-slow.number, slow.seconds, int(taken), int(given)), _strata(sums, names))
 
     @property
     def totals(self) -> tuple[int, float, tuple[Epoch, ...]]:
-        """The commits, their seconds, and the last of them."""
-        return self._commits, self._seconds, tuple(self._epochs)
+        """The commits, their seconds, and the epochs that are kept."""
+        self._add()
+        return self._commits, self._seconds, tuple(Epoch(*each) for each in self._epochs.rows())
 
 
 class _Names:
@@ -249,18 +185,19 @@ def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relati
             )
 
 
-def _strata(circuit: Circuit, sums: Sums, names: _Names) -> tuple[Stratum, ...]:
+def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
     """The strata of a circuit, the dearest first. What a rule of a recursion does outside of it, once for all
     rounds, belongs to the recursion."""
+    circuit, costs, insides = sums.circuit, sums.costs(), sums.recursions()
     recursive = {
         name.partition("$")[0]: at
-        for at in sums.costs
+        for at in costs
         if isinstance(node := circuit.nodes[at], Fixpoint)
         for name, _ in node.results
     }
     found: dict[str, list[Operator]] = {}
     outside: dict[NodeId, list[Operator]] = {at: [] for at in recursive.values()}
-    for at, cost in sums.costs.items():
+    for at, cost in costs.items():
         node = circuit.nodes[at]
         if not isinstance(node, Fixpoint):
             operator = _operator(operator_of(node), cost_key(node), cost, names)
@@ -268,7 +205,10 @@ def _strata(circuit: Circuit, sums: Sums, names: _Names) -> tuple[Stratum, ...]:
             (found.setdefault(operator.relation, []) if stratum is None else outside[stratum]).append(
                 operator
             )
-    strata = [_recursive(circuit, at, sums, names, operators) for at, operators in outside.items()]
+    strata = [
+        _recursive(circuit, at, costs[at], insides.get(at, Recursion()), names, operators)
+        for at, operators in outside.items()
+    ]
     strata += (
         Stratum(name, False, _seconds(each), _dearest(each), duplicates=_sum(o.duplicates for o in each))
         for name, each in found.items()
@@ -277,22 +217,24 @@ def _strata(circuit: Circuit, sums: Sums, names: _Names) -> tuple[Stratum, ...]:
 
 
 def _recursive(
-    circuit: Circuit, at: NodeId, sums: Sums, names: _Names, outside: Sequence[Operator]
+    circuit: Circuit,
+    at: NodeId,
+    whole: Cost,
+    inside: Recursion,
+    names: _Names,
+    outside: Sequence[Operator],
 ) -> Stratum:
-    node, inside = circuit.nodes[at], sums.recursions.get(at, _Recursion())
+    node = circuit.nodes[at]
     assert isinstance(node, Fixpoint)
     relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
     operators = [
         _operator(operator, one_line(text), cost, names) for (operator, text), cost in inside.costs.items()
     ]
-    rounds = tuple(
-        Round(number, seconds, int(derived), None if rows < 0 else int(rows))
-        for number, (seconds, derived, rows) in sorted(inside.rounds.items())
-    )
+    rounds = tuple(Round(*each) for each in inside.rounds)
     new = None if any(each.rows is None for each in rounds) else sum(each.rows or 0 for each in rounds)
     derived = sum(each.derived for each in rounds)
     return Stratum(
-        ", ".join(relations), True, sums.costs[at].seconds + _seconds(outside),
+        ", ".join(relations), True, whole.seconds + _seconds(outside),
         _dearest([*operators, *outside]), rounds, new,
         derived - new if new is not None and derived and derived >= new else None,
     )  # fmt: skip
@@ -308,7 +250,10 @@ def _seconds(operators: Iterable[Operator]) -> float:
 
 def _operator(operator: str, text: str, cost: Cost, names: _Names) -> Operator:
     place, relation = names.of(text)
-    duplicates = cost.taken - cost.out if operator == "distinct" and cost.out is not None else None
+    if operator == "distinct" and cost.out is not None:
+        duplicates: int | None = cost.taken - cost.out
+    else:
+        duplicates = None if cost.new is None or cost.out is None else cost.out - cost.new
     if duplicates is not None and duplicates < 0:
         duplicates = None
     return Operator(

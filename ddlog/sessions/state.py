@@ -116,14 +116,20 @@ class SessionState:
         self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
-        limit, progress = self.max_iterations, self.progress
-        commit = self.host.runtime.commit
-        run = partial(commit, changes, static=static, max_iterations=limit, progress=progress)
-        if seal is not None:
-            run = partial(run, seal=seal)
-        deltas = run() if self.recorder is None else self.recorder.commit(run, self.epochs)
+        if self.recorder is not None:
+            deltas = self.recorder.commit(partial(self._commit, changes, static, seal), self.epochs)
+        else:
+            deltas = self._commit(changes, static, seal)
         self.epochs += 1
         return deltas
+
+    def _commit(
+        self, changes: Mapping[str, Sequence[tuple[Batch, int]]], static: bool, seal: Seal | None
+    ) -> dict[str, Delta]:
+        commit, limit, progress = self.host.runtime.commit, self.max_iterations, self.progress
+        if seal is None:
+            return commit(changes, static=static, max_iterations=limit, progress=progress)
+        return commit(changes, static=static, max_iterations=limit, progress=progress, seal=seal)
 
     def _seal(self) -> Seal | None:
         """What an epoch is sealed by. A state that is only read begins without an epoch of its own."""

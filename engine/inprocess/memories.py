@@ -12,8 +12,7 @@ import numpy as np
 
 from ..circuit import Constant
 from ..maintaining import Watch
-from ..metering import Rule
-from ..metering import rule as measured_rule
+from ..metering import UNKNOWN, Inside, clock, inside
 from ..rules import FixpointRule, Source
 from ..schema import Array
 from ..versions import Seen
@@ -45,6 +44,7 @@ class GrowingSets:
     ) -> None:
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._rounds = 0
+        self._measured = inside()
         for relation in relations.values():
             relation.begin()
 
@@ -61,12 +61,31 @@ class GrowingSets:
         if meets_nothing(rule.node.terms, views):
             return
         source = None if start is None else rule.sources[start]
-        measured = measured_rule(rule.node.text, 0 if source is None else self._changing(source))
+        measured = self._measured
+        if measured is None:
+            self._grow(rule, start, source, views)
+            return
+        since, before, had = clock(), measured.derived, self._sizes(rule)
+        self._grow(rule, start, source, views)
+        taken, new = 0 if source is None else self._changing(source), self._sizes(rule) - had
+        measured.rule(rule.node.text, since, taken, before, new)
+
+    def _grow(
+        self,
+        rule: FixpointRule[Joiner],
+        start: int | None,
+        source: Source | None,
+        views: Sequence[View | None],
+    ) -> None:
         for batch in self._delta(source):
-            for head, derived in run_rule(rule, start, batch, views, self._held(rule), measured):
+            for head, derived in run_rule(rule, start, batch, views, self._held(rule), self._measured):
                 self._relations[head].grow(derived)
-        if measured is not None:
-            measured.end()
+
+    def _sizes(self, rule: FixpointRule[Joiner]) -> int:
+        """The rows of the relations that a rule derives."""
+        ((head, _), *others) = rule.heads
+        size = self._relations[head].table.size
+        return size + sum(self._relations[name].table.size for name, _ in others) if others else size
 
     def _changing(self, source: Source) -> int:
         """The rows of a source from which a rule is run."""
@@ -131,6 +150,7 @@ class NestedTime(Generic[R]):
     ) -> None:
         self._relations, self._imports, self._evaluator = relations, imports, evaluator
         self._time = 0
+        self._measured = inside()
         self.watch = Watch()
 
     def changed(self, source: Source) -> int:
@@ -147,12 +167,14 @@ class NestedTime(Generic[R]):
         if isinstance(source, int) and meets_nothing(rule.node.terms, views):
             return
         batch = None if source is None else self._delta(source)
-        measured = measured_rule(rule.node.text, 0 if batch is None else batch.length)
+        measured = self._measured
+        if measured is not None:
+            since, before = clock(), measured.derived
         for head, derived in run_rule(rule, start, batch, views, measured=measured):
             self.watch.look()
             self._relations[head].derive(derived)
         if measured is not None:
-            measured.end()
+            measured.rule(rule.node.text, since, 0 if batch is None else batch.length, before, UNKNOWN)
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):
@@ -275,7 +297,7 @@ def run_rule(
     batch: Batch | None,
     views: Sequence[View | None],
     held: RowTable | None = None,
-    measured: Rule | None = None,
+    measured: Inside | None = None,
 ) -> Iterator[tuple[str, Batch]]:
     """The rows of the heads that the join gives; see `Joiner.run`."""
     for found in rule.join.run(start, batch, views, held):

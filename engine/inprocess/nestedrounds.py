@@ -387,8 +387,8 @@ class NestedEpoch:
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
-    def length(self, change: Batch | None) -> int:
-        return 0 if change is None else change.length
+    def lengths(self, changes: Iterable[Batch | None]) -> list[float]:
+        return [0 if change is None else change.length for change in changes]
 
     def keep(self, at: int, change: Batch | None) -> None:
         state, timeline = self.state, self.state.timelines.get(at)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
@@ -187,8 +187,8 @@ class EpochOperators:
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
 
-    def length(self, change: Batch | None) -> int:
-        return 0 if change is None else change.length
+    def lengths(self, changes: Iterable[Batch | None]) -> list[float]:
+        return [0 if change is None else change.length for change in changes]
 
     def keep(self, at: int, change: Batch | None) -> None:
         store = self.state.stores.get(at) if change is not None else None

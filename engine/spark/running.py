@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..circuit import (
     Clocked,
@@ -26,6 +26,7 @@ from ..circuit import (
 )
 from ..epoch import Epoch
 from ..integrals import shown, weighted
+from ..metering import UNKNOWN
 from ..runtime import Delta
 from ..schema import Schema
 from ..versions import versions
@@ -204,8 +205,8 @@ class RunningEpoch:
         running.seed()
         return running
 
-    def length(self, change: Change | None) -> int | None:
-        return 0 if change is None else change.rows
+    def lengths(self, changes: Iterable[Change | None]) -> list[float]:
+        return [0 if each is None else UNKNOWN if each.rows is None else each.rows for each in changes]
 
     def keep(self, at: NodeId, change: Change | None) -> None:
         """Takes a change into the node's integral. A change that several nodes read is computed once."""

@@ -1,0 +1,150 @@
+"""The figures of measured epochs, summed up: seconds and rows by node, and inside recursions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from ..engine.circuit import Circuit, Input, NodeId, Output, Trace
+from ..engine.circuit import Result as ResultNode
+from ..engine.metering import RUN, Figures, Taken, summed
+
+_NO_RUNS = np.zeros((0, RUN))
+_NO_ROUNDS = np.zeros((0, 5))
+
+
+@dataclass(slots=True)
+class Cost:
+    """The calls of an operator, their time, and their rows. `out`: the rows that it gave, None where that is
+    not known; `new`: of those of a rule the ones that its relation did not have."""
+
+    calls: int = 0
+    seconds: float = 0.0
+    taken: int = 0
+    out: int | None = 0
+    new: int | None = None
+
+
+@dataclass(slots=True)
+class Recursion:
+    """The costs inside one recursion, and its rounds: number, seconds, derived rows and new rows."""
+
+    costs: dict[tuple[str, str], Cost] = field(default_factory=dict)
+    rounds: list[tuple[int, float, int, int | None]] = field(default_factory=list)
+
+
+class _Visited:
+    """The sums over the epochs that visited the same nodes."""
+
+    def __init__(self, circuit: Circuit, nodes: Sequence[NodeId]) -> None:
+        self.nodes, self.epochs = nodes, 0
+        self.seconds, self.rows = np.zeros(len(nodes)), np.zeros(len(nodes))
+        self.known = np.ones(len(nodes), np.bool_)
+        self.inputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Input)]
+        self.outputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Output)]
+
+    @property
+    def width(self) -> int:
+        """The figures of a walk."""
+        return 2 * len(self.nodes) + 1
+
+    def add(self, walks: Figures) -> Figures:
+        """Adds walks. Gives the rows by which inputs and outputs changed in each."""
+        size = len(self.nodes) + 1
+        rows = walks[:, size:]
+        self.epochs += len(walks)
+        self.seconds += np.diff(walks[:, :size], axis=1).sum(axis=0)
+        total = rows.sum(axis=0)
+        if np.isnan(total).any():
+            self.known &= ~np.isnan(total)
+            rows = np.nan_to_num(rows)
+            total = rows.sum(axis=0)
+        self.rows += total
+        return np.column_stack([rows[:, part].sum(axis=1) for part in (self.inputs, self.outputs)])
+
+
+class Sums:
+    """The costs of some epochs of a circuit. `operators`: see `engine.metering.Meter`."""
+
+    def __init__(self, circuit: Circuit, operators: Sequence[tuple[NodeId, str, str]]) -> None:
+        self.circuit, self._operators = circuit, operators
+        self._visited: dict[int, _Visited] = {}  # by the identity of the nodes
+        self._runs, self._rounds = _NO_RUNS, _NO_ROUNDS
+
+    def add(self, walked: Sequence[Sequence[NodeId]], taken: Taken) -> Figures:
+        """Adds epochs, given the nodes that each walked. Gives for each the rows by which inputs and outputs
+        changed."""
+        if len(taken.runs):
+            self._runs = summed(np.concatenate([self._runs, taken.runs]), 1)
+        if len(taken.rounds):
+            self._rounds = summed(np.concatenate([self._rounds, taken.rounds]), 2)
+        together: dict[int, list[tuple[int, int]]] = {}
+        at = 0
+        for number, nodes in enumerate(walked):
+            together.setdefault(id(nodes), []).append((number, at))
+            at += 2 * len(nodes) + 1
+        ends = np.zeros((len(walked), 2))
+        for key, same in together.items():
+            visited = self._visited.get(key)
+            if visited is None:
+                visited = self._visited[key] = _Visited(self.circuit, walked[same[0][0]])
+            numbers, places = np.array(same).T
+            ends[numbers] = visited.add(taken.walks[places[:, None] + np.arange(visited.width)])
+        return ends
+
+    def costs(self) -> dict[NodeId, Cost]:
+        """The costs by node, without the nodes that only pass on."""
+        found: dict[NodeId, Cost] = {}
+        for visited in self._visited.values():
+            rows: dict[NodeId, float] = dict(zip(visited.nodes, visited.rows.tolist(), strict=True))
+            seconds_of, known_of = visited.seconds.tolist(), visited.known.tolist()
+            for at, seconds, known in zip(visited.nodes, seconds_of, known_of, strict=True):
+                node = self.circuit.nodes[at]
+                if not isinstance(node, Output | ResultNode | Trace):
+                    cost = found.setdefault(at, Cost())
+                    cost.calls += visited.epochs
+                    cost.seconds += seconds
+                    cost.taken += round(sum(rows.get(source, 0) for source in node.reads()))
+                    cost.out = cost.out + round(rows[at]) if known and cost.out is not None else None
+        return found
+
+    def recursions(self) -> dict[NodeId, Recursion]:
+        """What went on inside recursions."""
+        found: dict[NodeId, Recursion] = {}
+        for number, calls, seconds, taken, out, new in self._runs.tolist():
+            at, operator, text = self._operators[int(number)]
+            cost = Cost(int(calls), seconds, int(taken), _rows(out), _rows(new))
+            found.setdefault(at, Recursion()).costs[operator, text] = cost
+        for of, number, seconds, derived, rows in self._rounds.tolist():
+            told = int(number), seconds, int(derived), _rows(rows)
+            found.setdefault(int(of), Recursion()).rounds.append(told)
+        return found
+
+
+class Epochs:
+    """The numbers, seconds and rows of commits. Of more than `_MOST` commits, the slower one of neighbours is
+    kept, over and over, so that slow ones stay."""
+
+    _MOST = 1 << 14
+
+    def __init__(self) -> None:
+        self._kept = np.zeros((0, 4))
+
+    def add(self, figures: Figures) -> None:
+        """Adds commits."""
+        kept = np.concatenate([self._kept, figures])
+        while len(kept) > self._MOST:
+            even = kept[: len(kept) // 2 * 2]
+            slower = even[:, 1].reshape(-1, 2).argmax(axis=1) + np.arange(0, len(even), 2)
+            kept = np.concatenate([kept[slower], kept[len(even) :]])
+        self._kept = kept
+
+    def rows(self) -> Iterable[tuple[int, float, int, int]]:
+        """The commits that are kept: number, seconds, rows in and out."""
+        return ((int(n), seconds, int(a), int(b)) for n, seconds, a, b in self._kept.tolist())
+
+
+def _rows(number: float) -> int | None:
+    return None if np.isnan(number) else int(number)
