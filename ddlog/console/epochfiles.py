@@ -124,8 +124,8 @@ class StateFiles:
             failure, self._failure = self._failure, None
             raise failure
         host = self._session.state.host
-        assert isinstance(host, InProcessHost)
-        self._files.write(self._session.state.told(host.shown(sealed.deltas)), epoch)
+        deltas = host.shown(sealed.deltas) if isinstance(host, InProcessHost) else dict(sealed.deltas)
+        self._files.write(self._session.state.told(deltas), epoch)
         self._drafted.append(epoch)
 
     def _publish(self, epoch: int) -> None:

@@ -45,7 +45,7 @@ def launch(
     check_not_empty(inputs)
     declared = program.relations
     if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
-        options = replace(options, engine="in-process")
+        options = replace(options, engine="spark" if "://" in state.state else "in-process")
     places = parse_places(inputs, program.names("input"), declared, originals(declared))
     choice = choose(options, lambda: _size(places), only_spark(places))
     if not choice.spark:
@@ -64,11 +64,9 @@ def launch(
             read_only=state is not None and state.read_only,
             migrate=_migration(program, state),
         )
-        if session.state.durable is not None and session.state.durable.changed:
-            note("the program is not the one that last used the state: all else is derived anew by its rules")
-        return session
+        return _told(session, note)
     if state is not None and state.state is not None:
-        check_state(choice, "commit")
+        check_state(choice, _durability(state), state.state)
     memory_limit_of(options.memory_limit, choice)
     from ..spark.sessions.connect import open_session
 
@@ -76,13 +74,25 @@ def launch(
     if progress is not None:
         progress("starting Spark", 0, 0)
     spark = open_session(choice.master, choice.remote, dict(options.conf))
-    return program.session(
+    session = program.session(
         relations=relations,
         max_iterations=max_iterations,
         spark=spark,
         progress=progress,
         maintain=options.maintain,
+        state=state.state if state is not None else None,
+        durability=_durability(state),
+        read_only=state is not None and state.read_only,
+        migrate=_migration(program, state),
     )
+    return _told(session, note)
+
+
+def _told(session: Session, note: Callable[[str], None]) -> Session:
+    """The session, with a note if another program used its state last."""
+    if session.state.durable is not None and session.state.durable.changed:
+        note("the program is not the one that last used the state: all else is derived anew by its rules")
+    return session
 
 
 def _migration(program: Program, state: StateOptions | None) -> bool | dict[str, str]:

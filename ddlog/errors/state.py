@@ -157,6 +157,38 @@ class ReadOnlyState(Diagnostic):
 
 
 @declared()
+class StateLost(Diagnostic):
+    """A state that another session has taken over."""
+
+    title: ClassVar[str] = "{path} was taken over by the process {holder}: this session can write no more"
+    suggestion: ClassVar[str] = (
+        "end this session: it seemed to have ended already, as it did not renew its lock"
+    )
+    path: str
+    holder: str
+
+
+@declared()
+class StateNeedsClassicSpark(Diagnostic):
+    """A state of a session on Spark Connect, which does not reach Hadoop's file systems."""
+
+    title: ClassVar[str] = "{path}: a state needs a classic Spark session, since its driver writes the folder"
+    suggestion: ClassVar[str] = "run it where the driver is (--master)"
+    path: str
+
+
+@declared()
+class NotInFolders(Diagnostic):
+    """Something that a state in a folder does not offer."""
+
+    title: ClassVar[str] = "{path} is a state in a folder, which offers no {what}"
+    suggestion: ClassVar[str] = "{instead}"
+    path: str
+    what: str
+    instead: str
+
+
+@declared()
 class NoHistory(Diagnostic):
     """An epoch of which the state keeps no record."""
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 
 class Applied:
     """The ids of the updates of committed transactions, and of the open one. `known` gives those of before
     the session, when the first id is asked for."""
 
-    def __init__(self, known: Callable[[], set[str]]) -> None:
+    def __init__(self, known: Callable[[], Collection[str]]) -> None:
         self._known, self._ids = known, set[str]()
         self._asked = False
         self.pending: list[str] = []
@@ -17,7 +17,7 @@ class Applied:
     def has(self, id: str) -> bool:
         """Whether an update with this id was applied."""
         if not self._asked:
-            self._ids, self._asked = self._known(), True
+            self._ids, self._asked = set(self._known()), True
         return id in self._ids or id in self.pending
 
     def note(self, ids: Iterable[str]) -> None:

@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .program import Program
+    from .results import Changes
+    from .state import SessionState
 
 SignedBatches = list[tuple[Batch, int]]
 
@@ -52,6 +54,19 @@ class Resumption:
     changes: Mapping[str, Sequence[tuple[Batch, int]]]
     past: Mapping[str, Sequence[Kept]]
     contents: Contents | History
+
+
+def check_keepable(program: Program, computed: frozenset[str]) -> None:
+    """Raises DDlogError if no state can hold what a session of a program computes."""
+    windows = sorted(
+        {name.partition("$")[0] for name in computed if program.relations[name].window is not None}
+    )
+    if windows:
+        raise DDlogError([StateOfWindows(", ".join(windows))])
+    typedefs = program.checked.typedefs
+    for relation in map(program.relations.__getitem__, program.names("input")):
+        if any(holds_function(column.type, typedefs) for column in relation.columns):
+            raise DDlogError([ValueNotKept(relation.name, "its rows hold functions")])
 
 
 class Durable:
@@ -108,15 +123,7 @@ class Durable:
         fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state in a file, for a session that computes these relations. Raises DDlogError."""
-        windows = sorted(
-            {name.partition("$")[0] for name in computed if program.relations[name].window is not None}
-        )
-        if windows:
-            raise DDlogError([StateOfWindows(", ".join(windows))])
-        typedefs = program.checked.typedefs
-        for relation in map(program.relations.__getitem__, program.names("input")):
-            if any(holds_function(column.type, typedefs) for column in relation.columns):
-                raise DDlogError([ValueNotKept(relation.name, "its rows hold functions")])
+        check_keepable(program, computed)
         store = Store.open(path, read_only=read_only)
         try:
             return Durable(program, computed, store, durability, fill)
@@ -152,6 +159,11 @@ class Durable:
         return take_over(self.store, wanted, now, convert)
 
     @property
+    def place(self) -> str:
+        """The file."""
+        return str(self.store.path)
+
+    @property
     def read_only(self) -> bool:
         """Whether the state takes no changes."""
         return self.store.read_only
@@ -177,6 +189,14 @@ class Durable:
             self.close()
         except DDlogError as error:
             print(error, file=sys.stderr)
+
+    def begin(self, state: SessionState, static: bool) -> Changes:
+        from .resuming import resume
+
+        return resume(state, self, static)
+
+    def known_ids(self) -> set[str]:
+        return self.store.applied()
 
     # ------------------------------------------------------------- epochs
 

@@ -123,12 +123,17 @@ def memory_limit_of(given: int | str | None, choice: EngineChoice) -> int | None
     return limit
 
 
-def check_state(choice: EngineChoice, durability: str) -> None:
-    """Raises DDlogError for a durable state on an engine that keeps none, or an unknown durability."""
-    if choice.spark:
-        raise DDlogError([CannotBeCombined("a state", "Spark", "a state is kept by the in-process engine")])
+def check_state(choice: EngineChoice, durability: str, state: str) -> None:
+    """Raises DDlogError for an unknown durability, and for one or a place of the state that is not for the
+    engine."""
     if durability not in ("commit", "interval", "exit"):
         raise DDlogError([BadOptionValue("durability", repr(durability), '"commit", "interval" or "exit"')])
+    if choice.spark and durability != "commit":
+        reason = "a state on Spark has each commit when it returns"
+        raise DDlogError([CannotBeCombined(f"durability {durability}", "Spark", reason)])
+    if not choice.spark and "://" in state:
+        reason = "the in-process engine keeps its state in a file of this machine"
+        raise DDlogError([CannotBeCombined(f"the state {state}", "the in-process engine", reason)])
 
 
 def check_no_state(**given: object) -> None:

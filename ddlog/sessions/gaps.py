@@ -14,6 +14,7 @@ from ..errors.checkpoints import CheckpointOfWindows
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.following import NeedsClassicSpark
 from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWideTimes
+from ..errors.state import StateNeedsClassicSpark
 
 
 class HostKind(Enum):
@@ -34,6 +35,7 @@ class Ability(Enum):
     WRITE = "let Spark's executors write a relation"
     STREAM = "be driven by Structured Streaming"
     CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
+    STATE = "keep a state in a folder"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
     CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
@@ -64,6 +66,7 @@ GAPS = (
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
     Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
     Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
+    Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
     Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
 )

@@ -15,14 +15,22 @@ from .inprocess import open_host as open_in_process
 from .program import Program
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pyspark.sql import DataFrame, SparkSession
 
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
+    from ..state.log import Durability
+    from .keeping import Keeping
     from .session import Session
 
-ON_SPARK = {"host": "ddlog.spark.sessions.host", "stream": "ddlog.spark.streaming.stream"}
+ON_SPARK = {
+    "host": "ddlog.spark.sessions.host",
+    "state": "ddlog.spark.state.durable",
+    "stream": "ddlog.spark.streaming.stream",
+}
 """The module of each door."""
 
 
@@ -42,6 +50,29 @@ def open_host(
         return open_in_process(program, circuit, workers, memory_limit, maintain)
     host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options, maintain)
     return host
+
+
+def open_durable(
+    program: Program,
+    computed: frozenset[str],
+    host: Host,
+    place: str,
+    durability: Durability,
+    read_only: bool,
+    fill: Mapping[str, Any] | None,
+) -> Keeping:
+    """The state of a session that computes these relations: a file, or a folder on Spark. `fill` not None:
+    with rows that are migrated. Raises DDlogError."""
+    if host.spark is not None:
+        keeping: Keeping = import_module(ON_SPARK["state"]).open_durable(
+            program, computed, host, place, read_only, fill is not None
+        )
+        return keeping
+    from .durable import Durable
+
+    durable = Durable.open(program, computed, place, durability, read_only, fill)
+    durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
+    return durable
 
 
 def start_stream(session: Session, source: DataFrame, relation: str, **how: Any) -> StreamHandle:

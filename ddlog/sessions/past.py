@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ..engine.interrupt import deferred
+from ..errors.diagnostics import DDlogError
+from ..errors.state import NotInFolders
+from .durable import Durable
 from .inprocess import InProcessHost
 from .results import Changes
 
 if TYPE_CHECKING:
-    from .durable import Durable
+    from .keeping import Keeping
     from .session import Session
 
 
-def session_at(session: Session, durable: Durable, epoch: int) -> Session:
+def session_at(session: Session, keeping: Keeping, epoch: int) -> Session:
     """A session as this one was after an epoch, without a state of its own. Raises DDlogError."""
+    durable = _with_history(keeping)
     durable.check_past(epoch)
     past = session.program.session(relations=tuple(session.state.kept), engine="in-process")
     state, host = past.state, past.state.host
@@ -28,10 +32,19 @@ def session_at(session: Session, durable: Durable, epoch: int) -> Session:
     return past
 
 
-def changes_of(session: Session, durable: Durable, epoch: int) -> Changes:
+def changes_of(session: Session, keeping: Keeping, epoch: int) -> Changes:
     """The changes of the outputs in an epoch. Raises DDlogError."""
+    durable = _with_history(keeping)
     durable.check_change(epoch)
     past = session_at(session, durable, epoch - 1)
     host = past.state.host
     assert isinstance(host, InProcessHost)
     return past.state.run(durable.changes_of(host.fields, epoch), False)
+
+
+def _with_history(keeping: Keeping) -> Durable:
+    """The state, if it keeps history. Raises DDlogError."""
+    if not isinstance(keeping, Durable):
+        instead = "a state in a file, of a session in-process, has the last epochs by themselves"
+        raise DDlogError([NotInFolders(keeping.place, "history", instead)])
+    return keeping

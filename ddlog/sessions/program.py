@@ -221,12 +221,12 @@ class Program:
         changes. "never": it evaluates them anew and compares, where that can tell the same. "auto": it does
         what is cheaper. Answers and their order do not depend on it.
 
-        `state` is a file that keeps the session's inputs beyond its process: it is made if it is missing, and
-        otherwise the session goes on where it was. `durability` says when a commit is on disk: "commit",
-        before `commit` returns; "interval", at most a second later; "exit", when the session is closed.
-        `read_only` opens the last commit, also beside a session that writes. `migrate` takes over input
-        relations whose columns have changed; a mapping gives the values of new columns, by `Relation.column`.
-        See docs/state.md.
+        `state` is a file, or on Spark a folder (a path, or a URL of a file system of Hadoop), that keeps the
+        session's inputs beyond its process: it is made if it is missing, and otherwise the session goes on
+        where it was. `durability` says when a commit is on disk: "commit", before `commit` returns;
+        "interval", at most a second later; "exit", when the session is closed. `read_only` opens the last
+        commit, also beside a session that writes. `migrate` takes over input relations whose columns have
+        changed; a mapping gives the values of new columns, by `Relation.column`. See docs/state.md.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -250,7 +250,7 @@ class Program:
             raise DDlogError([BadOptionValue("maintain", repr(maintain), '"always", "never" or "auto"')])
         wanted = self._wanted(relations)
         if state is not None:
-            check_state(choice, durability)
+            check_state(choice, durability, str(state))
             wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
         else:
             check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)
@@ -261,13 +261,11 @@ class Program:
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
         session = Session(self, host, kept, max_iterations, progress)
         if state is not None:
-            from .durable import Durable
+            from .opening import open_durable
 
-            durable = session.state.durable = Durable.open(
-                self, kept, state, durability, read_only, _fill(migrate)
-            )
+            durable = open_durable(self, kept, host, str(state), durability, read_only, _fill(migrate))
             durable.applied = lambda: session.state.applied.pending if session.state.started else ()
-            durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
+            session.state.durable = durable
         return session
 
     def run(

@@ -23,7 +23,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
         deltas = state.epoch(found.changes, static, None)
         state.delays.resume(found.past)
         if durable.changed:
-            _check_keys(state)
+            check_keys(state)
         if not static and durable.derived:
             held = {name: runtime.held(name) for name in durable.derived}
             for name, rows in durable.settle(found.contents, held).items():
@@ -33,7 +33,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     return state.told(deltas)
 
 
-def _check_keys(state: SessionState) -> None:
+def check_keys(state: SessionState) -> None:
     """Raises DDlogError if two rows of an input have one primary key, as the program says it now."""
     for name in state.program.names("input"):
         relation = state.program.relations[name]

@@ -44,8 +44,8 @@ if TYPE_CHECKING:
     from ..explaining.whynot import Absence
     from ..io.columns import Columns
     from ..profiling.profile import Profile
-    from .durable import Durable
     from .explained import Explaining
+    from .keeping import Keeping
 
 
 class Session(Inputs):
@@ -209,7 +209,7 @@ class Session(Inputs):
         """Lines about the durable state and its history."""
         return self._durable("`state`").described()
 
-    def _durable(self, what: str) -> Durable:
+    def _durable(self, what: str) -> Keeping:
         self.state.check_open()
         self.state.start()
         if self.state.durable is None:

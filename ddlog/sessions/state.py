@@ -28,7 +28,7 @@ from .results import Changes
 
 if TYPE_CHECKING:
     from .asking import Questions
-    from .durable import Durable
+    from .keeping import Keeping
     from .measuring import Recorder
 
 Commit: TypeAlias = Callable[[], dict[str, Delta]]
@@ -56,10 +56,10 @@ class SessionState:
         self._questions: Questions | None = None
         self._texts: dict[str, Callable[[Row], str]] = {}
         self.delays = Delays((program.relations[name] for name in kept), host.runtime)
-        self.durable: Durable | None = None
+        self.durable: Keeping | None = None
         self.recorder: Recorder | None = None  # measures the epochs
         self.epochs = 0  # those of the runtime
-        self.applied = Applied(lambda: set() if self.durable is None else self.durable.store.applied())
+        self.applied = Applied(lambda: set() if self.durable is None else self.durable.known_ids())
         self._untold = {name for name in kept if program.relations[name].role != "output"}
 
     @property
@@ -92,9 +92,7 @@ class SessionState:
     def begin(self, static: bool) -> Changes:
         """The first epoch of a session. Raises DDlogError."""
         if self.durable is not None and self.durable.is_begun:
-            from .resuming import resume
-
-            return resume(self, self.durable, static)
+            return self.durable.begin(self, static)
         return self.run({}, static)
 
     def run(self, batches: Mapping[str, Sequence[tuple[Batch, int]]], static: bool) -> Changes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
@@ -31,26 +31,47 @@ def take_over(
     """The relations of the store for those that a program wants kept: new ones begin empty. Inputs that are
     gone or have other columns are taken over by `convert`, and kept in the file as dropped. Raises DDlogError
     if there are such inputs and no conversion, or the store is only read."""
-    found: dict[str, Stored] = {}
-    changed: list[tuple[Stored, Stored]] = []
-    gone: list[Stored] = []
-    for each in wanted.values():
-        there = store.relation(each.name)
-        if there is not None and same_rows(there, each):
-            found[each.name] = there
-        elif there is not None and there.role == each.role == "input":
-            changed.append((there, each))
-        elif there is not None:
-            gone.append(there)
-    gone += [each for each in store.relations if not each.dropped and each.name not in wanted]
-    lost = [each for each in gone if each.role == "input"]
-    if (convert is None or store.read_only) and (changed or lost):
-        lines = [f"  {_shown(old)}\n  now {_shown(new)}" for old, new in changed]
-        lines += [f"  {_shown(each)}\n  now there is no input relation {each.name}" for each in lost]
-        raise DDlogError([StateOfOtherInputs(str(store.path), "".join(f"\n{line}" for line in lines))])
+    differences = compared(store.relations, wanted)
+    found = differences.same
+    if convert is None or store.read_only:
+        differences.check(str(store.path))
     if not store.read_only:
-        _write(store, wanted, found, gone, changed, program, convert)
+        _write(store, wanted, found, differences.gone, differences.changed, program, convert)
     return {each: found.get(each, wanted[each]) for each in wanted}
+
+
+@dataclass(frozen=True, slots=True)
+class Differences:
+    """How the relations of a state differ from those that a program wants kept: the same ones by name, those
+    whose columns changed with what they are now, and those that are gone."""
+
+    same: dict[str, Stored]
+    changed: list[tuple[Stored, Stored]]
+    gone: list[Stored]
+
+    def check(self, path: str) -> None:
+        """Raises DDlogError if an input relation is gone or has other columns."""
+        lost = [each for each in self.gone if each.role == "input"]
+        if self.changed or lost:
+            lines = [f"  {_shown(old)}\n  now {_shown(new)}" for old, new in self.changed]
+            lines += [f"  {_shown(each)}\n  now there is no input relation {each.name}" for each in lost]
+            raise DDlogError([StateOfOtherInputs(path, "".join(f"\n{line}" for line in lines))])
+
+
+def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Differences:
+    """How the relations of a state differ from those that a program wants kept."""
+    known = {each.name: each for each in relations if not each.dropped}
+    found = Differences({}, [], [])
+    for each in wanted.values():
+        there = known.get(each.name)
+        if there is not None and same_rows(there, each):
+            found.same[each.name] = there
+        elif there is not None and there.role == each.role == "input":
+            found.changed.append((there, each))
+        elif there is not None:
+            found.gone.append(there)
+    found.gone.extend(each for each in known.values() if each.name not in wanted)
+    return found
 
 
 def _write(

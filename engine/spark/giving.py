@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+import pyarrow.compute as pc
+
 from ..circuit import Input
 from .faults import raising
 from .reading import size_of
 from .rows import FrameDelta
 from .sqltext import As, Query, Select, everything, names, partitioned, quoted
 from .state import State
-from .tables import Table
+from .tables import WEIGHT, Table, arrow_schema
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -32,6 +35,35 @@ def frame_given(state: State, relation: str, frame: DataFrame, once: bool) -> Ta
             return _taken(state, relation, everything(renamed), once)
         finally:
             tables.forget(renamed)
+
+
+def weighted_given(state: State, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Table, int]]:
+    """The signed rows that change an input relation as some rows say: an Arrow table or a frame of the
+    columns c0, c1, … and the weight `w`, with no row twice."""
+    schema, tables = state.schema(relation), state.tables
+    columns = names(schema)
+    if isinstance(rows, pa.Table):
+        whole = rows.cast(arrow_schema(tables.codec, schema))
+        weights = whole.column("w")
+        gone = whole.filter(pc.less(weights, 0))
+        gone = gone.set_column(len(columns), WEIGHT, pc.negate(gone.column("w")))
+        parts = (
+            (tables.local(each.combine_chunks()), sign)
+            for each, sign in ((gone, -1), (whole.filter(pc.greater(weights, 0)), 1))
+        )
+        return [(table, sign) for table, sign in parts if table.rows]
+    found = []
+    with raising(state.expressions), tables.configured():
+        view = tables.named(rows.select(*columns, "w"))
+        try:
+            for sign in (-1, 1):
+                signed = Select([*columns, As(f"{sign} * w", "w")], view, where=f"{sign} * w > 0")
+                table = _taken(state, relation, signed, sign > 0)
+                if table.rows:
+                    found.append((table, sign))
+        finally:
+            tables.forget(view)
+    return found
 
 
 def _taken(state: State, relation: str, query: Query, once: bool) -> Table:

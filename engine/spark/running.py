@@ -38,7 +38,6 @@ from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
 from .recursion import RunningRecursion
-from .rows import FrameDelta
 from .sqltext import As, Query, Select, UnionAll, consolidated, everything, names
 from .state import State
 from .tables import Table
@@ -52,6 +51,8 @@ class RunningEpoch:
         self.state, self.epoch = state, epoch
         self.circuit, self.tables = state.circuit, state.tables
         self._begun: list[RunningRecursion] = []
+        self.taken: dict[NodeId, Change] = {}  # the changes of inputs
+        self.told: dict[str, Table] = {}  # the changes of outputs
 
     def _change(self, at: NodeId, query: Query, small: bool, by_row: bool = False) -> Change:
         """A change by a query; `by_row`: it ends in a grouping by the whole row."""
@@ -64,6 +65,12 @@ class RunningEpoch:
         """No change."""
 
     def input(self, at: NodeId, node: Input) -> Change | None:
+        change = self._input(at, node)
+        if change is not None:
+            self.taken[at] = change
+        return change
+
+    def _input(self, at: NodeId, node: Input) -> Change | None:
         spine = self.state.spines[at]
         given = [(table, sign) for table, sign in self.epoch.changes.get(node.relation, ()) if table.rows]
         if not given:
@@ -221,9 +228,10 @@ class RunningEpoch:
     # ------------------------------------------------------------- the end
 
     def finish(self, outputs: Mapping[str, Change | None]) -> dict[str, Delta]:
-        deltas: dict[str, Delta] = {
-            name: self._delta(at, outputs.get(name)) for name, at in self.state.outputs.items()
-        }
+        deltas = dict[str, Delta]()
+        for name, at in self.state.outputs.items():
+            told = self.told[name] = self._delta(at, outputs.get(name))
+            deltas[name] = shown_delta(self.tables, self.circuit.nodes[at].schema, told)
         forget(self.state)
         for spine in self.state.integrals():
             spine.prepare()
@@ -231,20 +239,20 @@ class RunningEpoch:
             recursion.prepare()
         return deltas
 
-    def _delta(self, at: NodeId, change: Change | None) -> FrameDelta:
+    def _delta(self, at: NodeId, change: Change | None) -> Table:
         node, tables = self.circuit.nodes[at], self.tables
         schema, source = node.schema, shown(self.circuit, at)
         if isinstance(node, Output) and node.stream:
             spine = self.state.spines[source]
             small = all(table.small for table in spine.seen())
             net = consolidated(spine.columns, spine.contents())
-            return shown_delta(tables, schema, tables.settled(net, schema, small=small))
+            return tables.settled(net, schema, small=small)
         if change is None or not change.table.rows:
-            return shown_delta(tables, schema, tables.nothing(schema))
+            return tables.nothing(schema)
         table = change.table
         if weighted(self.circuit, source):
             table = tables.settled(consolidated(names(schema), table.view), schema, small=table.small)
-        return shown_delta(tables, schema, table)
+        return table
 
     def commit(self) -> None:
         for spine in self.state.integrals():

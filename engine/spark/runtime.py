@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import interrupt
 from ..circuit import Circuit, NodeId
-from ..epoch import Epoch, Epochs
+from ..epoch import Epoch, Epochs, Running
 from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..runtime import Delta, NotKept, Progress, Seal
 from ..schema import Schema
@@ -15,15 +15,17 @@ from .change import Change
 from .codec import Codec
 from .expressions import Expressions
 from .faults import raising
-from .giving import delta_given, frame_given, rows_given
+from .giving import delta_given, frame_given, rows_given, weighted_given
 from .query import answer
 from .reading import find, frame_of, rows_of, size_of, weights_of
 from .rows import FrameDelta, FrameRows
 from .running import RunningEpoch
+from .sealing import SealedEpoch
 from .state import State
 from .tables import Options, Table, Tables
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 SparkOptions = Options
@@ -74,6 +76,10 @@ class SparkRuntime:
 
     def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Table:
         return frame_given(self._state, relation, frame, once)
+
+    def batches_of_weights(self, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Table, int]]:
+        """The changes for `commit` by rows with weights: columns c0, c1, … and `w`, no row twice."""
+        return weighted_given(self._state, relation, rows)
 
     def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
         assert isinstance(delta, FrameDelta)
@@ -131,10 +137,13 @@ class SparkRuntime:
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job leaves the state as it was, too."""
-        if seal is not None:
-            raise NotImplementedError("epochs on Spark are not sealed")
+
+        def sealed(running: Running[Change | None], deltas: Mapping[str, Delta]) -> None:
+            assert isinstance(running, RunningEpoch) and seal is not None
+            seal(SealedEpoch(running, deltas))
+
         with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
-            return self._epochs.run(changes, static, max_iterations, progress)
+            return self._epochs.run(changes, static, max_iterations, progress, sealed if seal else None)
 
     def footprint(self) -> None:
         """Unknown: the executors hold the state."""

@@ -94,7 +94,7 @@ class SparkHost:
         self.spark: SparkSession = runtime.spark
         self.kind = HostKind.CONNECT if is_connect(runtime.spark) else HostKind.SPARK
         self._program, self._typedefs = program, program.checked.typedefs
-        self._codec = codec
+        self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
 
     def failures(self) -> AbstractContextManager[None]:
@@ -130,7 +130,7 @@ class SparkHost:
         most: int | None = None,
     ) -> RowSet:
         circuit = lower_query(program, query)
-        self._codec.learn(program, column_types(circuit))
+        self.codec.learn(program, column_types(circuit))
         return self.runtime.query(circuit, given, most)
 
     def beside(self, program: Program, circuit: Circuit) -> SparkHost:
@@ -162,7 +162,7 @@ class SparkHost:
         if not place.startswith(TABLE) and "://" not in place:
             place = f"file:{Path(place.removeprefix('file:')).absolute()}"
         rows, frame = self.runtime.size(declared.name), self.frame(declared.name)
-        return write_frame(frame, rows, self._codec, declared, self._typedefs, place, format)
+        return write_frame(frame, rows, self.codec, declared, self._typedefs, place, format)
 
     def locate(
         self,
@@ -219,7 +219,7 @@ class SparkHost:
         with spark_failures():
             table = frame.toArrow()
         columns = self._reader.columns(declared)
-        data = [self._codec.decode(column, table.column(i)) for i, column in enumerate(columns)]
+        data = [self.codec.decode(column, table.column(i)) for i, column in enumerate(columns)]
         return list(zip(*data, strict=True))
 
     def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:

@@ -1,0 +1,1 @@
+"""Durable states in folders, for sessions on Spark."""

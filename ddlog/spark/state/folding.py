@@ -1,0 +1,123 @@
+"""Folding of a state in a folder: spans that follow each other become one, with the sum of their changes.
+
+As in the file of the in-process engine (`ddlog.state.folding`), newer spans are folded until they hold about
+as much as the one before them, so that a row is written again a number of times that is the logarithm of the
+state's size. A thread does it, in a Spark session of its own; a commit waits only for the manifest.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+import zlib
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from .folder import StateFolder
+from .manifest import Part, Span, StoredFile
+from .rows import FEW, RelationRows
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+MANY = 64
+"""The number of loose spans that are worth a fold."""
+
+
+class Folding:
+    """Folds the spans of a folder. `passing` are the relations of which no earlier rows are needed, `depth`
+    is the number of epochs before the last that have to be told apart."""
+
+    def __init__(
+        self,
+        folder: StateFolder,
+        spark: SparkSession,
+        rows: Mapping[int, RelationRows],
+        passing: Collection[int],
+        depth: int,
+    ) -> None:
+        self._folder, self._spark, self._rows = folder, spark, rows
+        self._passing, self._depth = passing, depth
+        self._thread: threading.Thread | None = None
+
+    def wake(self) -> None:
+        """Folds beside the commits, if there is enough."""
+        if len(self._folder.manifest.spans) >= MANY and (self._thread is None or not self._thread.is_alive()):
+            self._thread = threading.Thread(target=self._run, name="ddlog state", daemon=True)
+            self._thread.start()
+
+    def stop(self) -> None:
+        """Returns when no fold is under way."""
+        if self._thread is not None:
+            self._thread.join()
+
+    def _run(self) -> None:
+        with suppress(Exception):  # the spans stand, and the next commit tries again
+            self.fold()
+
+    def fold(self) -> bool:
+        """Folds spans, if there are enough. Raises DDlogError, OSError and what Spark raises; then the spans
+        stand."""
+        chosen = self._chosen()
+        if not chosen:
+            return False
+        draft = self._folder.draft()
+        try:
+            self._folder.replace(chosen, self._folded(chosen, draft.folder))
+        except BaseException:
+            self._folder.discard(draft)
+            raise
+        return True
+
+    def ids(self) -> set[str]:
+        """The ids of all updates that were applied."""
+        return set(self._ids(self._folder.manifest.spans))
+
+    def _chosen(self) -> Sequence[Span]:
+        """The spans to be folded together: the newest that may be, and those before them that are not much
+        larger."""
+        manifest = self._folder.manifest
+        last = manifest.epoch - self._depth - 1
+        able = [span for span in manifest.spans if span.last <= last]
+        if len(able) < max(2, MANY // 2):
+            return ()
+        start, rows = len(able) - 1, able[-1].rows
+        while start and (able[start - 1].rows <= 2 * rows or len(able) - start < MANY // 2):
+            start -= 1
+            rows += able[start].rows
+        return able[start:]
+
+    def _folded(self, spans: Sequence[Span], folder: str) -> Span:
+        parts: dict[int, list[Part]] = {}
+        for part in (part for span in spans for part in span.parts):
+            if part.relation not in self._passing and part.relation in self._rows:
+                parts.setdefault(part.relation, []).append(part)
+        summed = [self._summed(self._rows[id], some, folder) for id, some in parts.items()]
+        epochs = [span for span in spans if span.kind == "epochs"]
+        kept = tuple(part for part in summed if part.rows)
+        return Span(epochs[0].first, epochs[-1].last, "epochs", kept, (), self._id_files(spans, folder))
+
+    def _summed(self, rows: RelationRows, parts: Sequence[Part], folder: str) -> Part:
+        files = self._folder.files
+        if sum(part.rows for part in parts) <= FEW:
+            return rows.write(files, folder, rows.summed(rows.read(files, parts)))
+        spark = self._spark.newSession()
+        frame = rows.summed_frame(spark, rows.read_frame(spark, files, parts))
+        written = rows.write_frame(files, folder, frame, 0, 0, spark)
+        (found,) = rows.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
+        return Part(rows.id, int(found[0]), int(found[1] or 0), written.files)
+
+    def _id_files(self, spans: Sequence[Span], folder: str) -> tuple[StoredFile, ...]:
+        ids = list(self._ids(spans))
+        if not ids:
+            return ()
+        data, name = json.dumps(ids).encode(), f"{folder}/ids.json"
+        self._folder.files.write(name, data)
+        return (StoredFile(name, len(data), zlib.crc32(data)),)
+
+    def _ids(self, spans: Sequence[Span]) -> Iterator[str]:
+        for span in spans:
+            for each in span.id_files:
+                yield from json.loads(self._folder.files.read(each.name))
+            yield from span.ids

@@ -1,0 +1,157 @@
+"""The manifest of a state in a folder: the one file that says which files are the state.
+
+    FOLDER/log/0000000017.json           the manifest: relations, spans of epochs, and the files of their rows
+    FOLDER/data/0000000017-5f3a/Edge-0/  Parquet files with the rows of a relation in a span
+
+A commit writes its rows, and then a manifest of the next number, by a rename. The highest number counts.
+"""
+
+from __future__ import annotations
+
+import json
+import zlib
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Final
+
+from ...errors.diagnostics import DDlogError
+from ...errors.state import NewerState, StateDamaged
+from ...state.store import Stored
+
+FORMAT: Final = "ddlog state"
+VERSION: Final = 1
+
+
+@dataclass(frozen=True, slots=True)
+class StoredFile:
+    """A file: its name below the folder, its bytes, and the CRC-32 of them."""
+
+    name: str
+    bytes: int
+    checksum: int
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """Rows of one relation, by its id. `least` is the smallest weight."""
+
+    relation: int
+    rows: int
+    least: int
+    files: tuple[StoredFile, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The changes of some epochs. `kind` is "epochs", "added" or "migrated", as in `ddlog.state.schema`;
+    `ids` are those of the updates that were applied, and `id_files` have more of them."""
+
+    first: int
+    last: int
+    kind: str
+    parts: tuple[Part, ...]
+    ids: tuple[str, ...] = ()
+    id_files: tuple[StoredFile, ...] = ()
+
+    @property
+    def rows(self) -> int:
+        """The rows of all parts."""
+        return sum(part.rows for part in self.parts)
+
+    def files(self) -> Iterator[StoredFile]:
+        """All files."""
+        yield from self.id_files
+        for part in self.parts:
+            yield from part.files
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """A state: `number` counts the manifests, `epoch` is that of the last commit."""
+
+    number: int = 0
+    epoch: int = 0
+    program: Mapping[str, str] | None = None
+    relations: tuple[Stored, ...] = ()
+    spans: tuple[Span, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The name of its file."""
+        return f"log/{self.number:010d}.json"
+
+    def files(self) -> Iterator[StoredFile]:
+        """All files."""
+        for span in self.spans:
+            yield from span.files()
+
+    def packed(self) -> bytes:
+        """The contents of its file."""
+        content = json.dumps(asdict(self), separators=(",", ":"))
+        head = {"format": FORMAT, "version": VERSION, "checksum": zlib.crc32(content.encode())}
+        return f"{json.dumps(head)}\n{content}\n".encode()
+
+
+def number_of(name: str) -> int | None:
+    """The number in the name of a manifest's file; None for another file."""
+    stem, _, end = name.partition(".")
+    return int(stem) if end == "json" and stem.isdigit() else None
+
+
+def unpacked(root: str, name: str, data: bytes) -> Manifest:
+    """The manifest in a file. Raises DDlogError if it is not what was written."""
+    head, _, content = data.partition(b"\n")
+    try:
+        known = json.loads(head)
+        if known["format"] != FORMAT or not isinstance(known["version"], int):
+            raise ValueError
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(root, name) from None
+    if known["version"] > VERSION:
+        raise DDlogError([NewerState(root, known["version"], VERSION)])
+    content = content.removesuffix(b"\n")
+    if zlib.crc32(content) != known.get("checksum"):
+        raise _damaged(root, name)
+    try:
+        return _manifest(json.loads(content))
+    except (ValueError, KeyError, TypeError):
+        raise _damaged(root, name) from None
+
+
+def _damaged(root: str, name: str) -> DDlogError:
+    return DDlogError([StateDamaged(root, f"{name} is not what was written", "")])
+
+
+def _manifest(read: Mapping[str, Any]) -> Manifest:
+    relations = tuple(
+        Stored(**{**each, "columns": tuple(map(tuple, each["columns"])), "types": tuple(each["types"])})
+        for each in read["relations"]
+    )
+    return Manifest(
+        read["number"], read["epoch"], read["program"], relations, tuple(map(_span, read["spans"]))
+    )
+
+
+def _span(read: Mapping[str, Any]) -> Span:
+    parts = tuple(
+        Part(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read["parts"]
+    )
+    return Span(
+        read["first"], read["last"], read["kind"], parts, tuple(read["ids"]), _files(read["id_files"])
+    )
+
+
+def _files(read: Any) -> tuple[StoredFile, ...]:
+    return tuple(StoredFile(**each) for each in read)
+
+
+def check_chain(root: str, manifest: Manifest) -> None:
+    """Raises DDlogError if an epoch is missing."""
+    reached = 0
+    for span in manifest.spans:
+        if span.kind == "epochs":
+            if span.first != reached + 1:
+                raise DDlogError([StateDamaged(root, f"the epochs after {reached} are missing", "")])
+            reached = span.last
+    if reached != manifest.epoch:
+        raise DDlogError([StateDamaged(root, f"the epochs after {reached} are missing", "")])

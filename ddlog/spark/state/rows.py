@@ -1,0 +1,185 @@
+"""Rows of relations as Parquet files of a state: written and read by the driver where they are few, by the
+executors where they are many.
+
+A file has the columns of the relation under their own names, in the form of Spark's types, and `$weight`. The
+sum of the weights of a row over all files of a relation is its weight; 0 means that it is not there.
+"""
+
+from __future__ import annotations
+
+import io
+import zlib
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Final
+
+from ...core import Relation
+from ...engine.schema import Schema
+from ...engine.spark.sqltext import consolidated, names, quoted
+from ...engine.spark.table import arrow_schema
+from ...errors.diagnostics import DDlogError
+from ...errors.state import StateDamaged
+from ...lowering.building import column
+from ..types.codec import SparkCodec
+from .files import Files
+from .manifest import Part, StoredFile
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ..sessions.host import SparkHost
+
+WEIGHT: Final = "$weight"
+
+FEW = 100_000
+"""The most rows that the driver reads and adds up."""
+
+_FILE_ROWS = 1 << 21  # so that a task can hold the bytes of a file, of which it makes a checksum
+_SMALL_FILE = 1 << 20
+
+
+class RelationRows:
+    """The rows of one relation in files. `relation` is its id."""
+
+    def __init__(self, id: int, relation: Relation, codec: SparkCodec) -> None:
+        self.id, self.name, self._codec = id, relation.name, codec
+        self.schema: Schema = tuple(column(each.name, each.type) for each in relation.columns)
+        self.columns = names(self.schema)
+        self._shown = _unique([each.name for each in relation.columns])
+
+    # ------------------------------------------------------------- writing
+
+    def write(self, files: Files, folder: str, rows: pa.Table) -> Part:
+        """Writes rows of the driver: columns c0, c1, … and `w`. Raises OSError."""
+        import pyarrow.compute as pc
+        import pyarrow.parquet as pq
+
+        sink = io.BytesIO()
+        pq.write_table(rows.rename_columns([*self._shown, WEIGHT]), sink, write_page_checksum=True)
+        data, name = sink.getvalue(), f"{folder}/{self.name}-{self.id}.parquet"
+        files.write(name, data)
+        least = pc.min(rows.column("w")).as_py()
+        return Part(self.id, rows.num_rows, least or 0, (StoredFile(name, len(data), zlib.crc32(data)),))
+
+    def write_frame(
+        self, files: Files, folder: str, frame: DataFrame, rows: int, least: int, spark: SparkSession
+    ) -> Part:
+        """Lets the executors write rows. Raises OSError, and what Spark raises."""
+        place = f"{folder}/{self.name}-{self.id}"
+        renamed = zip([*self.columns, "w"], [*self._shown, WEIGHT], strict=True)
+        shown = frame.selectExpr(*(f"{old} AS {quoted(new)}" for old, new in renamed))
+        shown.write.option("maxRecordsPerFile", _FILE_ROWS).mode("overwrite").parquet(files.url(place))
+        files.settle(place)
+        made = {f"{place}/{n}": size for n, size in files.sizes(place).items() if n.endswith(".parquet")}
+        sums = checksums(spark, files, made)
+        return Part(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
+
+    # ------------------------------------------------------------- reading
+
+    def read(self, files: Files, parts: Iterable[Part]) -> pa.Table:
+        """The rows of some parts on the driver, one after another. Raises OSError."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        wanted = arrow_schema(self._codec, self.schema)
+        found = [wanted.empty_table()]
+        for part in parts:
+            for each in part.files:
+                rows = pq.read_table(io.BytesIO(files.read(each.name)))
+                columns = [rows.column(k).combine_chunks() for k in range(rows.num_columns)]
+                plain = [
+                    c if c.type == f.type else c.cast(f.type) for c, f in zip(columns, wanted, strict=True)
+                ]
+                found.append(pa.Table.from_arrays(plain, schema=wanted))
+        return pa.concat_tables(found).combine_chunks()
+
+    def read_frame(self, spark: SparkSession, files: Files, parts: Iterable[Part]) -> DataFrame:
+        """The rows of some parts on the executors, one after another."""
+        urls = [files.url(each.name) for part in parts for each in part.files]
+        types = [self._codec.sql_type(each) for each in self.schema]
+        stored = zip([*self._shown, WEIGHT], [*types, "BIGINT"], strict=True)
+        schema = ", ".join(f"{quoted(name)} {type}" for name, type in stored)
+        frame = spark.read.schema(schema).parquet(*urls)
+        renamed = zip([*self._shown, WEIGHT], [*self.columns, "w"], strict=True)
+        return frame.selectExpr(*(f"{quoted(old)} AS {new}" for old, new in renamed))
+
+    def summed(self, rows: pa.Table) -> pa.Table:
+        """The rows, each once, with the sum of its weights. Raises ValueError."""
+        import pyarrow as pa
+
+        columns = [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
+        values = list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
+        first: dict[object, int] = {}
+        sums: dict[object, int] = {}
+        for place, (row, weight) in enumerate(zip(values, rows.column("w").to_pylist(), strict=True)):
+            first.setdefault(row, place)
+            sums[row] = sums.get(row, 0) + weight
+        kept = [row for row, weight in sums.items() if weight]
+        found = rows.take(pa.array([first[row] for row in kept], pa.int64()))
+        return found.set_column(
+            len(columns), rows.schema.field("w"), pa.array([sums[r] for r in kept], pa.int64())
+        )
+
+    def difference(self, host: SparkHost, relation: str, known: pa.Table | DataFrame | None) -> pa.Table:
+        """What a relation of a session holds beyond some rows, with weights; on the driver."""
+        import pyarrow as pa
+
+        held = host.runtime.frame(relation)
+        counted = len(held.columns) > len(self.columns)
+        frame = (
+            held.toDF(*self.columns, "w") if counted else held.toDF(*self.columns).selectExpr("*", "1L AS w")
+        )
+        if known is not None:
+            before = host.spark.createDataFrame(known) if isinstance(known, pa.Table) else known
+            frame = frame.unionAll(before.selectExpr(*self.columns, "-w AS w"))
+        found = self.summed_frame(host.spark, frame).toArrow()
+        wanted = arrow_schema(self._codec, self.schema)
+        columns = [c.combine_chunks().cast(f.type) for c, f in zip(found.columns, wanted, strict=True)]
+        return pa.Table.from_arrays(columns, schema=wanted)
+
+    def summed_frame(self, spark: SparkSession, frame: DataFrame) -> DataFrame:
+        """The same of a frame."""
+        view = f"ddlog_state_{self.id}_{id(frame)}"
+        frame.createOrReplaceTempView(view)
+        try:
+            return spark.sql(str(consolidated(self.columns, view)))
+        finally:
+            spark.catalog.dropTempView(view)
+
+
+def _unique(columns: Sequence[str]) -> list[str]:
+    """Names for columns that differ for Spark, too, which tells no capital letters apart."""
+    if len({name.lower() for name in columns}) == len(columns):
+        return list(columns)
+    return [f"{name}_{k}" for k, name in enumerate(columns)]
+
+
+def checksums(spark: SparkSession | None, files: Files, sizes: dict[str, int]) -> dict[str, int]:
+    """The CRC-32 of files: small ones are read here, large ones by the executors. Raises OSError."""
+    large = [name for name, size in sizes.items() if size > _SMALL_FILE and spark is not None]
+    found = {name: zlib.crc32(files.read(name)) for name in sizes if name not in set(large)}
+    if large and spark is not None:
+        frame = spark.read.format("binaryFile").load([files.url(name) for name in large])
+        rows = frame.selectExpr("path", "crc32(content) AS sum").collect()
+        by_end = {tuple(row["path"].rsplit("/", 4)[1:]): int(row["sum"]) for row in rows}
+        for name in large:
+            key = tuple(files.url(name).rsplit("/", 4)[1:])
+            found[name] = by_end[key] if key in by_end else zlib.crc32(files.read(name))
+    return found
+
+
+def check_files(spark: SparkSession | None, files: Files, stored: Sequence[StoredFile]) -> None:
+    """Raises DDlogError if a file is missing, or is not what was written."""
+    folders = {each.name.rpartition("/")[0] for each in stored}
+    there = {
+        f"{folder}/{name}": size for folder in sorted(folders) for name, size in files.sizes(folder).items()
+    }
+    for each in stored:
+        if each.name not in there:
+            raise DDlogError([StateDamaged(files.root, f"{each.name} is missing", "")])
+        if there[each.name] != each.bytes:
+            raise DDlogError([StateDamaged(files.root, f"{each.name} is not what was written", "")])
+    sums = checksums(spark, files, {each.name: each.bytes for each in stored})
+    for each in stored:
+        if sums[each.name] != each.checksum:
+            raise DDlogError([StateDamaged(files.root, f"{each.name} is not what was written", "")])

@@ -1,0 +1,364 @@
+"""Sessions on Spark whose state is in a folder: restarts, crashes, damage, and one writer at a time."""
+
+from __future__ import annotations
+
+import errno
+import json
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pytest
+
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.engine.spark.table import arrow_schema
+from ddlog.errors.diagnostics import DDlogError
+from ddlog.lowering.building import column
+from ddlog.sessions.program import compile
+from ddlog.sessions.session import Session
+from ddlog.spark.state import durable, folding, lease
+from ddlog.spark.state import rows as staterows
+from ddlog.spark.state.files import HadoopFiles, LocalFiles
+from ddlog.spark.state.folder import StateFolder
+from ddlog.spark.state.folding import Folding
+from ddlog.spark.state.lease import Lease
+from ddlog.spark.state.rows import RelationRows
+from ddlog.spark.types.codec import SparkCodec
+from ddlog.state.holding import Holding
+from ddlog.state.store import Stored
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+PROGRAM = """
+typedef Shape = Circle{r: double} | Dot
+input relation Edge(a: (u8, u8), bb: Shape, bB: Vec<string>, c: Option<string>)
+input multiset Bag(x: bigint)
+input stream Came(x: u8)
+output multiset Twice(x: bigint)
+output relation Ever(x: u8)
+output relation Copy(a: (u8, u8), b: Shape, c: Vec<string>, d: Option<string>)
+Twice(x) :- Bag-1(x), Bag(x).
+Ever(x) :- Came'(x).
+Ever(x) :- Ever-1(x), not Edge((x, x), _, _, _).
+Copy(a, s, t, o) :- Edge(a, s, t, o).
+"""
+EDGES = {
+    0: [((1, 2), "Dot", ["é", ""], None), ((1, 2), "Circle{0.5}", [], "x")],
+    2: [((5, 5), "Circle{-0.0}", ["x"], "")],
+}
+COMMITS: list[list[tuple[str, str, list[Any]]]] = [
+    [("insert", "Edge", EDGES[0]), ("insert", "Came", [(1,), (1,), (5,)])],
+    [("insert", "Bag", [(7,), (7,), (1 << 70,)]), ("insert", "Came", [(2,)])],
+    [("delete", "Edge", EDGES[0][1:]), ("delete", "Bag", [(7,)]), ("insert", "Edge", EDGES[2])],
+    [("insert", "Came", [(3,)]), ("delete", "Bag", [(7,)])],
+]
+
+
+def session_on(spark: SparkSession, place: Path, text: str = PROGRAM, **options: Any) -> Session:
+    """A session whose state is in a folder."""
+    return compile(text).session(
+        spark=spark, state=place, spark_options=SparkOptions(partitions=1), **options
+    )
+
+
+def told(session: Session, number: int) -> dict[str, Any]:
+    """The changes that one of COMMITS makes."""
+    for verb, relation, rows in COMMITS[number]:
+        if relation == "Edge":
+            columns = zip(("a", "bb", "bB", "c"), zip(*rows, strict=True), strict=True)
+            data = {name: list(each) for name, each in columns}
+            table = pa.table({**data, "a": [{"0": x, "1": y} for x, y in data["a"]]})
+            getattr(session, f"{verb}_table")(relation, table)
+        else:
+            getattr(session, verb)(relation, *rows)
+    changes = session.commit()
+    found = {name: changes.rows(name) for name in sorted(changes)}
+    return {name: [(str(row), w) for row, w in rows] for name, rows in found.items() if rows}
+
+
+def test_a_session_goes_on(spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """In other sessions the commits have the same changes; also by rows that executors write and read."""
+    with compile(PROGRAM).session(engine="in-process") as session:
+        expected = [told(session, number) for number in range(len(COMMITS))]
+    with session_on(spark, tmp_path / "state") as session:
+        assert [told(session, number) for number in range(2)] == expected[:2]
+        with pytest.raises(DDlogError, match="is in use by the process"):
+            session_on(spark, tmp_path / "state")
+    for module in (staterows, folding, durable):
+        monkeypatch.setattr(module, "FEW", -1)
+    monkeypatch.setattr(staterows, "_SMALL_FILE", 0)
+    monkeypatch.setattr(folding, "MANY", 2)
+    with session_on(spark, tmp_path / "state") as session:
+        assert session.epoch == 3  # a session that begins from nothing commits the facts of the program
+        before = len(session.state.durable.folder.manifest.spans)  # type: ignore[union-attr]
+        assert told(session, 2) == expected[2]
+        keeping = session.state.durable
+        assert isinstance(keeping, durable.FolderDurable)
+        keeping._folding.stop()
+        assert len(keeping.folder.manifest.spans) <= before
+        with pytest.raises(DDlogError, match="offers no history"):
+            session.changes_of(2)
+    renamed = PROGRAM.replace("Twice", "Again")
+    with session_on(spark, tmp_path / "state", renamed, read_only=True) as session:
+        assert session.state.durable is not None and session.state.durable.changed
+        assert session.size("Bag") == 2
+        session.insert("Came", (1,))
+        with pytest.raises(DDlogError, match="open for reading only"):
+            session.commit()
+        assert sorted(session["Ever"].tuples()) == [(1,), (2,)]
+    full = OSError(errno.ENOSPC, "No space left on device")
+
+    def refuse(*given: Any) -> None:
+        raise full
+
+    with session_on(spark, tmp_path / "state") as session:
+        with monkeypatch.context() as patch:
+            patch.setattr(LocalFiles, "create", refuse)
+            with pytest.raises(DDlogError, match="rolled back, as it cannot be written: No space left"):
+                told(session, 3)
+        assert told(session, 3) == expected[3]
+
+
+def test_what_a_folder_is_not_for(spark: SparkSession, tmp_path: Path) -> None:
+    text = "input relation R(x: u8)\noutput relation S(x: u8)\nS(x) :- R(x)."
+    for options, message in [
+        ({"durability": "interval"}, "durability interval cannot be combined with Spark"),
+        ({"migrate": True}, "offers no migration"),
+        ({"read_only": True}, "there is no such state"),
+    ]:
+        with pytest.raises(DDlogError, match=message):
+            session_on(spark, tmp_path / "state", text, **options)
+    with pytest.raises(DDlogError, match="cannot be combined with the in-process engine"):
+        compile(text).session(state="hdfs://host/state")
+    with session_on(spark, tmp_path / "state", text) as session:
+        session.insert("R", (1,))
+        session.commit()
+    with pytest.raises(DDlogError, match="was kept for other input relations") as raised:
+        session_on(spark, tmp_path / "state", text.replace("u8", "u16"))
+    assert "R(x: bit<8>)" in str(raised.value) and "R(x: bit<16>)" in str(raised.value)
+
+
+# ---------------------------------------------------------------- the folder itself
+
+RELATION = compile("input multiset R(x: u8, y: string)").relations["R"]
+SCHEMA = tuple(column(each.name, each.type) for each in RELATION.columns)
+CODEC = SparkCodec({})
+ROWS = RelationRows(1, RELATION, CODEC)
+STORED = [Stored(1, "R", "multiset", "input", False, (("x", "u8"), ("y", "string")), ())]
+
+
+class Dead(BaseException):
+    """The process is gone."""
+
+
+class Dying(LocalFiles):
+    """A folder whose process dies at the N-th operation that changes it: before it, or half-way."""
+
+    left = 1 << 30
+    half = False
+
+    def step(self) -> bool:
+        """Whether the operation is the last one, and is done in part. Raises Dead if nothing is done."""
+        if self.left <= 0:
+            raise Dead
+        self.left -= 1
+        if not self.left and not self.half:
+            raise Dead
+        return not self.left
+
+    def write(self, name: str, data: bytes) -> None:
+        last = self.step()
+        super().write(name, data[: len(data) // 2] if last else data)
+        if last:
+            raise Dead
+
+    def delete(self, name: str) -> None:
+        if self.step() and (self.path / name).is_dir():
+            (next((self.path / name).iterdir())).unlink()
+            raise Dead
+        super().delete(name)
+
+
+def opened(files: LocalFiles) -> StateFolder:
+    return StateFolder.open(files, lambda: durable._held(files), None)
+
+
+def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
+    """A commit of rows with weights."""
+    data = [CODEC.encode(each, [row[k] for row in rows]) for k, each in enumerate(SCHEMA)]
+    weights = pa.array([row[2] for row in rows], pa.int64())
+    table = pa.Table.from_arrays([*data, weights], schema=arrow_schema(CODEC, SCHEMA))
+    parts = [ROWS.write(folder.files, folder.draft().folder, table)] if rows else []
+    epoch = folder.manifest.epoch + 1
+    folder.append(epoch, parts, [f"id {epoch}"], {"digest": "d", "depth": "0"}, STORED)
+
+
+def contents(folder: StateFolder) -> dict[tuple[int, str], int]:
+    """The sum of all rows."""
+    parts = [part for span in folder.manifest.spans for part in span.parts]
+    rows = ROWS.summed(ROWS.read(folder.files, parts))
+    return {(row["c0"], row["c1"]): row["w"] for row in rows.to_pylist()}
+
+
+SCRIPT = [
+    [(n % 3, "a", 1), (n, "é" * n, n + 1)] if n % 4 else [(n - 1, "é" * (n - 1), -n)] for n in range(1, 7)
+]
+STATES: list[dict[tuple[int, str], int]] = [{}]
+for _rows in SCRIPT:
+    _next = dict(STATES[-1])
+    for _x, _y, _w in _rows:
+        _next[_x, _y] = _next.get((_x, _y), 0) + _w
+    STATES.append({row: weight for row, weight in _next.items() if weight})
+
+
+def folds(folder: StateFolder) -> Folding:
+    return Folding(folder, None, {1: ROWS}, set(), 0)  # type: ignore[arg-type]  # few rows need no Spark
+
+
+@pytest.mark.parametrize("half", [False, True])
+def test_a_crash_at_each_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, half: bool) -> None:
+    monkeypatch.setattr(folding, "MANY", 3)
+    steps, dead = 0, True
+    while dead:
+        steps += 1 + half
+        place = tmp_path / str(steps)
+        files, done, dead = Dying(place), 0, False
+        folder = opened(files)
+        files.left, files.half = steps, half
+        try:
+            for rows in SCRIPT:
+                append(folder, rows)
+                done += 1
+                folds(folder).fold()
+        except Dead:
+            dead = True
+        folder.close()
+        again = opened(LocalFiles(place))
+        epoch = again.manifest.epoch
+        assert epoch in (done, done + 1) and contents(again) == STATES[epoch]
+        assert folds(again).ids() == {f"id {n}" for n in range(1, epoch + 1)}
+        named = {each.name for each in again.manifest.files()}
+        there = {f"data/{d}/{f}" for d in again.files.folders("data") for f in again.files.sizes(f"data/{d}")}
+        assert named == there and len(again.files.sizes("log")) == 1
+        for rows in SCRIPT[epoch:]:
+            append(again, rows)
+        assert contents(again) == STATES[-1]
+        again.close()
+        shutil.rmtree(place)
+    assert steps > 25
+
+
+def test_a_failed_write_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = opened(LocalFiles(tmp_path))
+    append(folder, SCRIPT[0])
+
+    def fails(*given: Any) -> None:
+        raise OSError(errno.EIO, "I/O error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFiles, "create", fails)
+        with pytest.raises(OSError, match="I/O error"):
+            append(folder, SCRIPT[1])
+    append(folder, SCRIPT[1])
+    assert contents(folder) == STATES[2]
+    (tmp_path / "log" / "0000000004.json").write_text("another writer")
+    for _ in range(2):
+        with pytest.raises(DDlogError, match="another session has written to it"):
+            append(folder, SCRIPT[2])
+    folder.close()
+
+
+DAMAGE: list[tuple[Callable[[Path], Any], str]] = [
+    (lambda p: next(p.glob("data/*2-*/*")).unlink(), "is missing"),
+    (lambda p: shutil.rmtree(next(p.glob("data/*2-*"))), "is missing"),
+    (lambda p: flip(next(p.glob("data/*2-*/*"))), "R-1.parquet is not what was written"),
+    (lambda p: cut(next(p.glob("data/*2-*/*"))), "is not what was written"),
+    (lambda p: flip(next(p.glob("log/*"))), "json is not what was written"),
+    (lambda p: cut(next(p.glob("log/*"))), "json is not what was written"),
+    (lambda p: next(p.glob("log/*")).rename(p / "log" / "0000000009.json"), "is not what was written"),
+    (lambda p: next(p.glob("log/*")).unlink(), "no manifest in log/"),
+    (lambda p: shutil.rmtree(p / "log"), "no manifest in log/"),
+    (lambda p: newer(next(p.glob("log/*"))), "state of version 7, and this ddlog reads version 1"),
+    (
+        lambda p: [shutil.rmtree(p), p.mkdir(), (p / "mine.txt").write_text("x")],
+        "other files, such as mine.txt",
+    ),
+    (lambda p: [shutil.rmtree(p), p.write_text("x")], "cannot be used"),
+]
+
+
+def flip(path: Path) -> None:
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 4
+    path.write_bytes(data)
+
+
+def cut(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-7])
+
+
+def newer(path: Path) -> None:
+    head, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(json.dumps({**json.loads(head), "version": 7}).encode() + b"\n" + rest)
+
+
+@pytest.mark.parametrize("number", range(len(DAMAGE)))
+def test_damage_is_found(tmp_path: Path, number: int) -> None:
+    place, (spoil, message) = tmp_path / "state", DAMAGE[number]
+    folder = opened(LocalFiles(place))
+    for rows in SCRIPT[:3]:
+        append(folder, rows)
+    folder.close()
+    spoil(place)
+    for open in (opened, lambda files: StateFolder.open(files, None, None)):
+        with pytest.raises(DDlogError, match=message):
+            open(LocalFiles(place))
+    Holding(place).release()  # nobody holds what could not be opened
+
+
+def test_a_reader_goes_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(folding, "MANY", 2)
+    files = LocalFiles(tmp_path)
+    folder = opened(files)
+    for number, rows in enumerate(SCRIPT, 1):
+        append(folder, rows)
+        reader = StateFolder.open(files, None, None)
+        folds(folder).fold()
+        assert contents(reader) == STATES[number]  # what it reads is there until the fold after the next
+        with pytest.raises(DDlogError, match="for reading only"):
+            append(reader, rows)
+    folder.close()
+
+
+def test_any_file_system_of_hadoop(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A file system without locks of its own: here that of Java's Hadoop, on local files."""
+    monkeypatch.setattr(lease, "RENEWED", 0.2)
+    monkeypatch.setattr(lease, "STALE", 1.5)
+    files = HadoopFiles(spark, f"file://{tmp_path}/state")
+    folder = StateFolder.open(files, lambda: Lease(files), None)
+    for rows in SCRIPT[:2]:
+        append(folder, rows)
+    with pytest.raises(DDlogError, match=r"is in use by the process \d+ on "):
+        StateFolder.open(files, lambda: Lease(files), None)
+    slept = folder._holder
+    assert isinstance(slept, Lease)
+    slept._ended.set()  # as if the process stood still
+    slept._thread.join()
+    again = StateFolder.open(files, lambda: Lease(files), None)
+    with pytest.raises(DDlogError, match="was taken over by the process"):
+        append(folder, SCRIPT[2])
+    append(again, SCRIPT[2])
+    assert contents(again) == STATES[3]
+    again.close()
+    assert not files.sizes("").keys() & {"lock"}
+    with pytest.raises(FileExistsError):
+        files.create(again.manifest.name, b"")
+    with pytest.raises(FileNotFoundError):
+        files.read("data/none")
+    folder = StateFolder.open(files, None, None)
+    assert contents(folder) == STATES[3]
