@@ -2,14 +2,13 @@
 
 A `Meter` is in force in one thread, while `Meter.measured` acts. The walk of a circuit notes the times
 between its nodes and the rows of their changes, and a recursion its rounds and the runs of its rules. All of
-it is numbers in flat arrays: objects that outlive an epoch would cost more than the clocks. Sums over epochs
-are made from the arrays, many epochs at once (`Meter.taken`).
+it is numbers in flat lists, of which arrays and sums are made for many epochs at once (`Meter.taken`): to
+touch other objects, or to append to arrays, takes longer than the clocks.
 """
 
 from __future__ import annotations
 
 import threading
-from array import array
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
@@ -38,6 +37,7 @@ and those that were new."""
 MOST_ROUNDS = 2_000
 """Rounds of a recursion that are told apart; later ones count as the last of them."""
 _LONG = 1 << 16  # figures of one epoch that are summed up before it ends
+_MANY = 1 << 13  # figures that are at hand together
 
 
 class _InForce(threading.local):
@@ -71,20 +71,20 @@ class Inside:
         number = self._numbers.get((operator, text))
         if number is None:
             number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
-        self._runs.extend((number, 1, seconds, taken, out, UNKNOWN))
+        self._runs += (number, 1, seconds, taken, out, UNKNOWN)
 
     def rule(self, text: str, since: float, taken: int, before: float, new: float) -> None:
         """Notes the run of a rule: the rows that it took, those derived `before` it, and the new ones."""
         number = self._rules.get(text)
         if number is None:
             number = self._rules[text] = self._meter.number(self._at, "rule", text)
-        self._runs.extend((number, 1, clock() - since, taken, self.derived - before, new))
+        self._runs += (number, 1, clock() - since, taken, self.derived - before, new)
 
     def round(self, number: int, seconds: float, derived: float, rows: float) -> None:
         """Notes a round."""
         if self.level == self.noted:
             rounds = self._meter.rounds
-            rounds.extend((self._at, min(number, MOST_ROUNDS), seconds, derived, rows))
+            rounds += self._at, number if number < MOST_ROUNDS else MOST_ROUNDS, seconds, derived, rows
             if number % 1024 == 1023:
                 self._meter.shorten()
 
@@ -98,8 +98,10 @@ class Meter:
         self.inside: Inside | None = None
         self.operators: list[tuple[NodeId, str, str]] = []
         """Of the runs inside recursions, by number: the recursion, the operator, and its text."""
-        self.walks, self.runs, self.rounds = array("d"), array("d"), array("d")
-        self._began = 0, 0, 0  # the lengths of the arrays before the epoch
+        self.walks: list[float] = []
+        self.runs: list[float] = []
+        self.rounds: list[float] = []
+        self._began = 0, 0, 0  # the lengths of the lists before the epoch
         self._insides: dict[NodeId, Inside] = {}
 
     def measured(self, act: Callable[[], T]) -> T:
@@ -134,9 +136,9 @@ class Meter:
         """Sums up the runs and rounds of a long epoch."""
         _, runs, rounds = self._began
         if len(self.runs) - runs > _LONG:
-            self.runs[runs:] = array("d", summed(_rows(self.runs[runs:], RUN), 1).ravel())
+            self.runs[runs:] = summed(_rows(self.runs[runs:], RUN), 1).ravel().tolist()
         if len(self.rounds) - rounds > _LONG:
-            self.rounds[rounds:] = array("d", summed(_rows(self.rounds[rounds:], ROUND), 2).ravel())
+            self.rounds[rounds:] = summed(_rows(self.rounds[rounds:], ROUND), 2).ravel().tolist()
 
     def last(self) -> Taken:
         """The figures of the last epoch."""
@@ -145,17 +147,22 @@ class Meter:
 
     def taken(self) -> Taken:
         """The figures of all epochs since the last call."""
-        walks, runs, rounds = self.walks[:], self.runs[:], self.rounds[:]
+        found = _taken(self.walks, self.runs, self.rounds)
         del self.walks[:], self.runs[:], self.rounds[:]
-        return _taken(walks, runs, rounds)
+        return found
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the figures should be taken."""
+        return len(self.runs) > _MANY or len(self.walks) > _MANY
 
 
-def _taken(walks: array[float], runs: array[float], rounds: array[float]) -> Taken:
-    return Taken(np.frombuffer(walks) if walks else np.zeros(0), _rows(runs, RUN), _rows(rounds, ROUND))
+def _taken(walks: list[float], runs: list[float], rounds: list[float]) -> Taken:
+    return Taken(np.array(walks, np.float64), _rows(runs, RUN), _rows(rounds, ROUND))
 
 
-def _rows(figures: array[float], width: int) -> Figures:
-    return (np.frombuffer(figures) if figures else np.zeros(0)).reshape(-1, width)
+def _rows(figures: list[float], width: int) -> Figures:
+    return np.array(figures, np.float64).reshape(-1, width)
 
 
 def summed(figures: Figures, keys: int) -> Figures:

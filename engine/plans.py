@@ -23,7 +23,7 @@ ONLY = "only candidate"
 class Extension:
     """A look-up of a plan. `depth` look-ups stand before it; `rows` is the number of valuations that it
     extends, `expected` what it was expected to give, None where that was not asked, and `given` what it gave,
-    None where it did not run. `tests` follow at once."""
+    None where it did not run. `tests` follow at once. `seconds`: of all that, while it was measured."""
 
     depth: int
     term: str
@@ -33,18 +33,25 @@ class Extension:
     given: float | None
     why: str
     tests: tuple[str, ...]
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class JoinPlan:
     """How a join goes on from the rows of the term `start`; None where it starts from nothing. `tests` come
-    first. Where rows were split, several extensions of the same depth follow one another, each with those
-    that come after it."""
+    first, in `seconds`. Where rows were split, several extensions of the same depth follow one another, each
+    with those that come after it."""
 
     rule: str
     start: str | None
     tests: tuple[str, ...]
     extensions: tuple[Extension, ...]
+    seconds: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        """The seconds of all steps, while they were measured."""
+        return self.seconds + sum(each.seconds for each in self.extensions)
 
     @property
     def moved(self) -> float:

@@ -181,8 +181,8 @@ class _Walk(Generic[B]):
                 times.append(clock())
         if meter is not None and times is not None:
             meter.circuit, meter.nodes = self.circuit, nodes
-            meter.walks.extend(times)
-            meter.walks.extend(self.operators.lengths(map(self.changes.get, nodes)))
+            meter.walks += times
+            meter.walks += self.operators.lengths(map(self.changes.get, nodes))
         return outputs
 
     def _inside(self, nodes: Sequence[NodeId], inside: metering.Inside) -> Iterator[NodeId]:

@@ -3,13 +3,13 @@ time of each commit. Wide things are folded at the width of a telephone."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from html import escape
 
 from .flame import Frame, flame
 from .pagestyle import SCRIPT, STYLE
 from .plot import latency
-from .profile import Operator, Plan, Profile, Round, Stratum, seconds_text
+from .profile import LookUp, Operator, Plan, Profile, Round, Stratum, seconds_text
 
 _ROUNDS = 200
 _PLANS = 40
@@ -22,7 +22,7 @@ def page(profile: Profile) -> str:
     parts = (
         f"<h1>{escape(title)}</h1>",
         _summary(profile),
-        *_section("Strata, rules and operators", [flame(_frames(profile.strata))]),
+        *_section("Strata, rules and steps", [flame(_frames(profile.strata, profile.plans or ()))]),
         *_section("Time of each commit", [latency(profile.epochs)] if len(profile.epochs) > 1 else []),
         *_section("Rules and operators", [_operators(profile.operators)]),
         *_section("Strata", _strata(profile.strata)),
@@ -56,12 +56,21 @@ def _section(title: str, contents: Sequence[str]) -> Iterator[str]:
         yield "</section>"
 
 
-def _frames(strata: Iterable[Stratum]) -> list[Frame]:
-    """Strata, in them rules, in them operators."""
-    return [Frame(each.name, each.seconds, _rules(each.operators)) for each in strata]
+def _frames(strata: Iterable[Stratum], plans: Iterable[Plan] = ()) -> list[Frame]:
+    """Strata, in them rules, in them operators, and in these the steps of plans."""
+    steps: dict[str, dict[str, float]] = {}
+    for plan in plans:
+        spent = steps.setdefault(plan.rule, {})
+        first = _tested(f"from {plan.start or 'nothing'}", plan.tests)
+        for name, seconds in (
+            (first, plan.seconds),
+            *((_step(each), each.seconds) for each in plan.look_ups),
+        ):
+            spent[name] = spent.get(name, 0.0) + seconds
+    return [Frame(each.name, each.seconds, _rules(each.operators, steps)) for each in strata]
 
 
-def _rules(operators: Iterable[Operator]) -> list[Frame]:
+def _rules(operators: Iterable[Operator], steps: Mapping[str, Mapping[str, float]]) -> list[Frame]:
     by_text: dict[str, list[Operator]] = {}
     for each in operators:
         by_text.setdefault(each.text, []).append(each)
@@ -69,10 +78,18 @@ def _rules(operators: Iterable[Operator]) -> list[Frame]:
         Frame(
             text,
             sum(each.seconds for each in found),
-            [Frame(each.operator, each.seconds, []) for each in found],
+            [Frame(each.operator, each.seconds, _steps(each, steps.get(text, {}))) for each in found],
         )
         for text, found in by_text.items()
     ]
+
+
+def _steps(operator: Operator, steps: Mapping[str, float]) -> list[Frame]:
+    """The steps of a join. Those of few rows are timed by samples, so their sum may seem too long."""
+    if operator.operator not in ("rule", "join"):
+        return []
+    share = min(1.0, operator.seconds / (sum(steps.values()) or 1.0))
+    return [Frame(name, seconds * share, []) for name, seconds in steps.items() if seconds]
 
 
 # ------------------------------------------------------------- tables
@@ -177,19 +194,24 @@ def _plans(plans: Sequence[Plan]) -> list[str]:
     parts = []
     for plan in plans[:_PLANS]:
         moved = sum(each.rows + (each.given or 0) for each in plan.look_ups)
-        heading = f"{plan.rule} — from {plan.start or 'nothing'}, {moved:,.0f} rows moved"
+        spent = f", {seconds_text(plan.spent)}" if plan.spent else ""
+        heading = f"{plan.rule} — from {plan.start or 'nothing'}, {moved:,.0f} rows moved{spent}"
+        tests = [(_tested(plan.start or "nothing", plan.tests), _time(plan.seconds), "", "", "", "")]
         steps = _table(
-            ("Step", "Rows in", "Expected", "Given", "Why"),
+            ("Step", "Time", "Rows in", "Expected", "Given", "Why"),
             (
-                (
-                    "· " * each.depth
-                    + (f"{each.term} by {', '.join(each.keys)}" if each.keys else each.term),
-                    _count(each.rows),
-                    _count(each.expected),
-                    _count(each.given),
-                    each.why,
-                )
-                for each in plan.look_ups
+                *(tests if plan.tests else ()),
+                *(
+                    (
+                        "· " * each.depth + _step(each),
+                        _time(each.seconds),
+                        _count(each.rows),
+                        _count(each.expected),
+                        _count(each.given),
+                        each.why,
+                    )
+                    for each in plan.look_ups
+                ),
             ),
         )
         where = f"<p>{escape(plan.place)}</p>" if plan.place else ""
@@ -197,6 +219,14 @@ def _plans(plans: Sequence[Plan]) -> list[str]:
     if len(plans) > _PLANS:
         parts.append(f"<p>and {len(plans) - _PLANS:,} more</p>")
     return parts
+
+
+def _step(each: LookUp) -> str:
+    return _tested(f"{each.term} by {', '.join(each.keys)}" if each.keys else each.term, each.tests)
+
+
+def _tested(step: str, tests: Sequence[str]) -> str:
+    return f"{step}; then {', '.join(tests)}" if tests else step
 
 
 def _decisions(profile: Profile) -> list[str]:

@@ -96,7 +96,8 @@ class Held:
 
 @dataclass(frozen=True)
 class LookUp:
-    """A look-up of a plan: the rows that it extended, and the rows expected and given."""
+    """A look-up of a plan: the rows that it extended, and the rows expected and given, in all commits; the
+    `tests` that follow at once; and the seconds of both in the commits that were measured."""
 
     depth: int
     term: str
@@ -105,16 +106,26 @@ class LookUp:
     expected: float | None
     given: float | None
     why: str
+    tests: tuple[str, ...] = ()
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True)
 class Plan:
-    """How a join went on from the changes of the term `start`."""
+    """How a join went on from the changes of the term `start`, to which the `tests` were applied first, in
+    `seconds`."""
 
     rule: str
     place: str
     start: str | None
     look_ups: tuple[LookUp, ...]
+    tests: tuple[str, ...] = ()
+    seconds: float = 0.0
+
+    @property
+    def spent(self) -> float:
+        """The seconds of all steps."""
+        return self.seconds + sum(each.seconds for each in self.look_ups)
 
 
 @dataclass(frozen=True)

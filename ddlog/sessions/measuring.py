@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappush, heappushpop
 from typing import TYPE_CHECKING, NamedTuple
@@ -34,8 +33,6 @@ if TYPE_CHECKING:
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
-_AT_ONCE = 1 << 10
-"""Epochs that are summed up together."""
 
 
 class _Slow(NamedTuple):
@@ -54,7 +51,7 @@ class Recorder:
         self._meter = Meter()
         self._sums: Sums | None = None
         self._walked: list[Sequence[NodeId]] = []  # by the epochs that wait
-        self._waiting = array("d")  # their numbers and seconds
+        self._waiting: list[float] = []  # their numbers and seconds
         self._epochs = Epochs()
         self._slowest: list[_Slow] = []
         self._least = -1.0  # seconds to be one of the slowest
@@ -70,10 +67,10 @@ class Recorder:
             self._seconds += seconds
             self._commits += 1
             self._walked.append(nodes)
-            self._waiting.extend((number, seconds))
+            self._waiting += number, seconds
             if seconds > self._least:
                 self._note_slow(_Slow(seconds, -number, nodes, self._meter.last()))
-            if len(self._walked) == _AT_ONCE:
+            if self._meter.is_full:
                 self._add()
         return deltas
 
@@ -97,7 +94,7 @@ class Recorder:
             ends = self._sums.add(self._walked, self._meter.taken())
             self._epochs.add(np.column_stack([np.array(self._waiting).reshape(-1, 2), ends]))
             self._walked.clear()
-            del self._waiting[:]
+            self._waiting.clear()
         return self._sums
 
     def strata(self, names: _Names) -> tuple[Stratum, ...]:
@@ -153,9 +150,10 @@ def profile_of(session: Session, recorder: Recorder | None) -> Profile:
         relations=tuple(_relations(session, held)),
         plans=None if plans is None else tuple(
             Plan(each.rule, names.of(each.rule)[0], each.start, tuple(
-                LookUp(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why) for e in each.extensions
-            ))
-            for each in sorted(plans, key=lambda plan: -plan.moved)
+                LookUp(e.depth, e.term, e.keys, e.rows, e.expected, e.given, e.why, e.tests, e.seconds)
+                for e in each.extensions
+            ), each.tests, each.seconds)
+            for each in sorted(plans, key=lambda plan: (-plan.spent, -plan.moved))
         ),
         decisions=tuple(
             Decision(

@@ -73,7 +73,8 @@ def _plans(joiner: Joiner, sources: Sequence[str], terms: Sequence[Term] | None 
         extensions = tuple(_extensions(first, 0, stages, tallies, texts))
         if extensions:
             name = None if start is None else texts.term(start)
-            yield JoinPlan(one_line(node.text), name, texts.tests(first.tests), extensions)
+            tested = joiner.tallies[first].tested if first in joiner.tallies else 0.0
+            yield JoinPlan(one_line(node.text), name, texts.tests(first.tests), extensions, tested)
 
 
 def _extensions(
@@ -84,13 +85,22 @@ def _extensions(
     if tally is None:
         return
     parts = sorted(tally.chosen.items(), key=lambda each: -each[1][0])
-    for term, (rows, expected, given) in parts:
+    for term, (rows, expected, given, seconds) in parts:
         look_up = next(each for each in stage.candidates if each.term == term)
         after = stages.after(stage, look_up)
         asked = None if len(stage.candidates) == 1 else expected
         tests = texts.tests(after.tests)
+        seconds += tallies[after].tested if after in tallies else 0.0
         yield Extension(
-            depth, texts.term(term), texts.keys(look_up), rows, asked, given, _why(stage, tally), tests
+            depth,
+            texts.term(term),
+            texts.keys(look_up),
+            rows,
+            asked,
+            given,
+            _why(stage, tally),
+            tests,
+            seconds,
         )
         yield from _extensions(after, depth + 1, stages, tallies, texts)
 

@@ -13,6 +13,7 @@ from .. import interrupt
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Unnest
 from ..derived import DerivedKey, Position, derived_keys
 from ..memory import reserve
+from ..metering import clock
 from ..operators.steps import expression
 from ..planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ..schema import Array, Column, RowFault
@@ -23,6 +24,7 @@ from .index import FaultyKey
 from .proposals import FEW_PROPOSED, Proposal, Proposer, Tally
 from .sharing import Unshared
 from .steps import Evaluator
+from .steptimes import EVERY, timed
 from .table import RowTable
 from .timeline import TimelineBeforeView, TimelineView
 from .valuation import Valuation, append
@@ -65,6 +67,8 @@ class Joiner:
         self._shareable = all(map(_is_shareable, node.steps))
         self._mergeable = not any(isinstance(step, Inspect) for step in node.steps)
         self._unshared = 0  # times that a step had to leave its thread
+        self._few = 0  # measured runs from few rows
+        self.left_out = 0  # rows of heads that were derived and not given, as they are there already
 
     @property
     def stages(self) -> Stages | None:
@@ -233,12 +237,20 @@ class Joiner:
 
     def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
         """What a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
-        views = proposer.views
+        views, since = proposer.views, 0.0
+        if self.evaluator.measured:
+            self._few += 1
+            since = clock() if self._few % EVERY == 0 else 0.0
         while rows.length <= proposals.FEW:
             for test in stage.tests:
                 rows = self._test(test, rows, views)
                 if not rows.length:
-                    return ()
+                    break
+            if since and stage.tests:
+                self._tally(stage).test(EVERY * (clock() - since))
+                since = clock()
+            if not rows.length:
+                return ()
             if not stage.candidates:
                 return (self._output(rows),)
             if rows.length > proposals.FEW:  # a row may pass at several times
@@ -258,6 +270,9 @@ class Joiner:
             if not total:
                 return ()
             rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
+            if since:
+                tally.spend(step.term, EVERY * (clock() - since))
+                since = clock()
             stage = self._staged().after(stage, step)
         return self._grow(stage, rows, proposer)
 
@@ -270,10 +285,15 @@ class Joiner:
     ) -> Iterator[Batch]:
         """What a stage makes of rows; `known` are the groups of its first test, or else of its only
         candidate."""
+        since = clock() if self.evaluator.measured and stage.tests else 0.0
         for number, test in enumerate(stage.tests):
             rows = self._test(test, rows, proposer.views, None if number else known)
             if not rows.length:
-                return
+                break
+        if since:
+            self._tally(stage).test(clock() - since)
+        if not rows.length:
+            return
         if not stage.candidates:
             yield self._output(rows)
             return
@@ -283,7 +303,11 @@ class Joiner:
         self, stage: Stage, rows: Valuation, proposer: Proposer, known: tuple[Groups, int] | None = None
     ) -> Iterator[Batch]:
         """What a stage makes of rows that passed its tests; `known` are the groups of its only candidate."""
-        for proposal in proposer.choose(stage, rows.variables, rows.length, self._tally(stage)):
+        tally, since = self._tally(stage), clock() if self.evaluator.measured else 0.0
+        chosen = proposer.choose(stage, rows.variables, rows.length, tally)
+        if since:
+            tally.test(clock() - since)
+        for proposal in chosen:
             yield from self._extend(stage, proposal, rows, proposer, known)
 
     def _test(
@@ -322,7 +346,7 @@ class Joiner:
         known: tuple[Groups, int] | None = None,
     ) -> Iterator[Batch]:
         """The join of the rows of a proposal with its term, grown to the end."""
-        step = proposal.look_up
+        step, since = proposal.look_up, clock() if self.evaluator.measured else 0.0
         part = rows
         if proposal.rows is not None:
             part, known = rows.take(proposal.rows, frozenset(rows.variables)), None
@@ -344,11 +368,17 @@ class Joiner:
         if self._mergeable and merging.only_counts(step):
             counted = merging.counted(step, view, groups[0], part, as_set)
             if counted is not None:
-                self._tally(stage).note(proposal, part.length, total, proposer.weight)
-                yield from self._grow(self._staged().after(stage, step), counted, proposer)
+                self._noted(stage, proposal, part, total, proposer, since)
+                after = self._staged().after(stage, step)
+                if as_set and not (after.tests or after.candidates):
+                    self.left_out += total - counted.length
+                yield from self._grow(after, counted, proposer)
                 return
         merges = self._merges(stage, step, part, proposer, groups, total)
+        if since:
+            self._tally(stage).spend(step.term, clock() - since)
         done = 0 if merges else (yield from self._ahead(stage, step, part, proposer, groups, total))
+        since = clock() if since else 0.0
         if done:
             share = done / part.length
             some = proposal._replace(expected=proposal.expected * share)
@@ -358,18 +388,27 @@ class Joiner:
             sharing.safe_point()
             left = [(0, part.length // 2), (part.length // 2, part.length)]
         else:
-            self._tally(stage).note(proposal, part.length, total, proposer.weight)
             if merges:
                 proposer.merged = True
                 joined = self._merged(step, part, proposer, groups)
             else:
                 reserve(8 * total * (2 + len(step.keep)))
                 joined = self._joined(step, part, view.expand(step.positions, groups, total), step.keep)
+            self._noted(stage, proposal, part, total, proposer, since)
             yield from self._grow(self._staged().after(stage, step), joined, proposer)
             return
         for start, stop in left:
             some = Proposal(step, None, proposal.expected * (stop - start) / part.length)
             yield from self._extend(stage, some, part.slice(start, stop), proposer)
+
+    def _noted(
+        self, stage: Stage, proposal: Proposal, part: Valuation, total: int, proposer: Proposer, since: float
+    ) -> None:
+        """A look-up has given so many rows. It is timed if it has a beginning."""
+        tally = self._tally(stage)
+        tally.note(proposal, part.length, total, proposer.weight)
+        if since:
+            tally.spend(proposal.look_up.term, clock() - since)
 
     def _merges(
         self, stage: Stage, step: LookUp, rows: Valuation, proposer: Proposer, groups: Groups, total: int
@@ -423,24 +462,55 @@ class Joiner:
         if not after.tests and not after.candidates:
             if held is None or total <= rows.length:  # one match a row: most are new
                 return 0
-            return (yield from fused.new(step, view, groups[0], total, rows, held, self.node.output))
+            return (yield from self._new(stage, step, rows, view, groups, total, held))
         following = after.tests[0] if after.tests else after.candidates[0]
         if not isinstance(following, LookUp) or (not after.tests and len(after.candidates) > 1):
             return 0
         seen = proposer.views[following.term]
         if not isinstance(seen, TableView):
             return 0
-        places = following.positions
+        places, tally = following.positions, self._tally(stage)
         found = fused.found(step, view, groups[0], total, rows, seen.keys(places), following.keys)
         while True:
+            since = clock() if self.evaluator.measured else 0.0
             try:
                 part, ids = next(found)
             except StopIteration as stop:
                 reached: int = stop.value
                 return reached
+            finally:
+                if since:
+                    tally.spend(step.term, clock() - since)
             # A candidate may read its keys again, for a part of the rows.
             some = self._joined(step, rows, [part], following.keep if after.tests else step.keep)
             yield from self._grow(after, some, proposer, seen.places(places, ids))
+
+    def _new(
+        self,
+        stage: Stage,
+        step: LookUp,
+        rows: Valuation,
+        view: TableView,
+        groups: Groups,
+        total: int,
+        held: RowTable,
+    ) -> Generator[Batch, None, int]:
+        """The last look-up, which gives the new rows of a set only. Returns the rows for which it is done."""
+        spent, given = [0.0], 0
+        found = fused.new(step, view, groups[0], total, rows, held, self.node.output)
+        found = timed(found, spent) if self.evaluator.measured else found
+        while True:
+            try:
+                batch = next(found)
+            except StopIteration as stop:
+                done: int = stop.value
+                break
+            given += batch.length
+            yield batch
+        if self.evaluator.measured:
+            self._tally(stage).spend(step.term, spent[0])
+            self.left_out += max(0, round(total * done / rows.length) - given)
+        return done
 
     def _joined(
         self, step: LookUp, rows: Valuation, parts: Sequence[Part], keep: frozenset[str]

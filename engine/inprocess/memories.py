@@ -300,6 +300,7 @@ def run_rule(
     measured: Inside | None = None,
 ) -> Iterator[tuple[str, Batch]]:
     """The rows of the heads that the join gives; see `Joiner.run`."""
+    left_out = rule.join.left_out
     for found in rule.join.run(start, batch, views, held):
         if measured is not None:
             measured.derived += found.length
@@ -308,6 +309,8 @@ def run_rule(
                 yield head, found
             else:
                 yield from ((head, out) for out in _through(linear, found))
+    if measured is not None:
+        measured.derived += rule.join.left_out - left_out
 
 
 def _through(linear: Sequence[Joiner], batch: Batch) -> Iterator[Batch]:

@@ -62,20 +62,35 @@ class Tally:
     asked: int = 0  # times that candidates were asked
     split: int = 0  # times that rows were split
     wasted: float = 0.0  # rows proposed since an index was last considered
-    chosen: dict[int, list[float]] = field(default_factory=dict)  # by term: rows, expected, proposed
+    chosen: dict[int, list[float]] = field(default_factory=dict)  # by term: rows, expected, proposed, seconds
+    tested: float = 0.0  # seconds of the stage's tests and of its choices; like all seconds, while measured
     sizes: tuple[int, ...] = ()
     favourite: int = 0  # by means, at these sizes
 
     def note(self, proposal: Proposal, rows: int, proposed: int, weight: float) -> None:
         """A candidate has proposed rows. `weight`: how often that counts for what an index may save."""
         with _noting:
-            entry = self.chosen.get(proposal.look_up.term)
-            if entry is None:
-                entry = self.chosen[proposal.look_up.term] = [0.0, 0.0, 0.0]
+            entry = self._entry(proposal.look_up.term)
             entry[0] += rows
             entry[1] += proposal.expected
             entry[2] += proposed
         self.wasted += proposed * weight
+
+    def spend(self, term: int, seconds: float) -> None:
+        """The look-up of a term took time."""
+        with _noting:
+            self._entry(term)[3] += seconds
+
+    def test(self, seconds: float) -> None:
+        """The tests of the stage took time."""
+        with _noting:
+            self.tested += seconds
+
+    def _entry(self, term: int) -> list[float]:
+        entry = self.chosen.get(term)
+        if entry is None:
+            entry = self.chosen[term] = [0.0, 0.0, 0.0, 0.0]
+        return entry
 
 
 class Proposer:

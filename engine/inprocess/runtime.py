@@ -9,7 +9,7 @@ from weakref import WeakSet
 
 import numpy as np
 
-from .. import interrupt, memory
+from .. import interrupt, memory, metering
 from ..circuit import Circuit, DeltaBracket, Fixpoint, Input, Loop, NodeId, Result, Rounds
 from ..epoch import Epoch, Epochs, Running
 from ..incremental import incrementalize
@@ -323,6 +323,7 @@ class InProcess:
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = epoch.number
+        self._state.evaluator.measured = metering.current() is not None
         self._running = RunningEpoch(self._state, epoch)
         return self._running
 

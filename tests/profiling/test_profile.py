@@ -235,3 +235,18 @@ def test_the_command_profile_measures_while_it_is_on(
     shown = capsys.readouterr().out
     assert shown.count("Time by rule") == 1
     assert "Path (3 rounds: 2/2 1/1 0/0)" in shown and "paths.dl: 1 commit in" in shown
+
+
+def test_steps_of_joins_are_timed_and_duplicates_of_rules_are_told() -> None:
+    """A clique: nearly all that the rule derives, its relation has. Many of its rows are left out early."""
+    with ddlog.compile(PATHS).session(relations="outputs") as session:
+        session.measure()
+        session.insert_rows("Edge", [(x, y) for x in range(60) for y in range(60)])
+        session.commit()
+        profile = session.profile()
+    (rule,) = [o for o in stratum(profile, "Path").operators if o.text.startswith("Path(x, z)")]
+    assert (rule.rows_out, rule.duplicates) == (60**3, 60**3)
+    assert [each.rows for each in stratum(profile, "Path").rounds] == [3600, 0]
+    (plan,) = [each for each in profile.plans or () if each.start == "Path(x, y)"]
+    assert 0 < plan.spent <= rule.seconds
+    assert "Edge(y, z) by y" in page(profile)
