@@ -10,6 +10,7 @@ from __future__ import annotations
 import atexit
 import os
 import sys
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from .program import Program
     from .results import Changes
     from .state import SessionState
+
+_SHOWN = 10  # epochs of the history
 
 SignedBatches = list[tuple[Batch, int]]
 
@@ -282,10 +285,16 @@ class Durable:
     def described(self) -> list[str]:
         """Lines about the state and its history. Raises DDlogError."""
         history, size = self._history(), os.path.getsize(self.store.path)
-        return [
+        names = {stored.id: name for name, stored in self._kept.items() if stored.role == "input"}
+        lines = [
             f"{self.store.path}: epoch {self.epoch:,}, durability {self.durability}, {size:,} bytes",
             f"history of {history.known}" if history.first <= self.epoch else history.known,
         ]
+        for epoch, written, counts in history.changed(_SHOWN):
+            at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(written))
+            rows = ", ".join(f"{names[each]} {counts[each]:,}" for each in sorted(names) if each in counts)
+            lines.append(f"  epoch {epoch:,}  {at}  {rows or 'no changes'}")
+        return lines
 
     def _held(
         self, runtime: Runtime, name: str, stored: Stored, contents: Contents | History, epoch: int

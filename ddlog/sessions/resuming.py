@@ -19,6 +19,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     assert isinstance(host, InProcessHost)
     runtime = host.fields
     with deferred(), state.diagnosing():
+        runtime.earlier = durable.epoch - 1
         found = durable.resumption(runtime)
         deltas = state.epoch(found.changes, static, None)
         state.delays.resume(found.past)

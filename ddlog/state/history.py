@@ -103,6 +103,16 @@ class History:
                 if found is not None and found.num_rows:
                     yield found
 
+    def changed(self, most: int) -> list[tuple[int, float, dict[int, int]]]:
+        """The last epochs, each with the time when it was written and the number of changed rows of each
+        relation."""
+        found = []
+        for epoch in range(max(self.first, self._store.head.epoch - most + 1), self._store.head.epoch + 1):
+            spans = self._holding(epoch)
+            counts = {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
+            found.append((epoch, max(span.time for span in spans), {k: n for k, n in counts.items() if n}))
+        return found
+
     def _holding(self, epoch: int) -> Sequence[Span]:
         fine = [span for span in self._fine if span.first <= epoch <= span.last]
         return [*fine, *(span for span in self._spans if span.kind != "epochs" and span.last == epoch)]

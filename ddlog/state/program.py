@@ -87,7 +87,8 @@ def _write(
     are no longer kept."""
     if store.program() == program and not gone and found.keys() == wanted.keys():
         return
-    batches = {new.name: list(_conversions(store, old, new, convert)) for old, new in changed}
+    depth = int(program.get("depth", "0"))
+    converted = {new.name: list(_conversions(store, old, new, convert, depth)) for old, new in changed}
     try:
         with store.writing():
             for each in [*gone, *(old for old, _ in changed)]:
@@ -95,14 +96,16 @@ def _write(
             for each in wanted.values():
                 if each.name not in found:
                     found[each.name] = store.add_relation(each)
-            rows = [
-                (found[name].id, part.num_rows, packed(part))
-                for name, converted in batches.items()
-                for batch in converted
-                for part in sliced(batch)
-            ]
-            if changed:
-                store.add_span(store.head.epoch, store.head.epoch, "migrated", store.add_parts(rows))
+            epochs = {store.head.epoch for _ in changed}.union(e for of in converted.values() for e, _ in of)
+            for epoch in sorted(epochs):
+                rows = [
+                    (found[name].id, part.num_rows, packed(part))
+                    for name, of in converted.items()
+                    for own, batch in of
+                    for part in sliced(batch)
+                    if own == epoch
+                ]
+                store.add_span(epoch, epoch, "migrated", store.add_parts(rows))
                 store.set_head(store.head)
             store.set_program(program)
     except (OSError, sqlite3.Error) as error:
@@ -114,15 +117,24 @@ def _conversions(
     old: Stored,
     new: Stored,
     convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
-) -> Iterator[pa.RecordBatch]:
-    if convert is None or "stream" in (old.kind, new.kind):
+    depth: int,
+) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """The rows of an input in their new form, with the epochs whose changes they are: what it held before the
+    last epochs, and the changes of these, which may be read with a delay."""
+    if convert is None or (old.kind == "stream") != (new.kind == "stream"):
         return
-    tables = list(Contents(store, {old.id}).until(old.id, store.head.epoch))
-    if len(tables) > 1:
-        tables = in_one_form(tables)
-        tables = [summed(tables)] if alike(tables) else tables
-    for table in tables:
-        yield convert(old, new, table)
+    contents, now = Contents(store, {old.id}), store.head.epoch
+    first = max(0, now - depth - 1)
+    if old.kind != "stream":
+        tables = list(contents.until(old.id, first))
+        if len(tables) > 1:
+            tables = in_one_form(tables)
+            tables = [summed(tables)] if alike(tables) else tables
+        for table in tables:
+            yield first, convert(old, new, table)
+    for epoch in range(first + 1, now + 1):
+        for table in contents.of_epoch(old.id, epoch):
+            yield epoch, convert(old, new, table)
 
 
 def texts(name: str, text: str, depth: int) -> dict[str, str]:

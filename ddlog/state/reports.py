@@ -12,13 +12,15 @@ import numpy as np
 
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
-from ..errors.state import CannotUseState
+from ..errors.state import CannotUseState, StateDamaged
 from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
 from .history import migrated_at
+from .salvage import salvage
 from .store import Store, Stored
 from .sums import alike, in_one_form, summed, weights_of, without_dictionaries
+from .typetexts import schema_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -82,16 +84,21 @@ def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.
 def checked(path: str) -> Iterator[str]:
     """Reads all of a state, and says that it is whole. Raises DDlogError that says what is lost, and what can
     be had."""
-    store = Store.open(path, read_only=True)
     try:
-        yield from _checked(store)
+        store = Store.open(path, read_only=True)
+    except DDlogError as error:
+        problems = [each.problem for each in error.diagnostics if isinstance(each, StateDamaged)]
+        if not problems:
+            raise
+        raise DDlogError([StateDamaged(path, "; ".join(problems), salvage(path).told)]) from None
+    try:
+        yield from _checked(path, store)
     finally:
         store.close()
 
 
-def _checked(store: Store) -> Iterator[str]:
+def _checked(path: str, store: Store) -> Iterator[str]:
     problems: list[str] = []
-    whole: dict[int, int] = {}
     try:
         for (line,) in store.base.execute("PRAGMA integrity_check"):
             if line != "ok":
@@ -99,20 +106,16 @@ def _checked(store: Store) -> Iterator[str]:
     except sqlite3.Error as error:
         problems.append(f"SQLite: {error}")
     try:
-        for span in store.current():
-            for relation, table in store.tables(span):
-                whole[relation] = whole.get(relation, 0) + table.num_rows
+        store.current()
         for span in store.spans():
-            if span.folded:
-                for _ in store.tables(span):
-                    pass
+            for _ in store.tables(span):
+                pass
         store.applied()
         store.program()
     except DDlogError as error:
         problems += [each.message for each in error.diagnostics]
     if problems:
-        left = ", ".join(f"{rows:,} rows of {store.name_of(id)}" for id, rows in sorted(whole.items()))
-        raise store.damaged("; ".join(problems[:5]), f"what can be read: {left or 'nothing'}")
+        raise store.damaged("; ".join(problems[:5]), salvage(path).told)
     yield f"epoch {store.head.epoch:,}: all of it is as it was written"
 
 
@@ -151,7 +154,7 @@ def _one(stored: Stored, tables: list[pa.Table]) -> pa.Table:
     import pyarrow as pa
 
     if not tables:
-        return pa.table({name: pa.array([], pa.string()) for name, _ in stored.columns})
+        return schema_of(stored).empty_table()
     if len(tables) > 1:
         tables = [without_dictionaries(table) for table in tables]
     return pa.concat_tables(tables, promote_options="permissive")

@@ -133,6 +133,8 @@ class Store:
             raise DDlogError([NoState(str(path))])
         if place.is_dir():
             raise DDlogError([NotAState(str(path), "it is a directory")])
+        if present:
+            _check_header(place)  # before there is a lock beside it
         holding = None if read_only else Holding(place)
         try:
             return _opened(place, read_only, present, holding)
@@ -531,6 +533,22 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
     except BaseException:
         base.close()
         raise
+
+
+def _check_header(path: Path) -> None:
+    """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError as error:
+        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+    if len(head) < 100:
+        return
+    if not head.startswith(b"SQLite format 3\0"):
+        raise DDlogError([NotAState(str(path), "it is no database of SQLite")])
+    pages, application = (int.from_bytes(head[at : at + 4], "big") for at in (28, 68))
+    if application != APPLICATION and (application or pages > 1):
+        raise DDlogError([NotAState(str(path), "it is a database of another program")])
 
 
 def _check_log(path: Path, commits: list[int], frames: int) -> None:

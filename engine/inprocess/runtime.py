@@ -57,6 +57,8 @@ class InProcess:
         self.values, self._workers = Values(nan) if values is None else values, workers
         self._state = State(circuit, self.values, maintaining=Maintaining(maintain))
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
+        self.earlier = 0
+        """The epochs before the first one of this runtime, for rows that are told their number."""
         self._tidied = 0  # the epochs committed before everything was last swept
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
         self._relations = self._state.outputs | dict(circuit.relations)
@@ -322,7 +324,7 @@ class InProcess:
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
-        self._state.evaluator.epoch = epoch.number
+        self._state.evaluator.epoch = self.earlier + epoch.number
         self._state.evaluator.measured = metering.current() is not None
         self._running = RunningEpoch(self._state, epoch)
         return self._running

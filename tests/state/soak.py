@@ -17,11 +17,12 @@ _LAST = 2000  # the transactions whose median counts
 
 
 def soak(count: int, home: Path) -> Counter[str]:
-    """Runs so many transactions of one to ten rows on a session of a steady size. Returns the figures of a
-    tenth of the way and of the end. Raises AssertionError if one has grown by more than a fifth."""
+    """Runs so many transactions of one to ten rows on a session of a steady size. Returns, and prints, the
+    figures of each tenth of the way. Raises AssertionError if one has grown by more than a fifth."""
     chance, edges = random.Random(1), list[tuple[int, int]]()
     figures: dict[str, dict[str, float]] = {}
     took: list[float] = []
+    worked: list[float] = []
     with PROGRAM.session(state=home / "s") as session:
         for number in range(1, count + 1):
             for _ in range(chance.randint(1, 10)):
@@ -33,18 +34,21 @@ def soak(count: int, home: Path) -> Counter[str]:
                 else:
                     session.delete("Edge", edges.pop(chance.randrange(len(edges))))
             session.upsert("K", (x, f"text {number}"))
-            begun = time.perf_counter()
+            begun = time.perf_counter(), time.thread_time()
             session.commit()
-            took.append(time.perf_counter() - begun)
-            if number in (count // 10, count):
-                when = "in the end" if number == count else "at a tenth"
+            took.append(time.perf_counter() - begun[0])
+            worked.append(time.thread_time() - begun[1])
+            if number % (count // 10) == 0:
+                when = f"after {number:,}"
                 figures[when] = {
                     "microseconds of a commit": statistics.median(took[-_LAST:]) * 1e6,
+                    "microseconds of processor of a commit": statistics.median(worked[-_LAST:]) * 1e6,
                     "KiB of memory": _memory(),
                     "KiB of files": sum(each.stat().st_size for each in home.iterdir()) / 1024,
                 }
-            del took[:-_LAST]
-    early, late = figures["at a tenth"], figures["in the end"]
+                print(when, {what: int(size) for what, size in figures[when].items()}, flush=True)
+            del took[:-_LAST], worked[:-_LAST]
+    early, late = next(iter(figures.values())), figures[when]
     for what, size in late.items():
         assert size <= 1.2 * early[what], f"{what}: {early[what]:,.0f} at a tenth, {size:,.0f} in the end"
     return Counter({f"{what} {when}": int(size) for when, of in figures.items() for what, size in of.items()})

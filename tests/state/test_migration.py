@@ -9,6 +9,7 @@ import pytest
 import ddlog
 from ddlog.console.cli import main
 from ddlog.state import reports
+from ddlog.state.log import DURABILITIES
 
 OLD = """
 input relation R(x: u32, y: string, z: bigint)
@@ -133,3 +134,41 @@ def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s")]) == 1
     error = capsys.readouterr().err
     assert "several rows of R" in error and "derived anew" in error
+
+
+@pytest.mark.parametrize("epochs", [1, 2, 5])
+def test_the_past_of_a_migrated_input_is_what_it_was(tmp_path: Path, epochs: int) -> None:
+    old, new = (
+        ddlog.compile(f"""
+input relation R(x: {x}, y: string)
+input stream S(x: {x})
+output relation Was(x: {x})
+Was(x) :- R-2(x, _), not R(x, _).
+output stream Twice(x: {x})
+Twice(x) :- S'(x), S-1(x).
+Twice(x) :- S'(x), S-2(x).
+""")
+        for x in ("u16", "u64")
+    )
+    for durability in DURABILITIES:
+        path = tmp_path / durability
+        with old.session(state=path, durability=durability) as kept, new.session() as plain:
+            kept.start()
+            plain.start()
+            for number in range(epochs):
+                _moves(kept, number)
+                _moves(plain, number)
+            kept.close()
+            with new.session(state=path, migrate=True) as again:
+                for name in ("R", "S", "Was", "Twice"):
+                    assert list(again[name].records()) == list(plain[name].records()), name
+                for number in range(epochs, epochs + 4):
+                    assert _moves(again, number) == _moves(plain, number), (durability, number)
+
+
+def _moves(session: ddlog.Session, number: int) -> str:
+    session.insert("R", (number, "y"))
+    if number:
+        session.delete("R", (number - 1, "y"))
+    session.insert("S", (number % 2,), (number % 3,))
+    return str(session.commit())

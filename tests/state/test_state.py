@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -237,6 +239,7 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
     for name, reason in (("text", "no database"), ("other", "another program"), ("newer", "version 9")):
         with pytest.raises(ddlog.DDlogError, match=reason):
             PROGRAM.session(state=tmp_path / name)
+        assert name == "newer" or not (tmp_path / f"{name}-lock").exists()
     with pytest.raises(ddlog.DDlogError, match="no such state"):
         list(reports.described(str(tmp_path / "absent")))
 
@@ -340,3 +343,71 @@ def test_arguments_about_a_state_need_one() -> None:
     for wrong in ({"durability": "exit"}, {"read_only": True}, {"migrate": True}, {"migrate": {"R.x": 1}}):
         with pytest.raises(ddlog.DDlogError, match=f"{next(iter(wrong))} needs state"):
             PROGRAM.session(**wrong)
+
+
+def test_what_is_left_of_a_state_that_was_cut_is_told(tmp_path: Path) -> None:
+    with PROGRAM.session(state=tmp_path / "s") as kept:
+        for n in range(120):
+            apply(kept, [("A", True, (n, "long text " * 60))])
+    path, size = str(tmp_path / "s"), os.path.getsize(tmp_path / "s")
+    left = {}
+    for length in (size - 8_000, size - 24_000, 5000):
+        os.truncate(path, length)
+        with pytest.raises(ddlog.DDlogError) as caught:
+            list(reports.checked(path))
+        left[length] = str(caught.value)
+    first, second, third = left.values()
+    assert "parts of its log are lost" in first and "rows of A" in first and "rows of A" in second
+    assert "the record of what it held is lost" in third
+    assert int(re.findall(r"(\d+) rows of A", first)[0]) > int(re.findall(r"(\d+) rows of A", second)[0]) > 10
+
+
+def test_empty_relations_are_exported_with_their_types(tmp_path: Path) -> None:
+    (tmp_path / "p.dl").write_text("""
+typedef P = P{a: u32, b: Option<string>}
+typedef U = A{x: u8} | B
+input relation R(p: P, u: U, v: Vec<(u8, bool)>, m: Map<string, s64>, b: bit<12>, s: Option<P>, z: bigint)
+output relation O(b: bit<12>)
+O(b) :- R(.b = b).
+""")
+    program = ddlog.compile(tmp_path / "p.dl")
+    with program.session(state=tmp_path / "s") as kept:
+        kept.start()
+    (empty,) = reports.exported(str(tmp_path / "s"), str(tmp_path / "empty"))
+    row = 'P{1, None}, B{}, [(1, true)], [("a", 1)], 7, Some{P{1, None}}, 5'
+    (tmp_path / "u.dat").write_text(f"start; insert R({row}); commit;")
+    words = [
+        "run",
+        str(tmp_path / "p.dl"),
+        "--state",
+        str(tmp_path / "s"),
+        "--updates",
+        str(tmp_path / "u.dat"),
+    ]
+    assert main(words) == 0
+    (full,) = reports.exported(str(tmp_path / "s"), str(tmp_path / "full"))
+    assert pq.read_schema(empty).equals(pq.read_schema(full))
+    with program.session() as plain:
+        plain.load(tmp_path / "empty")
+        assert plain.size("R") == 0
+
+
+def test_the_number_of_a_transaction_goes_on(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    program = ddlog.compile("""
+import print
+input relation R(x: u32)
+output relation O(x: u32)
+O(x) :- R(x), Inspect print("${x} in ${ddlog_timestamp}").
+""")
+    for number in range(2):
+        with program.session(state=tmp_path / "s") as kept:
+            kept.insert("R", (number,))
+            kept.commit()
+    assert capsys.readouterr().out.split("\n")[:3] == ["0 in 1", "0 in 1", "1 in 2"]
+    with program.session(state=tmp_path / "s") as kept:
+        for epoch in (1.5, "x", True, None):
+            with pytest.raises(ddlog.DDlogError, match="names no epoch"):
+                kept.at(epoch)  # type: ignore[arg-type]
+            with pytest.raises(ddlog.DDlogError, match="names no epoch"):
+                kept.changes_of(epoch)  # type: ignore[arg-type]
+        assert re.fullmatch(r"  epoch 3  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  R 1", kept.described_state()[-1])
