@@ -107,15 +107,21 @@ class Meter:
     def measured(self, act: Callable[[], T]) -> T:
         """What an act gives, which runs an epoch and is measured. If it raises, nothing is noted."""
         outer, _in_force.meter = _in_force.meter, self
-        self._began = began = len(self.walks), len(self.runs), len(self.rounds)
+        self._began = len(self.walks), len(self.runs), len(self.rounds)
         self.nodes = self.inside = None
         try:
             return act()
         except BaseException:
-            del self.walks[began[0] :], self.runs[began[1] :], self.rounds[began[2] :]
+            self.forget()
             raise
         finally:
             _in_force.meter = outer
+
+    def forget(self) -> None:
+        """Takes back what was noted of this epoch, which is given up or begins again."""
+        walks, runs, rounds = self._began
+        del self.walks[walks:], self.runs[runs:], self.rounds[rounds:]
+        self.nodes = self.inside = None
 
     def enter(self, at: NodeId) -> Inside:
         """Begins to measure the inside of a recursion."""

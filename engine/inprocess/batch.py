@@ -168,6 +168,10 @@ class Gathering:
                 whole = consolidate(concat(self._parts, self._arity))
                 self._parts, self._rows = [whole], whole.length
                 self._room = max(self._least, 4 * whole.length)
+                self.consolidated()
+
+    def consolidated(self) -> None:
+        """Called when many rows have been consolidated."""
 
     def total(self) -> Batch | None:
         """The sum, not consolidated; None: no batch came."""

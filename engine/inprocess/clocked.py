@@ -57,6 +57,10 @@ class Memories:
         """The weights of the source of a *distinct*, if they may be negative."""
         return self._counts.get(at)
 
+    def put_counts(self, at: NodeId, counts: Store) -> None:
+        """Makes these the weights of the source of a *distinct*."""
+        self._counts[at] = counts
+
     def of(self, at: NodeId, node: Clocked) -> SignedStore:
         """The state that a node uses: a Feed that of its Feedback."""
         return self._clocked[self._cycles[node.name] if isinstance(node, Feed) else at]

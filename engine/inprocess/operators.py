@@ -88,9 +88,9 @@ class EpochOperators:
         if alone is not None and 0 < alone.length <= FEW:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))
         sizes = [0 if change is None else change.length for change in changes]
-        found = self.gathering = Gathering(len(node.schema))
+        found = self.gathering = self.gathered(at, len(node.schema))
         for start, seen in versions(node.terms, sizes, self.epoch.first):
-            views = self._views(node, start, seen, changes)
+            views = self.views(node, start, seen, changes)
             if not meets_nothing(node.terms, views):
                 change = None if start is None else changes[start]
                 found.extend(self.state.joiners[at].run(start, change, views))
@@ -98,9 +98,14 @@ class EpochOperators:
         self.gathering = None
         return total
 
-    def _views(
+    def gathered(self, at: int, arity: int) -> Gathering:
+        """A sum for the rows of a join, so far empty."""
+        return Gathering(arity)
+
+    def views(
         self, node: Join | DeltaJoin, start: int | None, seen: Seen, changes: Sequence[Batch | None]
     ) -> list[View | None]:
+        """What a delta join sees of each term but its start, given the changes of all terms."""
         views: list[View | None] = []
         for k, term in enumerate(node.terms):
             if k == start:

@@ -49,13 +49,14 @@ class InProcess:
         workers: int = 1,
         memory_limit: int | None = None,
         values: Values | None = None,
-        maintain: Mode | Coin = "auto",
+        maintain: Mode | Coin | Maintaining = "auto",
     ) -> None:
         """`workers` threads share the work of an epoch. `memory_limit`: the bytes at which an epoch is given
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`."""
         self.values, self._workers = Values(nan) if values is None else values, workers
-        self._state = State(circuit, self.values, maintaining=Maintaining(maintain))
+        maintaining = maintain if isinstance(maintain, Maintaining) else Maintaining(maintain)
+        self._state = State(circuit, self.values, maintaining=maintaining)
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
@@ -321,6 +322,27 @@ class InProcess:
         for state in list(self._sharing):
             state.mark(marks)
 
+    # ------------------------------------------------------------- as the part of another runtime
+
+    @property
+    def state(self) -> State:
+        """The state, for a runtime that runs some of its operators elsewhere."""
+        return self._state
+
+    def prepare(self, epoch: Epoch[Batch], but: Collection[NodeId]) -> None:
+        """Prepares the state for an epoch that another runtime runs. Recursions `but` these are elsewhere."""
+        self._built.clear()
+        if not epoch.static and not epoch.first:
+            self._prepare_to_shrink(epoch, but)
+        self._state.evaluator.epoch = epoch.number
+
+    def ended(self, first: bool) -> None:
+        """Gives back what nothing uses after an epoch that another runtime ran."""
+        if first:
+            self.values.settle()
+        else:
+            self._sweep(sweeping.is_due)
+
     def _begin(self, epoch: Epoch[Batch]) -> RunningEpoch:
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
@@ -333,12 +355,12 @@ class InProcess:
         held = self._state.stores[at].batch()
         return held if held.length else None
 
-    def _prepare_to_shrink(self, epoch: Epoch[Batch]) -> None:
+    def _prepare_to_shrink(self, epoch: Epoch[Batch], but: Collection[NodeId] = ()) -> None:
         """Prepares the recursions that have only grown and may shrink in an epoch."""
         signs = {(name, s) for name, parts in epoch.changes.items() for batch, s in parts if batch.length}
         changed = sum(batch.length for parts in epoch.changes.values() for batch, _ in parts)
         if self._state.memories.restless() or any(True for _ in self._epochs.ending()):
             signs.add(ENDING)
         for at, shrinking in self._shrinking.items():
-            if not signs.isdisjoint(shrinking):
+            if at not in but and not signs.isdisjoint(shrinking):
                 self._state.prepare_to_shrink(at, changed, epoch.limit is not None)

@@ -70,7 +70,7 @@ class State:
         outputs = [node for node in nodes if isinstance(node, Output)]
         self.streams = [node.relation for node in outputs if node.stream]
         self.recursions = {
-            at: self._recursion(at, node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
+            at: self.new_recursion(at, node) for at, node in enumerate(nodes) if isinstance(node, Fixpoint)
         }
         self.unchanged = {
             name: ArrayDelta(values, nodes[at].schema, no_rows(nodes[at].schema), True)
@@ -78,7 +78,7 @@ class State:
         }
         self.stores: dict[NodeId, Readable] = {}
         self.memories = Memories(circuit)
-        signed = signed_nodes(circuit)
+        self._signed = signed_nodes(circuit)
         for at in sorted(self._kept()):
             node = nodes[at]
             if isinstance(node, Result):
@@ -88,9 +88,7 @@ class State:
             elif isinstance(node, Window):
                 self.stores[at] = WindowStore(node.schema)
             elif not isinstance(node, Fixpoint | Output | Trace):
-                self.stores[at] = (
-                    SignedStore(node.schema) if signed[at] else Store(node.schema, not weighted(circuit, at))
-                )
+                self.stores[at] = self.new_store(at)
         for at, other in (same or {}).items():
             self.stores[at] = self.stores[other]
         self.clocks = {at: ClockState() for at, node in enumerate(nodes) if isinstance(node, Clock)}
@@ -109,15 +107,25 @@ class State:
                 self.joiners[at] = Joiner(node, schemas, self.evaluator)
             elif isinstance(node, DeltaGroup):
                 store = self.stores[node.source] if reads_members(node) else None
-                source = nodes[node.source]
-                net = isinstance(source, DeltaDistinct | DeltaGroup | Result) or (
-                    isinstance(source, Input) and not source.multiset
-                )
-                self.groups[at] = GroupState(node, source.schema, store, values, net)
+                self.groups[at] = self.new_group(node, store)
 
-    def _recursion(
+    def new_store(self, at: NodeId) -> Store:
+        """A store for the rows of a node, without rows."""
+        schema = self.circuit.nodes[at].schema
+        return SignedStore(schema) if self._signed[at] else Store(schema, not weighted(self.circuit, at))
+
+    def new_group(self, node: DeltaGroup, members: Readable | None) -> GroupState:
+        """The state of a group, without members. `members` will have them, if the group reads members."""
+        source = self.circuit.nodes[node.source]
+        net = isinstance(source, DeltaDistinct | DeltaGroup | Result) or (
+            isinstance(source, Input) and not source.multiset
+        )
+        return GroupState(node, source.schema, members, self.values, net)
+
+    def new_recursion(
         self, at: NodeId, node: Fixpoint
     ) -> Recursion | RoundsRecursion | Bracketed | LoopRecursion:
+        """The state of a fixpoint, without rows."""
         if isinstance(node, DeltaBracket):
             return Bracketed(node, self.evaluator)
         if isinstance(node, Loop):

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..circuit import Input
+from .driverrows import DriverDelta
 from .faults import raising
-from .reading import size_of
 from .rows import FrameDelta
 from .sqltext import As, Query, Select, everything, names, partitioned, quoted
 from .state import State
@@ -25,21 +25,24 @@ def rows_given(state: State, relation: str, rows: Sequence[tuple[Any, ...]]) -> 
     return state.tables.of_rows(state.schema(relation), rows)
 
 
-def frame_given(state: State, relation: str, frame: DataFrame, once: bool) -> Table:
-    """The rows of a frame for a relation, computed now. `once`: of a set, each row once will do."""
+def frame_given(state: State, relation: str, frame: DataFrame, once: bool, most: int = 0) -> Table:
+    """The rows of a frame for a relation, computed now. `once`: of a set, each row once will do. The driver
+    takes at most `most` rows."""
     schema, tables = state.schema(relation), state.tables
     with raising(state.expressions), tables.configured():
         columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
         renamed = tables.named(frame.selectExpr(*map(str, columns), "1L AS w"))
         try:
-            return _taken(state, relation, everything(renamed), once)
+            return _taken(state, relation, everything(renamed), once, most)
         finally:
             tables.forget(renamed)
 
 
-def weighted_given(state: State, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Table, int]]:
+def weighted_given(
+    state: State, relation: str, rows: pa.Table | DataFrame, most: int = 0
+) -> list[tuple[Table, int]]:
     """The signed rows that change an input relation as some rows say: an Arrow table or a frame of the
-    columns c0, c1, … and the weight `w`, with no row twice."""
+    columns c0, c1, … and the weight `w`, with no row twice. The driver takes at most `most` rows."""
     schema, tables = state.schema(relation), state.tables
     columns = names(schema)
     if isinstance(rows, pa.Table):
@@ -58,7 +61,7 @@ def weighted_given(state: State, relation: str, rows: pa.Table | DataFrame) -> l
         try:
             for sign in (-1, 1):
                 signed = Select([*columns, As(f"{sign} * w", "w")], view, where=f"{sign} * w > 0")
-                table = _taken(state, relation, signed, sign > 0)
+                table = _taken(state, relation, signed, sign > 0, most)
                 if table.rows:
                     found.append((table, sign))
         finally:
@@ -66,13 +69,11 @@ def weighted_given(state: State, relation: str, rows: pa.Table | DataFrame) -> l
     return found
 
 
-def _taken(state: State, relation: str, query: Query, once: bool) -> Table:
-    """The rows of a query for a relation. What a recursion on the driver reads is brought there if it is
-    not too much, and stays off the cluster if nothing else reads it."""
+def _taken(state: State, relation: str, query: Query, once: bool, most: int) -> Table:
+    """The rows of a query for a relation: on the driver if they are no more than `most`, as far as Spark can
+    tell beforehand."""
     at, schema, tables = state.at(relation), state.schema(relation), state.tables
-    most, readers = state.driver_rows, state.read_by[at]
-    driven = [k for k in readers if k in state.recursions and state.recursions[k].on_driver]
-    if driven == readers and driven and not size_of(state, relation):
+    if most > 0:
         rows = tables.few(query, schema, most)
         if rows is not None:
             return tables.local(rows)
@@ -86,10 +87,10 @@ def _taken(state: State, relation: str, query: Query, once: bool) -> Table:
         table.once = True
     else:
         table = tables.stored(query)
-    return tables.gathered(table, schema) if driven and table.rows <= most else table
+    return table
 
 
-def delta_given(state: State, relation: str, delta: FrameDelta) -> list[tuple[Table, int]]:
+def delta_given(state: State, relation: str, delta: FrameDelta | DriverDelta) -> list[tuple[Table, int]]:
     """The signed rows that change an input relation as a delta of the same runtime: a small one from here,
     a large one where it lies."""
     columns = names(state.schema(relation))

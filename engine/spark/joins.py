@@ -36,6 +36,11 @@ class JoinText:
         self._stages = Stages(node.terms, node.steps, node.output, self._late, self._derived)
 
     @property
+    def may_fault(self) -> bool:
+        """Whether its queries keep faults, since a fault may cancel out."""
+        return bool(self._late)
+
+    @property
     def stages(self) -> Stages:
         """The stages of the join."""
         return self._stages

@@ -57,6 +57,7 @@ class Recursion:
             DriverRecursion(fixpoint, imports, weighted, tables, nan, maintaining) if self.most > 0 else None
         )
         self.cluster = None if self.driver else ClusterRecursion(fixpoint, tables, expressions)
+        self.before: Mapping[str, Table] | None = None  # the relations, if it begins anew in the next epoch
 
     def begin(self, imports: Mapping[int, Imported], epoch: Epoch[Table]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
@@ -64,7 +65,21 @@ class Recursion:
 
     def held(self) -> list[Table]:
         """The tables that the state needs."""
-        return [] if self.cluster is None else self.cluster.held()
+        before = list((self.before or {}).values())
+        return before if self.cluster is None else [*before, *self.cluster.held()]
+
+    def contents(self, head: str) -> Query | None:
+        """The rows of a relation as of the last commit, as a query; None if there are none."""
+        table = (self.before or (self.driver.contents() if self.driver else {})).get(head)
+        if self.cluster is not None:
+            events = self.cluster.events[head]
+            return everything(events.net()) if events.rows() else None
+        return everything(table.view) if table is not None and table.rows else None
+
+    def take_over(self, relations: Mapping[str, Table]) -> None:
+        """Comes to have these relations, which were computed elsewhere from the same imports. The cluster
+        begins anew when something changes."""
+        self.before, self.driver, self.cluster = relations, None, None
 
     @property
     def on_driver(self) -> bool:
@@ -93,7 +108,12 @@ class RunningRecursion:
     def seed(self) -> None:
         """Derives the rows that follow from the changes outside, on the cluster."""
         recursion = self._recursion
-        if recursion.cluster is not None:
+        if recursion.before is not None:
+            self._account.settle("it is more than the driver is to hold")
+            self._begin_anew(
+                {head: everything(table.view) for head, table in recursion.before.items() if table.rows}
+            )
+        elif recursion.cluster is not None:
             self._change(recursion.cluster)
         elif sum(imported.spine.rows() for imported in self._imports.values()) > recursion.most:
             self._take_over()
@@ -244,7 +264,7 @@ class RunningRecursion:
         """The epoch's changes stay."""
         recursion = self._recursion
         if self._next is not None:
-            recursion.driver, recursion.cluster = None, self._next
+            recursion.driver, recursion.cluster, recursion.before = None, self._next, None
         if self._cluster is not None:
             self._cluster.commit()
             self._account.close()

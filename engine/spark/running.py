@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
 from ..circuit import (
     Clocked,
@@ -129,6 +129,16 @@ class RunningEpoch:
         return change.table if change.table.rows else None
 
     def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Change | None]) -> Change | None:
+        return self.join_from(at, node, changes)
+
+    def join_from(
+        self,
+        at: NodeId,
+        node: Join | DeltaJoin,
+        changes: Sequence[Change | None],
+        but: Collection[int | None] = (),
+    ) -> Change | None:
+        """The change of a join, without the delta joins that begin at the terms `but`."""
         text, spines = self.state.joins[at], self.state.spines
         if isinstance(node, Join) and len(node.terms) == 1:
             (change,) = changes
@@ -142,6 +152,8 @@ class RunningEpoch:
         )
         queries = []
         for start, seen in versions(node.terms, sizes, self.epoch.first):
+            if start in but:
+                continue
             views: list[View | None] = [
                 None if k == start else SpineView(spines[term.source], seen[k])
                 for k, term in enumerate(node.terms)
@@ -230,16 +242,21 @@ class RunningEpoch:
     def finish(self, outputs: Mapping[str, Change | None]) -> dict[str, Delta]:
         deltas = dict[str, Delta]()
         for name, at in self.state.outputs.items():
-            told = self.told[name] = self._delta(at, outputs.get(name))
+            told = self.told[name] = self.delta(at, outputs.get(name))
             deltas[name] = shown_delta(self.tables, self.circuit.nodes[at].schema, told)
+        self.prepare()
+        return deltas
+
+    def prepare(self) -> None:
+        """Computes the state that `commit` will adopt: after it, nothing can fail."""
         forget(self.state)
         for spine in self.state.integrals():
             spine.prepare()
         for recursion in self._begun:
             recursion.prepare()
-        return deltas
 
-    def _delta(self, at: NodeId, change: Change | None) -> Table:
+    def delta(self, at: NodeId, change: Change | None) -> Table:
+        """The change of an output."""
         node, tables = self.circuit.nodes[at], self.tables
         schema, source = node.schema, shown(self.circuit, at)
         if isinstance(node, Output) and node.stream:

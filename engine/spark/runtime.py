@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from .. import interrupt
-from ..circuit import Circuit, NodeId
-from ..epoch import Epoch, Epochs, Running
+from .. import interrupt, metering
+from ..circuit import Circuit, Input, Result
+from ..epoch import Epochs, Running
+from ..inprocess.allocator import kept_memory
+from ..inprocess.rows import ArrayRows
+from ..inprocess.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..runtime import Delta, NotKept, Progress, Seal
 from ..schema import Schema
-from .change import Change
 from .codec import Codec
+from .driverrows import DriverDelta
 from .expressions import Expressions
 from .faults import raising
 from .giving import delta_given, frame_given, rows_given, weighted_given
+from .moving import Moving
+from .placedepoch import PlacedEpoch
+from .placement import Outgrown
 from .query import answer
 from .reading import find, frame_of, rows_of, size_of, weights_of
 from .rows import FrameDelta, FrameRows
-from .running import RunningEpoch
 from .sealing import SealedEpoch
+from .sides import Sides
 from .state import State
 from .tables import Options, Table, Tables
 
@@ -29,6 +37,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 SparkOptions = Options
+DEFAULT = Options()
 
 
 T = TypeVar("T")
@@ -47,17 +56,18 @@ class SparkRuntime:
         maintain: Mode | Coin = "auto",
     ) -> None:
         """`maintain`: whether recursions are maintained; see `engine.maintaining`."""
-        self.spark, self.codec, self.options = spark, codec, options or Options()
+        self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options)
         self.expressions = Expressions(spark, codec)
         self._maintaining = Maintaining(maintain)
         self._state = State(
             circuit, self.tables, self.expressions, nan, self.options.driver_rows, self._maintaining
         )
-        self._epochs: Epochs[Table, Change | None] = Epochs(
+        self._sides = Sides(circuit, self._state, self.tables, self.options, self._maintaining)
+        self._epochs: Epochs[Table, Moving | None] = Epochs(
             circuit,
-            self._begin,
-            self._held,
+            self._sides.begin,
+            self._sides.held,
             lambda table: table.rows,
             restless=self._state.memories.restless,
         )
@@ -75,14 +85,14 @@ class SparkRuntime:
         return self.tables.of_columns(self.schema(relation), columns)
 
     def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Table:
-        return frame_given(self._state, relation, frame, once)
+        return frame_given(self._state, relation, frame, once, self._sides.room(relation))
 
     def batches_of_weights(self, relation: str, rows: pa.Table | DataFrame) -> list[tuple[Table, int]]:
         """The changes for `commit` by rows with weights: columns c0, c1, … and `w`, no row twice."""
-        return weighted_given(self._state, relation, rows)
+        return weighted_given(self._state, relation, rows, self._sides.room(relation))
 
     def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
-        assert isinstance(delta, FrameDelta)
+        assert isinstance(delta, FrameDelta | DriverDelta)
         return delta_given(self._state, relation, delta)
 
     # ------------------------------------------------------------- reading
@@ -91,38 +101,56 @@ class SparkRuntime:
         return [weight != 0 for weight in self.lookup(relation, rows)]
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
+        if self._sides.is_here(relation):
+            return self._sides.here.lookup(relation, rows)
         return weights_of(self._state, relation, rows)
 
     def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+        if self._sides.is_here(relation):
+            return sorted(self._sides.here.find(relation, values))
         return find(self._state, relation, values)
 
-    def rows(self, relation: str) -> FrameRows:
+    def rows(self, relation: str) -> FrameRows | ArrayRows:
+        if self._sides.is_here(relation):
+            return self._sides.here.rows(relation)
         return rows_of(self._state, relation)
 
     def frame(self, relation: str) -> DataFrame:
         return frame_of(self._state, relation)
 
     def size(self, relation: str) -> int:
+        if self._sides.is_here(relation):
+            return self._sides.here.size(relation)
         return size_of(self._state, relation)
 
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Table, int]]], look: Callable[[], T], limit: int | None
     ) -> T:
-        with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
-            return self._epochs.attempt(changes, limit, look)
+        with self._running():
+            return self._in_place(changes, lambda: self._epochs.attempt(changes, limit, look))
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         raise NotKept("on Spark, the changes of a commit are not kept")
 
-    def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
-        """Unknown: the executors hold them, if anything does."""
+    def births(
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
+    ) -> Sequence[int] | None:
+        """Unknown where the executors hold them."""
+        at = self._state.stored_at(relation)
+        node = self._state.circuit.nodes[at]
+        if not isinstance(node, Result) or node.fixpoint in self._sides.places.there:
+            return None
+        return self._sides.here.births(relation, rows, together)
 
     def query(
         self,
         circuit: Circuit,
         given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
         most: int | None = None,
-    ) -> FrameRows:
+    ) -> FrameRows | ArrayRows:
+        inputs = (node.relation for node in circuit.nodes if isinstance(node, Input))
+        if all(name in (given or {}) or self._sides.is_here(name) for name in inputs):
+            return self._sides.here.query(circuit, given, most)
         return answer(self._state, circuit, given or {}, most)
 
     # ------------------------------------------------------------- epochs
@@ -138,15 +166,48 @@ class SparkRuntime:
     ) -> dict[str, Delta]:
         """Runs one epoch. A failed job leaves the state as it was, too."""
 
-        def sealed(running: Running[Change | None], deltas: Mapping[str, Delta]) -> None:
-            assert isinstance(running, RunningEpoch) and seal is not None
+        def sealed(running: Running[Moving | None], deltas: Mapping[str, Delta]) -> None:
+            assert isinstance(running, PlacedEpoch) and seal is not None
             seal(SealedEpoch(running, deltas))
 
-        with interrupt.deferred(), self.tables.configured(reading=False), raising(self.expressions):
-            return self._epochs.run(changes, static, max_iterations, progress, sealed if seal else None)
+        first = self._epochs.committed == 0
+        with self._running():
+            sealing = sealed if seal else None
+            run = partial(self._epochs.run, changes, static, max_iterations, progress, sealing)
+            deltas = self._in_place(changes, run)
+            self._sides.ended(first, static)
+        return deltas
+
+    @contextmanager
+    def _running(self) -> Iterator[None]:
+        with (
+            interrupt.deferred(),
+            kept_memory(),
+            among(1),
+            self.tables.configured(reading=False),
+            raising(self.expressions),
+        ):
+            yield
+
+    def _in_place(self, changes: Mapping[str, Sequence[tuple[Table, int]]], run: Callable[[], T]) -> T:
+        """Places the operators and runs an epoch, once more wherever one outgrows the driver."""
+        self._sides.place(changes)
+        while True:
+            try:
+                return run()
+            except Outgrown as error:
+                outgrown = error
+            meter = metering.current()
+            if meter is not None:
+                meter.forget()
+            self._sides.outgrown(outgrown)
 
     def footprint(self) -> None:
         """Unknown: the executors hold the state."""
+
+    def placed(self) -> list[tuple[str, str, int]]:
+        """For each relation that is kept: its name, "driver" or "cluster", and its rows, about."""
+        return self._sides.told()
 
     def plans(self) -> None:
         """Unknown: Spark settles on the run of a query."""
@@ -159,13 +220,6 @@ class SparkRuntime:
 
     def tidy(self) -> None:
         """Nothing: values are not interned here."""
-
-    def _begin(self, epoch: Epoch[Table]) -> RunningEpoch:
-        return RunningEpoch(self._state, epoch)
-
-    def _held(self, at: NodeId) -> Table | None:
-        spine = self._state.spines[at]
-        return self._state.whole(spine) if spine.rows() else None
 
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from ..circuit import (
     Circuit,
@@ -51,6 +51,8 @@ class State:
     ) -> None:
         """`given`: the spines of the inputs, if another runtime holds them."""
         self.maintaining = maintaining
+        self.elsewhere: Callable[[NodeId], Spine | None] = lambda at: None
+        self.lent: Callable[[], Iterable[Table]] = tuple
         self.circuit, self.tables, self.expressions = circuit, tables, expressions
         self.nan, self.driver_rows = nan, driver_rows
         nodes = circuit.nodes
@@ -85,13 +87,14 @@ class State:
                 case DeltaGroup():
                     self.groups[at] = GroupText(node, nodes[node.source].schema, expressions)
                 case Fixpoint():
-                    self.recursions[at] = self._recursion(node)
+                    self.recursions[at] = self.new_recursion(node)
                 case Window():
                     self.windows[at] = WindowSpine(tables, nodes[node.source].schema)
                 case Clock():
                     self.clocks[at] = ClockState(tables)
 
-    def _recursion(self, node: Fixpoint) -> Recursion:
+    def new_recursion(self, node: Fixpoint) -> Recursion:
+        """The state of a fixpoint, without rows."""
         imports = {n.node: n.schema for n in node.body.nodes if isinstance(n, Import)}
         counted = {n for n in imports if weighted(self.circuit, n)}
         return Recursion(
@@ -152,7 +155,8 @@ class State:
 
     def spine(self, relation: str) -> Spine:
         """The integral of a relation."""
-        return self.spines[self.stored_at(relation)]
+        at = self.stored_at(relation)
+        return self.elsewhere(at) or self.spines[at]
 
     def weighted(self, relation: str) -> bool:
         """Whether rows of a relation may have weights other than 1."""
@@ -168,7 +172,7 @@ class State:
     def sweep(self) -> None:
         """Forgets the tables that no state needs."""
         held = [table for spine in self.integrals() for table in spine.held()]
-        held += self.memories.held()
+        held += [*self.memories.held(), *self.lent()]
         held += [table for recursion in self.recursions.values() for table in recursion.held()]
         self.tables.release_but(held)
 

@@ -39,15 +39,17 @@ _UNITS = {f"{prefix}B": 1 << (10 * power) for power, prefix in enumerate(["", *(
 class Options:
     """The settings of the runtime on Spark.
 
-    `driver_rows`: a recursion with no more rows than this runs on the driver. `partitions`: of state and
-    shuffles; None: the session's setting, or one a core. `small_rows`: up to so many rows a change is
-    kept on the driver. `sent_rows`: up to so many rows one side of a join is sent to every task.
+    `driver_rows`: a relation, a group or a recursion with no more rows than this is on the driver.
+    `partitions`: of state and shuffles; None: the session's setting, or one a core. `small_rows`: up to so
+    many rows a change is kept on the driver. `sent_rows`: up to so many rows one side of a join is sent to
+    every task. `placement`: "auto", by size; or, for tests, "driver", "cluster", or "flip", at each commit.
     """
 
     driver_rows: int = 2_000_000
     partitions: int | None = None
     small_rows: int = 10_000
     sent_rows: int = 200_000
+    placement: str = "auto"
 
 
 class Tables:

@@ -58,6 +58,15 @@ def spark() -> Iterator[SparkSession]:
     session.stop()
 
 
+@pytest.fixture(autouse=True)
+def on_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Sessions without options run their operators on the cluster: what tests have is small, and would not
+    come to Spark otherwise."""
+    from ddlog.engine.spark import runtime
+
+    monkeypatch.setattr(runtime, "DEFAULT", runtime.SparkOptions(placement="cluster"))
+
+
 @pytest.fixture
 def interpreted(spark: SparkSession) -> Iterator[None]:
     """Spark interprets its plans in a test."""

@@ -41,12 +41,13 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.usefixtures("interpreted")
 
-ON_DRIVER = SparkOptions()
+# Recursions are on the driver, all else is on the cluster.
+ON_DRIVER = SparkOptions(placement="cluster")
 ON_CLUSTER = SparkOptions(driver_rows=0)
 # Everything counts as large: nothing stays on the driver, nothing is sent to every task.
 ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
 # Recursions begin on the driver and outgrow it; tables are small at first.
-OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
+OUTGROWING = SparkOptions(placement="cluster", driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 
 
 def merged(commands: Iterable[Command]) -> Iterator[Command]:
@@ -178,7 +179,8 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
         ).run(in_two(list(commands), first=48, second=1))
         return lines
 
-    with program.session() as here, program.session(spark=spark) as there:
+    options = SparkOptions(placement="cluster")
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
         assert printed(there) == printed(here)
 
 

@@ -50,7 +50,9 @@ def moved(plan: str) -> Iterator[list[str]]:
 def test_a_small_change_of_a_large_state_moves_alone(spark: SparkSession) -> None:
     program = ddlog.compile(JOINS)
     rows = spark.range(400_000).selectExpr("CAST(id AS INT) AS x", "CAST(id % 50000 AS INT) AS y")
-    with program.session(spark=spark, spark_options=SparkOptions(sent_rows=1000)) as session:
+    with program.session(
+        spark=spark, spark_options=SparkOptions(sent_rows=1000, placement="cluster")
+    ) as session:
         session.insert("A", rows)
         session.insert("B", rows.selectExpr("y", "x AS z").where("x < 200000"))
         session.commit()
@@ -155,7 +157,10 @@ def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
 def test_what_a_recursion_on_the_driver_reads_comes_by_one_job(spark: SparkSession) -> None:
     program = ddlog.compile(PATHS)
     edges = spark.range(10).selectExpr("CAST(id AS INT) AS x", "explode(sequence(id, id + 3)) AS y")
-    with program.session(spark=spark) as session, mock.patch.object(Tables, "stored", None):
+    with (
+        program.session(spark=spark, spark_options=SparkOptions()) as session,
+        mock.patch.object(Tables, "stored", None),
+    ):
         session.insert("Edge", edges)
         session.commit()
         assert session.size("Path") == 85

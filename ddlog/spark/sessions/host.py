@@ -153,9 +153,10 @@ class SparkHost:
             return self.runtime.frame(relation)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
+        from ...engine.spark.driverrows import DriverDelta
         from ...engine.spark.rows import FrameDelta
 
-        assert isinstance(delta, FrameDelta)
+        assert isinstance(delta, FrameDelta | DriverDelta)
         return delta.frame()
 
     def write(self, declared: Relation, place: str, format: str) -> str:

@@ -1,0 +1,213 @@
+"""Placement: which operators run on the driver and which on the cluster, and where each integral is kept.
+
+Two sets of nodes decide. `large` are the nodes whose integral is more than the driver is to hold, `heavy`
+those whose operator has more to do than the driver should. An operator runs on the cluster if it is heavy or
+needs the integral of a large node; its result may be small all the same, and then lies on the driver, too.
+
+    large input ──► join, on the cluster ──► group of many members ──► few groups: on the driver again
+
+A node becomes large when it exceeds `limit` rows, and is small again below a quarter of that, so that it does
+not swing. What follows from a large change is presumed large until the epoch has shown how large it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+
+from ..circuit import (
+    Circuit,
+    Clock,
+    Delay,
+    DeltaBracket,
+    DeltaDistinct,
+    DeltaGroup,
+    DeltaJoin,
+    Differentiate,
+    Feed,
+    Feedback,
+    Fixpoint,
+    Import,
+    Input,
+    Integrate,
+    Late,
+    Loop,
+    NodeId,
+    Output,
+    Result,
+    Rounds,
+    Trace,
+    Window,
+)
+from ..forgetting import forgetful_nodes
+from ..inprocess.grouping import reads_members
+from ..integrals import shown
+from ..schedule import downstream, readers
+
+SLACK = 4
+"""A node that is large is small again when it has shrunk to this part of the limit."""
+TOTAL = 4
+"""The driver holds at most so many times the limit, all nodes together."""
+
+
+class Outgrown(Exception):
+    """A node has more rows than the driver is to hold."""
+
+    def __init__(self, at: NodeId = -1, rows: int = 0) -> None:
+        super().__init__(f"node {at} has {rows} rows")
+        self.at, self.rows = at, rows
+
+
+@dataclass(frozen=True)
+class Places:
+    """Operators on the cluster, and the nodes whose integrals lie on the driver and on the cluster."""
+
+    there: frozenset[NodeId] = frozenset()
+    kept_here: frozenset[NodeId] = frozenset()
+    kept_there: frozenset[NodeId] = frozenset()
+
+
+@dataclass
+class Placement:
+    """The placement of the nodes of a circuit of changes. `ungrouped` are the distinct nodes that pass counts
+    on to groups when they are on the cluster. `mode` is "auto", or for tests "driver", "cluster", "flip"."""
+
+    circuit: Circuit
+    ungrouped: frozenset[NodeId]
+    limit: int
+    few: int  # rows of a change that the driver joins with what it has
+    mode: str = "auto"
+    large: set[NodeId] = field(default_factory=set)
+    heavy: set[NodeId] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        nodes = self.circuit.nodes
+        self._readers = readers(self.circuit)
+        self._flips = Random(len(nodes))
+        self._forgetful = frozenset(forgetful_nodes(self.circuit))
+        self.timed = frozenset(self._of_time())
+        self.pinned = frozenset(self._on_driver())
+        self._units = list(self._together())
+        self._shown = {shown(self.circuit, at) for _, at in self.circuit.relations}
+        self._shown |= {shown(self.circuit, at) for at, node in enumerate(nodes) if isinstance(node, Output)}
+        self._asked = {at: frozenset(self._needs(at)) for at in range(len(nodes))}
+        self.results: Mapping[NodeId, list[NodeId]] = {
+            at: [k for k, n in enumerate(nodes) if isinstance(n, Result) and n.fixpoint == at]
+            for at, node in enumerate(nodes)
+            if isinstance(node, Fixpoint)
+        }
+        if self.mode == "cluster":
+            self.presume(range(len(nodes)))
+
+    # ------------------------------------------------------------- what the circuit says
+
+    def _of_time(self) -> Iterator[NodeId]:
+        """The operators that remember earlier epochs or a clock, the relations that forget with windows,
+        and all that follows from these are on the cluster."""
+        yield from self._forgetful
+        kinds = Clock | Window | Late | Delay | Integrate | Differentiate | Feedback | Feed
+        for at, node in enumerate(self.circuit.nodes):
+            if isinstance(node, kinds):
+                yield from downstream(self._readers, at)
+
+    def _on_driver(self) -> Iterator[NodeId]:
+        """The recursions that only the driver has operators for, with what they import and give."""
+        nodes = self.circuit.nodes
+        for at, node in enumerate(nodes):
+            if isinstance(node, Rounds | Loop | DeltaBracket):
+                yield at
+                yield from (each.node for each in node.body.nodes if isinstance(each, Import))
+            elif isinstance(node, Result) and isinstance(nodes[node.fixpoint], Rounds | Loop | DeltaBracket):
+                yield at
+
+    def _together(self) -> Iterator[frozenset[NodeId]]:
+        """Operators that have to be in one place."""
+        yield self.timed
+        for at in self.ungrouped:
+            yield frozenset({at, *self._readers[at]})
+
+    def _needs(self, at: NodeId) -> Iterator[NodeId]:
+        """The nodes whose integrals an operator needs where it runs, its own among them."""
+        node = self.circuit.nodes[at]
+        match node:
+            case Input() | DeltaDistinct() | Window() | Late():
+                yield at
+            case DeltaJoin():
+                yield from (term.source for term in node.terms)
+            case DeltaGroup():
+                yield at
+                if reads_members(node):
+                    yield node.source
+            case Fixpoint():
+                yield from (each.node for each in node.body.nodes if isinstance(each, Import))
+
+    # ------------------------------------------------------------- the places
+
+    def places(self) -> Places:
+        """The places that follow from what is large and heavy."""
+        nodes, large, heavy = self.circuit.nodes, self.large, self.heavy
+        there = {
+            at
+            for at, node in enumerate(nodes)
+            if not isinstance(node, Output | Trace | Result)
+            and (at in heavy or not large.isdisjoint(self._asked[at]))
+        }
+        for at, results in self.results.items():
+            if not large.isdisjoint(results):
+                there.add(at)
+        for unit in self._units:
+            if not there.isdisjoint(unit):
+                there |= unit
+        there |= self.timed
+        there -= {at for at in self.pinned if isinstance(nodes[at], Fixpoint)}
+        here, away = set[NodeId](), set[NodeId]()
+        for at, node in enumerate(nodes):
+            if isinstance(node, Trace | Output | Result):
+                continue
+            on_cluster = at in there
+            kept = away if on_cluster else here
+            match node:
+                case Input() | Late():
+                    kept.add(at)
+                case DeltaDistinct() if not on_cluster:
+                    here.add(at)
+                case DeltaJoin():
+                    sources = {term.source for term in node.terms}
+                    kept |= sources
+                    if at not in self.timed:
+                        here |= sources - large  # small changes of the others are joined there
+                case DeltaGroup() if on_cluster:
+                    away |= {at, node.source} - self.ungrouped
+                case DeltaGroup() | Fixpoint():
+                    kept |= self._asked[at] - ({at} if isinstance(node, DeltaGroup) else set())
+        for at in self._shown:
+            (away if at in large or at in self.timed else here).add(at)
+        here -= self._forgetful
+        return Places(frozenset(there), frozenset(here), frozenset(away))
+
+    # ------------------------------------------------------------- changing it
+
+    def presume(self, nodes: Iterable[NodeId]) -> bool:
+        """Takes nodes for large and heavy; whether some were not."""
+        found = set(nodes)
+        new = not (found <= self.large and found <= self.heavy)
+        self.large |= found
+        self.heavy |= found
+        return new
+
+    def below(self, at: NodeId) -> set[NodeId]:
+        """A node and all that follow from it."""
+        return downstream(self._readers, at)
+
+    def outgrown(self, error: Outgrown) -> bool:
+        """Takes a node for large, and after a large change what follows from it; whether that is new."""
+        if error.rows > self.limit // SLACK:
+            return self.presume(self.below(error.at))
+        return self.presume([error.at, *self.results.get(error.at, ())])
+
+    def flip(self) -> None:
+        """Takes some nodes for large and heavy, others than before."""
+        some = [at for at in range(len(self.circuit.nodes)) if self._flips.random() < 0.5]
+        self.large = {at for at in some if self._flips.random() < 0.6}
+        self.heavy = set(some)

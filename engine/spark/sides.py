@@ -1,0 +1,202 @@
+"""The two sides of a runtime on Spark: the in-process engine on the driver, and tables on the cluster.
+
+Both have the whole circuit, and each has the state of the operators that run there. Between epochs, the state
+of an operator moves to the other side when its placement changes.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+
+from ..circuit import Circuit, DeltaDistinct, DeltaGroup, Fixpoint, NodeId, Result
+from ..epoch import Epoch
+from ..inprocess.batch import Batch
+from ..inprocess.runtime import InProcess
+from ..maintaining import Maintaining
+from .moving import Crossing
+from .placedepoch import EpochHere, PlacedEpoch
+from .placement import SLACK, TOTAL, Outgrown, Placement
+from .relocating import Relocation
+from .running import RunningEpoch
+from .spine import Spine
+from .state import State
+from .tables import Options, Table, Tables
+
+
+class Sides:
+    """The state of a circuit on both sides. `there` is that on the cluster."""
+
+    def __init__(
+        self, circuit: Circuit, there: State, tables: Tables, options: Options, maintaining: Maintaining
+    ) -> None:
+        self.circuit, self.there, self.tables = circuit, there, tables
+        self.here = InProcess(circuit, there.nan, maintain=maintaining)
+        self.crossing = Crossing(self.here.values, tables)
+        mode = options.placement if options.driver_rows else "cluster"
+        limit = sys.maxsize if mode in ("driver", "flip") else options.driver_rows
+        self.placement = Placement(circuit, frozenset(there.ungrouped), limit, options.small_rows, mode)
+        self.places = self.placement.places()
+        self._inputs = there.inputs
+        self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
+        there.elsewhere, there.lent = self._lend, self.lent
+        self.started = False  # whether an epoch was committed
+        for at in self.places.kept_here:
+            node = circuit.nodes[at]
+            if (node.fixpoint if isinstance(node, Result) else at) in self.places.there:
+                self.here.state.stores[at] = self.here.state.new_store(at)
+
+    # ------------------------------------------------------------- reading
+
+    def is_here(self, relation: str) -> bool:
+        """Whether the rows of a relation lie on the driver."""
+        return self.there.stored_at(relation) in self.places.kept_here
+
+    def _lend(self, at: NodeId) -> Spine | None:
+        """The contents of a node that are on the driver alone, for queries on the cluster."""
+        if at in self.places.kept_there or at not in self.places.kept_here:
+            return None
+        if at not in self._lent:
+            schema = self.circuit.nodes[at].schema
+            spine = Spine(self.tables, schema)
+            spine.add(self.crossing.table(schema, self.here.state.stores[at].batch()))
+            spine.replace(spine.fresh)
+            self._lent[at] = spine
+        return self._lent[at]
+
+    def lent(self) -> Iterator[Table]:
+        """The tables that are lent until the next epoch."""
+        for spine in self._lent.values():
+            yield from spine.held()
+
+    def size(self, at: NodeId) -> int:
+        """The number of rows that are held of a node, about."""
+        if at in self.places.kept_here:
+            return self.here.state.stores[at].present
+        spine = self.there.spines.get(at)
+        return 0 if spine is None else spine.total()
+
+    def room(self, relation: str) -> int:
+        """How many more rows of an input the driver takes."""
+        at = self._inputs[relation]
+        return 0 if at in self.places.there else self.placement.limit - self.size(at)
+
+    def held(self, at: NodeId) -> Table | None:
+        """The rows of a node as a table; None: there are none."""
+        if at in self.places.kept_there:
+            spine = self.there.spines[at]
+            return self.there.whole(spine) if spine.rows() else None
+        batch = self.here.state.stores[at].batch()
+        return self.crossing.table(self.circuit.nodes[at].schema, batch) if batch.length else None
+
+    # ------------------------------------------------------------- epochs
+
+    def begin(self, epoch: Epoch[Table]) -> PlacedEpoch:
+        """An epoch."""
+        self._lent.clear()
+        lengths = {
+            name: [(Batch((), table.rows), sign) for table, sign in parts]
+            for name, parts in epoch.changes.items()
+        }
+        there = self.places.there
+        self.here.prepare(Epoch(lengths, epoch.number, epoch.static, epoch.limit), there)
+        given = {
+            name: self._given(self._inputs[name], parts)
+            for name, parts in epoch.changes.items()
+            if self._inputs[name] not in there
+        }
+        here: Epoch[Batch] = Epoch(given, epoch.number, epoch.static, epoch.limit, epoch.progress)
+        running = EpochHere(self.here.state, here)
+        running.most = TOTAL * self.placement.limit
+        return PlacedEpoch(
+            running, RunningEpoch(self.there, epoch), self.crossing, self.placement, self.places, epoch
+        )
+
+    def _given(self, at: NodeId, parts: Sequence[tuple[Table, int]]) -> list[tuple[Batch, int]]:
+        schema = self.circuit.nodes[at].schema
+        return [(self.crossing.batch(schema, table), sign) for table, sign in parts if table.rows]
+
+    def ended(self, first: bool, static: bool) -> None:
+        """An epoch was committed."""
+        self.started = True
+        if not static:
+            self.here.ended(first)
+            self._measure()
+
+    # ------------------------------------------------------------- placing
+
+    def place(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> None:
+        """Places all nodes for an epoch with some changes of inputs."""
+        placement = self.placement
+        if placement.mode == "flip":
+            placement.flip()
+        elif placement.mode == "auto":
+            for name, parts in changes.items():
+                at = self._inputs[name]
+                come = sum(table.rows for table, sign in parts if sign > 0)
+                if come > placement.limit:
+                    placement.presume(placement.below(at))
+                elif self.size(at) + come > placement.limit:
+                    placement.large.add(at)
+        self.relocate()
+
+    def outgrown(self, error: Outgrown) -> None:
+        """Makes room after an epoch that was given up, since a node outgrew the driver."""
+        if not self.placement.outgrown(error):
+            raise AssertionError(f"{error} on the driver, though it is placed on the cluster")
+        self.relocate()
+
+    def relocate(self) -> None:
+        """Moves what is on the wrong side."""
+        places = self.placement.places()
+        if places != self.places:
+            relocation = Relocation(self, places)
+            relocation.prepare()
+            relocation.apply()
+            self.places = places
+            self._lent.clear()
+            self.there.sweep()
+
+    def _measure(self) -> None:
+        """Takes for small what has become small, and for large what is the largest if all is too much."""
+        placement = self.placement
+        if placement.mode != "auto":
+            return
+        least = placement.limit // SLACK
+        placement.large -= {at for at in placement.large if self.size(at) <= least}
+        for at in sorted(placement.heavy, reverse=True):
+            if self._is_light(at, least):
+                placement.heavy.discard(at)
+        held = {at: self.size(at) for at in self.places.kept_here}
+        for at in sorted(held, key=held.__getitem__, reverse=True):
+            if sum(held.values()) <= TOTAL * placement.limit:
+                break
+            if at not in placement.pinned:
+                placement.presume([at])
+            del held[at]
+
+    def _is_light(self, at: NodeId, least: int) -> bool:
+        """Whether an operator on the cluster has no more to do than the driver should."""
+        if at in self.placement.large:
+            return False
+        state, node = self.there, self.circuit.nodes[at]
+        match node:
+            case DeltaDistinct():
+                return state.counts[at].rows() <= least
+            case DeltaGroup():
+                counted = node.source in state.ungrouped and at in self.places.there
+                members = state.counts[node.source] if counted else state.spines.get(node.source)
+                return members is None or members.rows() <= least
+            case Fixpoint():
+                return all(self.size(result) <= least for result in self.placement.results[at])
+        return True
+
+    # ------------------------------------------------------------- telling
+
+    def told(self) -> list[tuple[str, str, int]]:
+        """For each relation that is kept: its name, "driver" or "cluster", and its rows, about."""
+        names = {name: self.there.stored_at(name) for name in self.there.relations}
+        return [
+            (name, "driver" if at in self.places.kept_here else "cluster", self.size(at))
+            for name, at in names.items()
+        ]
