@@ -118,11 +118,6 @@ class _Members:
         return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
 
 
-def reads_members(node: DeltaGroup) -> bool:
-    """Whether some aggregate needs the rows of a group, so that the source must be arranged by key."""
-    return any(a.function in ("min", "max", "group") for a in node.aggregates)
-
-
 class GroupState:
     """The state of one Group node."""
 

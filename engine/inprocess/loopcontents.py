@@ -15,7 +15,7 @@ from ..circuit import DeltaGroup, Distinct, Earlier, Group, Negate
 from ..loopparts import Gate, LoopParts, is_set, looked_up, reaches, unsteady
 from ..schema import Array
 from .batch import Batch, concat
-from .grouping import GroupState, reads_members
+from .grouping import GroupState
 from .looprecording import LoopRecording
 from .looptimelines import NOTHING, LoopTimelines, Told
 from .steps import Evaluator
@@ -50,7 +50,7 @@ class LoopContents:
         """The groups that read no members."""
         nodes = [part.node for part in self.parts.parts]
         groups = {at: node for at, node in enumerate(nodes) if self._plain[at] and isinstance(node, Group)}
-        return {at for at, node in groups.items() if not reads_members(_delta(node))}
+        return {at for at, node in groups.items() if not _delta(node).reads_members}
 
     def _counts(self, at: int) -> bool:
         part = self.parts.parts[at]
@@ -59,7 +59,7 @@ class LoopContents:
     def _group_of(self, node: Group, source: int, evaluator: Evaluator) -> GroupState:
         given = self.parts.parts[source].node
         net = isinstance(given, Distinct | Group)
-        members = self._stores[source] if reads_members(_delta(node)) else None
+        members = self._stores[source] if _delta(node).reads_members else None
         return GroupState(_delta(node), given.schema, members, evaluator.values, net)
 
     # ------------------------------------------------------------- operators

@@ -34,7 +34,6 @@ from ..schedule import Nested, downstream, readers, walk
 from ..schema import Array
 from ..versions import Seen, versions
 from .batch import Batch, concat, consolidate
-from .grouping import reads_members
 from .join import Joiner
 from .memories import Imported
 from .roundgroup import RoundGroup
@@ -82,7 +81,7 @@ def _looked_up(circuit: Circuit, imported: set[str]) -> set[NodeId]:
         if isinstance(node, DeltaJoin):
             sources = {term.source for term in node.terms}
             found |= {s for s in sources if not _is_import(circuit, s, imported)}
-        elif isinstance(node, DeltaGroup) and reads_members(node):
+        elif isinstance(node, DeltaGroup) and node.reads_members:
             found.add(node.source)
     return found
 

@@ -12,7 +12,7 @@ from ..circuit import Aggregate, DeltaGroup
 from ..schema import Array, Column, Schema
 from .arrays import grow
 from .batch import Batch
-from .grouping import accumulator_of, reads_members
+from .grouping import accumulator_of
 from .grouptimeline import GroupTimeline
 from .interner import Values
 from .kernels import groupsbyround as kernels
@@ -48,7 +48,7 @@ class RoundGroup:
         that of the output, `shift` rounds late."""
         self.node, self.schema, self.values = node, schema, values
         self.source, self.told, self.shift = source, told, shift
-        members = source if reads_members(node) else None
+        members = source if node.reads_members else None
         self.members = None if members is None else _Members(node, members, values)
         self.groups = GroupTimeline(node, schema, members, values)
         self._rows = _RowsOfGroups(self.groups, told)

@@ -31,7 +31,7 @@ from ..maintaining import Maintaining
 from .batch import no_rows
 from .bracket import Bracketed
 from .clocked import Memories
-from .grouping import GroupState, reads_members
+from .grouping import GroupState
 from .interner import Values
 from .join import Joiner
 from .loops import LoopRecursion
@@ -106,7 +106,7 @@ class State:
                 schemas = [nodes[term.source].schema for term in node.terms]
                 self.joiners[at] = Joiner(node, schemas, self.evaluator)
             elif isinstance(node, DeltaGroup):
-                store = self.stores[node.source] if reads_members(node) else None
+                store = self.stores[node.source] if node.reads_members else None
                 self.groups[at] = self.new_group(node, store)
 
     def new_store(self, at: NodeId) -> Store:
@@ -168,7 +168,7 @@ class State:
                     kept.add(at)
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
-                case DeltaGroup() if reads_members(node):
+                case DeltaGroup() if node.reads_members:
                     kept.add(node.source)
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))

@@ -94,6 +94,11 @@ class DeltaGroup(Node):
     def reads(self) -> tuple[NodeId, ...]:
         return self.source, self.trace
 
+    @property
+    def reads_members(self) -> bool:
+        """Whether some aggregate needs the rows of a group, so that the source must be arranged by key."""
+        return any(each.function in ("min", "max", "group") for each in self.aggregates)
+
     def reading(self, new: Callable[[NodeId], NodeId]) -> Node:
         return replace(self, source=new(self.source), trace=new(self.trace))
 

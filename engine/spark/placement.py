@@ -41,7 +41,6 @@ from ..circuit import (
     Window,
 )
 from ..forgetting import forgetful_nodes
-from ..inprocess.grouping import reads_members
 from ..integrals import shown
 from ..schedule import downstream, readers
 
@@ -137,7 +136,7 @@ class Placement:
                 yield from (term.source for term in node.terms)
             case DeltaGroup():
                 yield at
-                if reads_members(node):
+                if node.reads_members:
                     yield node.source
             case Fixpoint():
                 yield from (each.node for each in node.body.nodes if isinstance(each, Import))

@@ -28,7 +28,7 @@ from ..circuit import (
 )
 from ..epoch import Epoch
 from ..inprocess.batch import Batch
-from ..inprocess.grouping import GroupState, reads_members
+from ..inprocess.grouping import GroupState
 from ..inprocess.memories import Imported
 from ..inprocess.recursion import Recursion
 from ..inprocess.store import Store
@@ -218,7 +218,7 @@ class Relocation:
             self._here.memories.put_counts(at, Store(self._nodes[at].schema, True))
 
     def _empty_group(self, node: DeltaGroup) -> GroupState:
-        return self._here.new_group(node, self._here.new_store(node.source) if reads_members(node) else None)
+        return self._here.new_group(node, self._here.new_store(node.source) if node.reads_members else None)
 
     def _set_group(self, at: NodeId, group: GroupState) -> None:
         self._here.groups[at] = group
@@ -246,7 +246,7 @@ class Relocation:
             case DeltaDistinct():
                 self._distinct_to_driver(at)
             case DeltaGroup():
-                members = self._store(node.source) if reads_members(node) else None
+                members = self._store(node.source) if node.reads_members else None
                 group = self._here.new_group(node, members)
                 batch = self._batch(node.source)
                 if batch is not None and batch.length:
