@@ -145,9 +145,11 @@ class Runtime(Protocol):
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
-    ) -> Sequence[int] | None:
+    ) -> tuple[Sequence[int], bool] | None:
         """The iteration at which the evaluation of a recursion first derives each of some present rows of a
-        relation; None if that is not known, or if the recursion is not that of the relations `together`."""
+        relation, and True; or iterations that may be later, and False: each row has a derivation from rows of
+        earlier ones. None if neither is known, or if the recursion is not that of the relations
+        `together`."""
 
     def rows(self, relation: str) -> RowSet:
         """The contents of a relation. Raises KeyError for one that the circuit does not keep."""

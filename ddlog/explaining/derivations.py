@@ -16,7 +16,7 @@ from ..values.rows import Row
 from .held import Fact, Held, is_given
 from .inverting import bindings, invertible, rest
 from .oneround import by_rounds
-from .stages import MEMBER, Stage, Test, plain, positive
+from .stages import MEMBER, Stage, Test, picked, plain, positive
 
 _DECIDERS = {"min": min, "max": max, "first": min}
 _SECONDS = {"min_second": min, "max_second": max}
@@ -81,8 +81,16 @@ class Case:
         tests = tuple(Test(f"$head{at}", self.head.args[at]) for at in rest(self.head))
         return Stage(self.rule, len(self.rule.body), tuple(invertible(self.head)), tests)
 
+    @cached_property
+    def _plain(self) -> bool:
+        """Whether the head is just so many variables."""
+        names = [each.name for each in self.head.args if isinstance(each, Var)]
+        return len(set(names)) == len(self.head.args)
+
     def seed(self, row: Row, program: CheckedProgram) -> Row | None:
         """What is known for a row; None if the head cannot be it."""
+        if self._plain:
+            return row
         found = bindings(self.head, row, program.typedefs)
         if found is None:
             return None
@@ -142,31 +150,40 @@ class Derivations:
         found = stage.valuations(self.held, [()], most)
         return [tuple(values[name] for name in names) for _, values in found]
 
-    def births(self, facts: Iterable[Fact]) -> dict[Fact, int]:
-        """The heights of the least proofs of some rows, where they are at hand."""
-        found: dict[Fact, int] = {}
+    def births(self, facts: Iterable[Fact]) -> tuple[dict[Fact, int], set[Fact]]:
+        """The heights of proofs of some rows, where they are at hand, and the rows for which they are the
+        least."""
+        found, least = dict[Fact, int](), set[Fact]()
         for relation, rows in by_relation(facts).items():
-            heights = self.held.births(relation, rows)
-            if heights is not None:
+            births = self.held.births(relation, rows)
+            if births is not None:
+                heights, exact = births
                 found |= {(relation, row): height for row, height in zip(rows, heights, strict=True)}
-        return found
+                least.update((relation, row) for row in (rows if exact else ()))
+        return found, least
 
-    def of(self, facts: Collection[Fact]) -> dict[Fact, list[Derivation]]:
-        """All derivations of each of some rows."""
+    def of(self, facts: Collection[Fact], *, bases: bool = False) -> dict[Fact, list[Derivation]]:
+        """All derivations of each of some rows; or only the `bases`, which rest on given rows alone."""
         found: dict[Fact, list[Derivation]] = {fact: [] for fact in facts}
-        for relation, each in by_relation(found).items():
+        for relation, rows in by_relation(found).items():
             if not self.given(relation):
                 for case in self.cases(relation):
-                    self._of_case(case, relation, each, found)
+                    if not bases or self._is_base(case):
+                        for fact, ways in self.by(case, [(relation, row) for row in rows]).items():
+                            found[fact] += ways
         return found
 
-    def _of_case(
-        self, case: Case, relation: str, rows: Sequence[Row], found: dict[Fact, list[Derivation]]
-    ) -> None:
-        seeds = {seed: row for row in rows if (seed := case.seed(row, self._program)) is not None}
-        if seeds:
-            for seed, valuation in self._valuations(case.stage, list(seeds), case.head):
-                found[relation, seeds[seed]].append(Derivation(case, valuation))
+    def _is_base(self, case: Case) -> bool:
+        terms = (each for each in case.rule.body if isinstance(each, Atom) and not each.negated)
+        return all(self.given(each.relation) for each in terms)
+
+    def by(self, case: Case, facts: Iterable[Fact]) -> dict[Fact, list[Derivation]]:
+        """The derivations by one rule, of those rows of its head that it gives."""
+        seeds = {seed: fact for fact in facts if (seed := case.seed(fact[1], self._program)) is not None}
+        found: dict[Fact, list[Derivation]] = {}
+        for seed, valuation in self._valuations(case.stage, list(seeds), case.head) if seeds else ():
+            found.setdefault(seeds[seed], []).append(Derivation(case, valuation))
+        return found
 
     def _valuations(
         self, stage: Stage, seeds: Sequence[Row], head: Head | None
@@ -175,12 +192,9 @@ class Derivations:
         groups: dict[Row, Members] = {}
         if stage.group is not None:
             groups = self._groups(stage, stage.group, [values for _, values in found], head)
-        terms = list(positive(stage))
+        terms = [(term.relation, picked([name or "" for name in term.columns])) for term in positive(stage)]
         for seed, values in found:
-            rows = tuple(
-                (term.relation, tuple(values[name] for name in term.columns if name is not None))
-                for term in terms
-            )
+            rows = tuple([(relation, pick(values)) for relation, pick in terms])
             group = None
             if stage.group is not None:
                 group = groups[tuple(values[name] for name in stage.group.keys)]

@@ -5,9 +5,13 @@ greatest of the rows that it rests on: those of its terms; of a group those of a
 decides its least or greatest value. Negated terms and conditions add nothing. A row has the least height of
 its derivations.
 
-The search goes back from a row level by level. Once the rows of all levels up to D are searched, each proof
-of a height up to D + 1 has been seen, since a row at level d of a proof has at most the height of the proof
-less d. So the search ends when the row itself has such a height.
+The search goes back from a row level by level, to find out whether the row has a proof of a height that is
+asked for. In such a proof a row at level d has a height of at most the one asked for less d. So a row that is
+known to have one is not looked into; and at the last level only derivations from given rows count. Each time
+that a lower proof was found, the next lower height is asked for, until there is none:
+
+    level                0      1       2          bounds: heights of proofs that are known
+    is there height 3?   row    <= 2?   <= 1?      at level 2 a rule that reads given rows alone
 """
 
 from __future__ import annotations
@@ -18,7 +22,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
-from .derivations import Derivation, Derivations, Members, Valuation
+from .derivations import Derivation, Derivations, Members, Valuation, by_relation
 from .held import Fact
 
 if TYPE_CHECKING:
@@ -49,57 +53,40 @@ class Heights:
     leaf: Callable[[Fact], float | None] = lambda _: None
     rounds: Callable[[Heights, Stratum], Rounds | None] | None = None
     searched: dict[Fact, list[Derivation]] = field(default_factory=dict)
-    _heights: dict[Fact, float] = field(default_factory=dict)  # of proofs in the state
+    _bounds: dict[Fact, float] = field(default_factory=dict)  # the least heights found so far
+    _exact: set[Fact] = field(default_factory=set)  # rows of which there is no lower proof
+    _chosen: dict[Fact, Derivation] = field(default_factory=dict)
     _late: dict[Fact, float] = field(default_factory=dict)  # of proofs with rounds, for rows that lack others
-    _born: dict[Fact, int] = field(default_factory=dict)  # rows whose least heights are at hand
-    _readers: dict[Fact, set[Fact]] = field(default_factory=dict)
+    _readers: dict[Fact, list[Fact]] = field(default_factory=dict)
     _strata: dict[tuple[str, ...], Rounds | None] = field(default_factory=dict)
     _by_rounds: dict[Fact, Rounds] = field(default_factory=dict)
 
     def search(self, goal: Fact) -> float:
         """The least height of a row; infinite if it has no proof."""
-        if self.is_given(goal) or goal in self._by_rounds:
-            return self.height(goal)
-        if goal[0] in self.derivations.looped:
-            self._prove([goal])
-            return self.height(goal)
-        self._born |= self.derivations.births([goal])
-        if goal in self._born:
-            self._search([goal] if goal not in self.searched else [])
-            return self.height(goal)
-        level, depth = [goal], 0
-        seen = {goal}
-        while level:
-            self._search([fact for fact in level if fact not in self.searched])
-            if self._in_state(goal) <= depth + 1:
-                break
-            reached = dict.fromkeys(
-                row for fact in level for each in self.searched[fact] for row in rests_on(each.valuation)
-            )
-            level = [
-                fact
-                for fact in reached
-                if fact not in seen and fact not in self._born and self._goes_on(fact)
-            ]
-            seen.update(level)
-            depth += 1
-        if self._in_state(goal) == UNKNOWN and self.rounds is not None:
-            self._search_rounds([fact for fact in seen if self._in_state(fact) == UNKNOWN])
+        self._meet([goal])
+        if goal not in self._exact and goal not in self.searched:
+            self._search([goal])
+        while goal not in self._exact:
+            asked = self._bounds[goal] - 1
+            seen = self._search_back(goal, asked)
+            if self._bounds[goal] > asked or self._bounds[goal] == UNKNOWN:
+                self._settle(goal)
+                if self._bounds[goal] == UNKNOWN and self.rounds is not None:
+                    self._search_rounds([fact for fact in seen if self._bounds[fact] == UNKNOWN])
         return self.height(goal)
 
     def search_all(self, goal: Fact) -> None:
         """Searches a row, and each row that any derivation of it rests on."""
         self.search(goal)
         if goal not in self.searched:
-            self.searched |= self.derivations.of([goal])
+            self._search([goal])
         for each in self.searched[goal]:
             for row in rests_on(each.valuation):
-                if not self.is_given(row):
-                    self.search(row)
+                self.search(row)
 
     def height(self, fact: Fact) -> float:
         """The least height that the search has found for a row."""
-        found = self._in_state(fact)
+        found = self._bounds.get(fact, UNKNOWN)
         return found if found < UNKNOWN else self._late.get(fact, UNKNOWN)
 
     def of(self, derivation: Derivation) -> float:
@@ -108,14 +95,27 @@ class Heights:
 
     def way(self, fact: Fact) -> Derivation:
         """A derivation that gives a row its height."""
-        ways = self.searched[fact]
-        if self._in_state(fact) < UNKNOWN:
-            return min(ways, key=lambda each: self._of(each, self._in_state))
-        return min(ways, key=self.of)
+        if self._bounds[fact] == UNKNOWN:
+            return min(self.searched[fact], key=self.of)
+        if fact not in self._chosen:
+            self._choose([fact])
+        return self._chosen[fact]
+
+    def prepare(self, goal: Fact, depth: int) -> None:
+        """Looks for the derivations of a tree with so many levels, those of a level together."""
+        level, seen = [goal], {goal}
+        for _ in range(depth):
+            level = [fact for fact in level if fact in self._exact and self._bounds[fact] < UNKNOWN]
+            level = [fact for fact in level if self._goes_on(fact)]
+            self._choose([fact for fact in level if fact not in self._chosen])
+            rows = (row for fact in level for row in rests_on(self._chosen[fact].valuation))
+            level = [row for row in dict.fromkeys(rows) if row not in seen]
+            seen.update(level)
 
     def greatest(self, valuation: Valuation) -> float:
         """The greatest height of the rows that a valuation rests on."""
-        found = _greatest(valuation, self._in_state)
+        self._meet(rests_on(valuation))
+        found = _greatest(valuation, self._bounds.__getitem__)
         return found if found < UNKNOWN else _greatest(valuation, self.height)
 
     def is_given(self, fact: Fact) -> bool:
@@ -127,49 +127,150 @@ class Heights:
         """The proofs by rounds, if the row has one of them and no other."""
         return self._by_rounds.get(fact)
 
-    def _in_state(self, fact: Fact) -> float:
-        if fact in self._born:
-            return self._born[fact]
-        return (self.leaf(fact) or 0) if self.is_given(fact) else self._heights.get(fact, UNKNOWN)
+    # ------------------------------------------------------------- the search
 
     def _goes_on(self, fact: Fact) -> bool:
         """Whether a row is explained by derivations."""
         return not self.is_given(fact) and fact[0] not in self.derivations.looped
 
-    def _of(self, derivation: Derivation, height: Height) -> float:
-        return 0 if derivation.case.is_fact else 1 + _greatest(derivation.valuation, height)
+    def _search_back(self, goal: Fact, asked: float) -> Iterable[Fact]:
+        """Looks for a proof of a row that is as low as `asked` for; infinite: any. Gives the rows that it has
+        come to."""
+        level, seen, left = [goal], {goal: None}, asked
+        while level and left > 0:
+            if left == 1:
+                self._search_bases([fact for fact in level if fact not in self.searched])
+                break
+            self._search([fact for fact in level if fact not in self.searched])
+            if self._bounds[goal] <= asked and self._bounds[goal] < UNKNOWN:
+                break
+            left -= 1
+            found: dict[Fact, None] = {}
+            for fact in level:
+                for each in self.searched[fact]:
+                    found |= dict.fromkeys(rests_on(each.valuation))
+            reached = [fact for fact in found if fact not in seen and not self._is_low(fact, left)]
+            level = [fact for fact in reached if fact not in self._exact and self._goes_on(fact)]
+            seen |= dict.fromkeys(level)
+        return seen
 
-    def _search(self, facts: list[Fact]) -> None:
+    def _is_low(self, fact: Fact, height: float) -> bool:
+        """Whether a row is known to have a proof of a height."""
+        bound = self._bounds[fact]
+        return bound <= height and bound < UNKNOWN
+
+    def _settle(self, goal: Fact) -> None:
+        """No lower proof of a row was found: so its height is the least, and those of the rows on which it
+        rests."""
+        pending = [goal]
+        while pending:
+            fact = pending.pop()
+            if fact in self._exact:
+                continue
+            self._exact.add(fact)
+            if fact in self.searched and self._bounds[fact] < UNKNOWN:
+                self._choose([fact])
+                rows = rests_on(self._chosen[fact].valuation)
+                pending += [row for row in rows if self._bounds[row] == self._bounds[fact] - 1]
+
+    def _search(self, facts: Sequence[Fact]) -> None:
+        """Looks for the derivations of rows."""
         found = self.derivations.of(facts)
         self.searched |= found
-        rows = {row for ways in found.values() for each in ways for row in rests_on(each.valuation)}
-        self._born |= self.derivations.births(
-            row for row in rows if row not in self._born and self._goes_on(row)
-        )
-        looped = self.derivations.looped
-        self._prove(row for row in rows if row[0] in looped and not self.is_given(row))
+        readers: dict[Fact, None] = {}
+        for ways in found.values():
+            for each in ways:
+                for row in rests_on(each.valuation):
+                    readers[row] = None
+        self._meet([row for row in readers if row not in self._bounds])
         for fact, ways in found.items():
             for each in ways:
                 for row in rests_on(each.valuation):
-                    self._readers.setdefault(row, set()).add(fact)
-        self._relax(facts, self._heights, self._in_state)
+                    if row not in self._exact:
+                        self._readers.setdefault(row, []).append(fact)
+        self._relax(facts)
 
-    def _relax(self, facts: Sequence[Fact], heights: dict[Fact, float], height: Height) -> None:
-        """Lowers the heights of rows, and then of rows that rest on them."""
-        pending = list(facts)
+    def _choose(self, facts: Iterable[Fact]) -> None:
+        """A derivation that gives each of some rows its height: the first one of the first rule that does."""
+        for relation, rows in by_relation(facts).items():
+            left = dict.fromkeys((relation, row) for row in rows)
+            for fact in [each for each in left if each in self.searched]:
+                self._chosen[fact] = min(self.searched[fact], key=self._bound)
+                del left[fact]
+            for case in self.derivations.cases(relation) if left else ():
+                found = self.derivations.by(case, left)
+                self._meet(
+                    [row for ways in found.values() for each in ways for row in rests_on(each.valuation)]
+                )
+                for fact, ways in found.items():
+                    best = min(ways, key=self._bound)
+                    if self._bound(best) <= self._bounds[fact]:
+                        self._chosen[fact] = best
+                        del left[fact]
+                if not left:
+                    break
+
+    def _search_bases(self, facts: Sequence[Fact]) -> None:
+        """Looks for derivations of rows from given rows alone."""
+        for fact, ways in self.derivations.of(facts, bases=True).items():
+            for each in ways:
+                self._meet(rests_on(each.valuation))
+            height = min(map(self._bound, ways), default=UNKNOWN)
+            if height < self._bounds[fact]:
+                self._bounds[fact] = height
+                self._relax([up for up in self._readers.get(fact, ()) if up in self.searched])
+
+    def _meet(self, facts: Iterable[Fact]) -> None:
+        """What is known of the heights of rows before they are searched."""
+        new = [fact for fact in facts if fact not in self._bounds]
+        looped = []
+        for fact in new:
+            self._bounds[fact] = UNKNOWN
+            if self.is_given(fact):
+                self._bounds[fact] = self.leaf(fact) or 0
+                self._exact.add(fact)
+            elif fact[0] in self.derivations.looped:
+                self._exact.add(fact)
+                looped.append(fact)
+        self._prove(looped)
+        births, least = self.derivations.births(fact for fact in new if fact not in self._exact)
+        self._bounds |= births
+        self._exact |= least
+
+    def _bound(self, derivation: Derivation) -> float:
+        if derivation.case.is_fact:
+            return 0
+        return 1 + _greatest(derivation.valuation, self._bounds.__getitem__)
+
+    def _relax(self, facts: Iterable[Fact]) -> None:
+        """Lowers the heights of rows that were searched, and then of rows that rest on them."""
+        pending: Iterable[Fact] = facts
         while pending:
             lower = []
             for fact in pending:
-                found = min((self._of(each, height) for each in self.searched[fact]), default=UNKNOWN)
-                if found < height(fact) and fact not in self._by_rounds:
-                    heights[fact] = found
-                    lower.append(fact)
-            pending = list(dict.fromkeys(up for fact in lower for up in self._readers.get(fact, ())))
+                if fact not in self._exact and fact in self.searched:
+                    found = min(map(self._bound, self.searched[fact]), default=UNKNOWN)
+                    if found < self._bounds[fact]:
+                        self._bounds[fact] = found
+                        lower.append(fact)
+            pending = dict.fromkeys(up for fact in lower for up in self._readers.get(fact, ()))
+
+    # ------------------------------------------------------------- rounds
 
     def _search_rounds(self, facts: Sequence[Fact]) -> None:
         """Proofs with rounds, for rows that have no other."""
-        self._prove(fact for fact in facts if fact[0] in self.derivations.rounds)
-        self._relax(facts, self._late, self.height)
+        self._prove([fact for fact in facts if fact[0] in self.derivations.rounds])
+        pending = [fact for fact in facts if fact not in self._by_rounds]
+        self._exact.update(facts)
+        while pending:
+            lower = []
+            for fact in pending:
+                found = min(map(self.of, self.searched[fact]), default=UNKNOWN)
+                if found < self.height(fact):
+                    self._late[fact] = found
+                    lower.append(fact)
+            readers = dict.fromkeys(up for fact in lower for up in self._readers.get(fact, ()))
+            pending = [up for up in readers if up not in self._by_rounds and self._bounds[up] == UNKNOWN]
 
     def _prove(self, facts: Iterable[Fact]) -> None:
         """Proofs by rounds, of rows that have none yet."""
@@ -185,7 +286,7 @@ class Heights:
                 for fact, height in rounds.prove(each).items():
                     self._by_rounds[fact], self._late[fact] = rounds, height
                     if fact[0] in self.derivations.looped:
-                        self._heights[fact] = height
+                        self._bounds[fact] = height
 
     def _of_stratum(self, stratum: Stratum) -> Rounds | None:
         if stratum.relations not in self._strata:

@@ -49,8 +49,9 @@ class Held(Protocol):
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         """Which rows a relation has."""
 
-    def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
-        """For each row that a relation has, the height of its least proof; None if that is not at hand."""
+    def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
+        """For each row that a relation has, the height of a proof, and whether these are the least; None if
+        that is not at hand."""
 
     def replay(self, stratum: Stratum) -> Replay | None:
         """The rounds of a stratum, run again; None if a rule of it has an effect, which would come again."""

@@ -77,7 +77,7 @@ class Repairs:
                 continue
             if heights.search(each) == UNKNOWN:
                 continue
-            way = min(heights.searched[each], key=heights.of)
+            way = heights.way(each)
             new = [row for row in _chosen(way.valuation, heights) if row not in seen]
             seen.update(new)
             pending += new

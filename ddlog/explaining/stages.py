@@ -10,9 +10,10 @@ stands at the beginning of the body, and `GIVEN` after the last group_by.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from operator import itemgetter
 from typing import Any
 
 from .. import core
@@ -123,9 +124,9 @@ class Stage:
             given[KEYS] = list(dict.fromkeys(tuple(row[i] for i in at) for row in rows))
         if not query.rule.body:
             return [(row, {}) for row in rows]
-        asked = held.valuations(program, query, given, most)
-        found = [dict(zip(query.variables, each, strict=True)) for each in asked]
-        return [(tuple(each[name] for name in self._columns), each) for each in found]
+        names, seed = query.variables, picked(self._columns)
+        found = [dict(zip(names, row, strict=True)) for row in held.valuations(program, query, given, most)]
+        return [(seed(values), values) for values in found]
 
     @cached_property
     def _columns(self) -> list[str]:
@@ -188,6 +189,13 @@ def plain(rule: Rule, program: CheckedProgram) -> Rule:
             case _:
                 body.append(clause)
     return replace(rule, body=tuple(body), variables=types)
+
+
+def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
+    """A function that gives the values of some names, in order."""
+    if len(names) > 1:
+        return itemgetter(*names)
+    return lambda values: tuple(values[name] for name in names)
 
 
 def _unshown(of: Type) -> bool:

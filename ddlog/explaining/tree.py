@@ -118,8 +118,7 @@ class Trees:
             return (
                 Tree(*fact, "cut", None) if fact[0] in heights.derivations.looped else Tree(*fact, "fact", 0)
             )
-        if heights.height(fact) == UNKNOWN or (depth > 0 and fact not in heights.searched):
-            heights.search(fact)
+        heights.search(fact)
         if (rounds := heights.rounds_of(fact)) is not None:
             return rounds.tree(fact, depth)
         if depth <= 0 or heights.height(fact) == UNKNOWN:

@@ -21,6 +21,8 @@ def why(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -
     """A proof of least height of a row that holds, with so many levels. Raises DDlogError."""
     held, heights = derivations.held, with_rounds(derivations)
     _check(derivations, relation, row)
+    heights.search((relation, row))
+    heights.prepare((relation, row), depth)
     return Explanation(Trees(held, heights).tree((relation, row), depth), held.program)
 
 

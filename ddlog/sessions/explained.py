@@ -75,13 +75,13 @@ class SessionHeld:
         present = membership(self, relation, rows)
         return [row in present for row in rows]
 
-    def births(self, relation: str, rows: Sequence[Row]) -> Sequence[int] | None:
+    def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
         """An iteration of a recursion is a level of proofs if all else that its rules read is given."""
         together = self._levels.get(relation)
         if together is None or relation not in self._state.kept:
             return None
         found = self._state.host.runtime.births(relation, rows, together)
-        return None if found is None else [birth + 1 for birth in found]
+        return None if found is None else ([birth + 1 for birth in found[0]], found[1])
 
     @cached_property
     def _levels(self) -> dict[str, tuple[str, ...]]:

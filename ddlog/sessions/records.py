@@ -181,7 +181,9 @@ class RecordRuntime:
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         return self.inner.before(look, limit)
 
-    def births(self, relation: str, rows: Sequence[Row], together: Collection[str]) -> Sequence[int] | None:
+    def births(
+        self, relation: str, rows: Sequence[Row], together: Collection[str]
+    ) -> tuple[Sequence[int], bool] | None:
         return self.inner.births(relation, self._columns[relation].rows_apart(rows), together)
 
     def rows(self, relation: str) -> RowSet:

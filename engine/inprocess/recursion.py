@@ -71,16 +71,17 @@ class Recursion:
 
     @property
     def knows_births(self) -> bool:
-        """Whether `births` can tell them."""
+        """Whether `births` tells the least."""
         if self.ranked is not None:
             return self.ranks_are_least
-        return self.histories is None and self.born_in_order
+        return self.histories is not None or self.born_in_order
 
-    def births(self, relation: str, columns: Sequence[Array], length: int) -> Array | None:
+    def births(self, relation: str, columns: Sequence[Array], length: int) -> Array:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
-        present; None if that is not known."""
-        if not self.knows_births:
-            return None
+        present, or a later one at which each has a derivation from rows of earlier ones."""
+        if self.histories is not None:
+            table = self.histories[relation].table
+            return self.histories[relation].weights[table.find(columns, length)] - 1
         if self.ranked is not None:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1

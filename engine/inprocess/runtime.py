@@ -164,7 +164,7 @@ class InProcess:
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
-    ) -> list[int] | None:
+    ) -> tuple[list[int], bool] | None:
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
         if not isinstance(node, Result):
@@ -175,7 +175,7 @@ class InProcess:
             return None
         batch = self._encode(node.schema, rows)
         births = recursion.births(node.relation, batch.columns, batch.length)
-        return None if births is None else births.tolist()
+        return births.tolist(), recursion.knows_births
 
     def rows(self, relation: str) -> ArrayRows:
         store = self._store(relation)
