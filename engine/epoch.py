@@ -20,6 +20,8 @@ from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
+_LARGE = 1000  # changes of inputs
+
 B = TypeVar("B")
 G = TypeVar("G")
 T = TypeVar("T")
@@ -64,6 +66,15 @@ class Running(Operators[B], Protocol[B]):
         """Takes the changes of the state back, wherever the epoch is."""
 
 
+@dataclass(frozen=True)
+class Beginning(Generic[B]):
+    """What the first epoch does where the state of some nodes is there before it: the nodes that it walks,
+    and what other nodes hold, as their changes."""
+
+    nodes: Sequence[NodeId]
+    known: Mapping[NodeId, B]
+
+
 class Epochs(Generic[G, B]):
     """Runs the epochs of one circuit, one after another."""
 
@@ -89,6 +100,9 @@ class Epochs(Generic[G, B]):
         self._readers = readers(circuit)
         self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
         self.committed = 0
+        self.beginning: Beginning[B] | None = None
+        self.times: dict[NodeId, float] = {}
+        """The seconds of each node in the large epoch in which it took most."""
 
     def run(
         self,
@@ -104,7 +118,9 @@ class Epochs(Generic[G, B]):
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
-            outputs = walk(self._circuit, running, self._active(epoch), limit, progress)
+            known = self.beginning.known if epoch.first and self.beginning is not None else None
+            times = self.times if self._is_large(epoch) else None
+            outputs = walk(self._circuit, running, self._active(epoch), limit, progress, known, times)
             deltas = running.finish(outputs)
             if look is not None:
                 look()
@@ -149,10 +165,16 @@ class Epochs(Generic[G, B]):
                 ended[name] = [(held, -1), *changes.get(name, ())]
         return ended
 
+    def _is_large(self, epoch: Epoch[G]) -> bool:
+        """Whether so many rows change that a clock takes nothing beside them."""
+        parts = (part for parts in epoch.changes.values() for part, _ in parts)
+        return epoch.first or sum(map(self._length, parts)) >= _LARGE
+
     def _active(self, epoch: Epoch[G]) -> Sequence[NodeId]:
         """The nodes that may change, in order: in the first epoch all of them."""
         if epoch.first:
-            return range(len(self._circuit.nodes))
+            every = range(len(self._circuit.nodes))
+            return every if self.beginning is None else self.beginning.nodes
         changing = *self._changing(epoch), *self.ending(), *self._restless()
         if changing not in self._downstream:
             active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))

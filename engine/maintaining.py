@@ -29,7 +29,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 from .clock import work
 
@@ -177,6 +177,18 @@ class Profile:
         parts = [depths[at : at + step] for at in range(0, len(depths), step)]
         self._buckets = [(part[len(part) // 2][0], sum(count for _, count in part)) for part in parts]
 
+    def kept(self) -> list[Any]:
+        """All of it, as numbers and lists."""
+        return [self._times, self.rows, self._reached, self._mean, self._buckets]
+
+    @staticmethod
+    def restored(kept: Sequence[Any]) -> Profile:
+        """The profile of which `kept` gave this."""
+        found = Profile()
+        found._times, found.rows, found._reached, found._mean = kept[:4]
+        found._buckets = [(time, count) for time, count in kept[4]]
+        return found
+
     def reached(self, iteration: int) -> float:
         """The part of the rows that came at the iterations up to this one."""
         at = bisect_right(self._times, iteration)
@@ -208,6 +220,15 @@ class Costs:
     profile: Profile = field(default_factory=Profile)
     _measured: bool = False
     _known: set[bool] = field(default_factory=set)  # True: an epoch that shrank was maintained; False: grew
+
+    @property
+    def known(self) -> frozenset[bool]:
+        """Of which epochs it is known what they take: True, those that shrink; False, those that grow."""
+        return frozenset(self._known)
+
+    def resume(self, measured: bool, known: Sequence[bool], profile: Profile) -> None:
+        """Takes up what another session had found out."""
+        self._measured, self._known, self.profile = measured, {*known}, profile
 
     def estimate(self, situation: Situation) -> Estimate:
         """What the two ways are expected to take."""

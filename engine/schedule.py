@@ -138,12 +138,24 @@ def walk(
     nodes: Sequence[NodeId] | None = None,
     limit: int | None = None,
     progress: Progress | None = None,
+    known: Mapping[NodeId, B] | None = None,
+    times: dict[NodeId, float] | None = None,
 ) -> dict[str, B]:
-    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. Returns the
-    changes of the outputs among them. Raises IterationLimit, and what operators raise."""
-    return _Walk(circuit, operators, limit, progress).run(
-        range(len(circuit.nodes)) if nodes is None else nodes
-    )
+    """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
+    changes of other nodes, and `times` takes the greatest seconds of each node. Returns the changes of the
+    outputs among them. Raises IterationLimit, and what operators raise."""
+    found = _Walk(circuit, operators, limit, progress)
+    found.changes.update(known or {})
+    every = range(len(circuit.nodes)) if nodes is None else nodes
+    return found.run(every, times)
+
+
+def _timed(nodes: Iterable[NodeId], times: dict[NodeId, float]) -> Iterator[NodeId]:
+    """The nodes. The greatest time of each is noted when the next one is asked for."""
+    for at in nodes:
+        since = metering.clock()
+        yield at
+        times[at] = max(times.get(at, 0.0), metering.clock() - since)
 
 
 class _Walk(Generic[B]):
@@ -156,11 +168,12 @@ class _Walk(Generic[B]):
         self.changes: dict[int, B] = {}
         self._results: dict[int, Mapping[str, B]] = {}
 
-    def run(self, nodes: Sequence[NodeId]) -> dict[str, B]:
+    def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
         outputs: dict[str, B] = {}
         meter, clock = metering.current(), metering.clock
         times = None if meter is None or meter.inside is not None else [clock()]
-        for at in nodes if meter is None or meter.inside is None else self._inside(nodes, meter.inside):
+        visited = nodes if meter is None or meter.inside is None else self._inside(nodes, meter.inside)
+        for at in visited if greatest is None else _timed(visited, greatest):
             node = self.circuit.nodes[at]
             try:
                 interrupt.check()

@@ -72,7 +72,7 @@ ENGINE = (
     "operators",
     "births ranks nestedtime circuit",
     "derived loopparts naiveloop",
-    "incremental integrals labels passes planner rounds versions wellformed",
+    "fingerprints incremental integrals labels passes planner rounds versions wellformed",
     "paths plans",
     "drawing machine metering reference rules runtime",
     "fixpoint schedule text",

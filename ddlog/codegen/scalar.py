@@ -66,6 +66,11 @@ class Structure:
         self._expr = expr
         self._hash = hash(expr)
 
+    @property
+    def expr(self) -> Expr:
+        """The expression."""
+        return self._expr
+
     def __eq__(self, other: Any) -> bool:
         return isinstance(other, Structure) and self._hash == other._hash and self._expr == other._expr
 

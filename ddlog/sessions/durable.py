@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import atexit
 import os
+import sqlite3
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -22,7 +24,7 @@ import numpy as np
 from ..engine.runtime import Batch, Coded, Runtime, Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotFill, NoHistory, ReadOnlyState, StateOfWindows, ValueNotKept
-from ..state.contents import Contents
+from ..state.contents import Contents, Untold
 from ..state.folding import Folder
 from ..state.forms import RelationForm, Rows
 from ..state.history import History
@@ -40,6 +42,7 @@ from .records import RecordColumns
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from .checkpointing import Checkpointing, Found
     from .program import Program
     from .results import Changes
     from .state import SessionState
@@ -114,6 +117,11 @@ class Durable:
         """Called with the changes of an epoch and its number before they are written. May refuse them."""
         self.after: list[Callable[[int], None]] = []
         """Called with the number of an epoch when it, and all before it, are on disk."""
+        self.checkpointing: Checkpointing | None = None
+        self.begun_with: Found | None = None
+        """What of a checkpoint the session began with."""
+        self.note = ""
+        """Says why a checkpoint was left out."""
         self._log.written = self._tell
 
     @staticmethod
@@ -183,6 +191,7 @@ class Durable:
             self._keeper.stop()
             if not self.read_only:
                 self._log.finish()
+                self._write_checkpoint()
         finally:
             self.store.close()
 
@@ -200,6 +209,15 @@ class Durable:
 
     def known_ids(self) -> set[str]:
         return self.store.applied()
+
+    def _write_checkpoint(self) -> None:
+        """Writes what was derived, if the runtime is at the last epoch of the file. If that fails, the state
+        is whole without it."""
+        if self.checkpointing is not None and self.epoch == self.store.head.epoch and self.is_begun:
+            with suppress(OSError, sqlite3.Error, DDlogError):
+                size = sum(span.bytes for span in self.store.current())
+                self.checkpointing.write(self.epoch, size, self.begun_with)
+                self.store.finish()
 
     # ------------------------------------------------------------- epochs
 
@@ -234,19 +252,63 @@ class Durable:
 
     # ------------------------------------------------------------- resuming
 
-    def resumption(self, runtime: Runtime, epoch: int | None = None) -> Resumption:
-        """What the state holds, or held after an epoch, as batches of a runtime over fields. Raises
-        DDlogError."""
-        contents = self._contents() if epoch is None else self._history()
+    def resumption(
+        self,
+        runtime: Runtime,
+        epoch: int | None = None,
+        without: Collection[str] = (),
+        contents: Contents | History | None = None,
+    ) -> Resumption:
+        """What the state holds, or held after an epoch, as batches of a runtime over fields, but for the
+        relations `without` which the runtime has. Raises DDlogError."""
+        if contents is None:
+            contents = self._contents() if epoch is None else self._history()
         now = self.epoch if epoch is None else epoch
         changes: dict[str, Sequence[tuple[Batch, int]]] = {}
         for name, stored in self._kept.items():
-            if stored.role == "input":
+            if stored.role == "input" and name not in without:
                 changes[name] = list(self._held(runtime, name, stored, contents, now))
         for name, (source, delay) in self._delays.items():
+            if name in without:
+                continue
             stored = self._source(source)
             changes[name] = list(self._held(runtime, name, stored, contents, now - delay))
         return Resumption(changes, self._past(runtime, contents, now), contents)
+
+    def contents(self, after: int) -> Contents:
+        """The changes that the state holds, at least those after an epoch, with as many before it as delays
+        need. Raises DDlogError if they, or those before them, are not what was written."""
+        return Contents(self.store, {each.id for each in self._kept.values()}, after - self._depth)
+
+    @property
+    def inputs(self) -> set[str]:
+        """The relations whose changes the runtime gets."""
+        return {name for name, each in self._kept.items() if each.role == "input"} | {*self._delays}
+
+    def past_of(self, runtime: Runtime, contents: Contents) -> Mapping[str, Sequence[Kept]]:
+        """The changes of the last epochs of what is read with a delay."""
+        return self._past(runtime, contents, self.epoch)
+
+    def since(self, runtime: Runtime, epoch: int, contents: Contents) -> dict[str, SignedBatches] | None:
+        """The changes from the state after an epoch to the last one; None if they cannot be told apart from
+        others."""
+        now = self.epoch
+        changes: dict[str, SignedBatches] = {}
+        readers = [(name, stored, 0) for name, stored in self._kept.items() if stored.role == "input"]
+        readers += [(name, self._source(source), delay) for name, (source, delay) in self._delays.items()]
+        try:
+            for name, stored, delay in readers:
+                if stored.kind == "stream":
+                    tables = contents.of_epoch(stored.id, now - delay)
+                else:
+                    tables = contents.between(stored.id, epoch - delay, now - delay)
+                form = self._forms[stored.id]
+                changes[name] = [
+                    pair for table in tables for pair in _signed(runtime, name, form.rows(table))
+                ]
+        except Untold:
+            return None
+        return changes
 
     def _contents(self) -> Contents | History:
         return Contents(self.store, {each.id for each in self._kept.values()})

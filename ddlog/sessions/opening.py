@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from .engines import EngineChoice
 from .host import Host, StreamHandle
+from .inprocess import InProcessHost
 from .inprocess import open_host as open_in_process
 from .program import Program
 
@@ -60,17 +61,21 @@ def open_durable(
     durability: Durability,
     read_only: bool,
     fill: Mapping[str, Any] | None,
+    limited: bool,
 ) -> Keeping:
     """The state of a session that computes these relations: a file, or a folder on Spark. `fill` not None:
-    with rows that are migrated. Raises DDlogError."""
+    with rows that are migrated; `limited`: the iterations of recursions are. Raises DDlogError."""
     if host.spark is not None:
         keeping: Keeping = import_module(ON_SPARK["state"]).open_durable(
             program, computed, host, place, read_only, fill is not None
         )
         return keeping
+    from .checkpointing import Checkpointing
     from .durable import Durable
 
     durable = Durable.open(program, computed, place, durability, read_only, fill)
+    if not limited and isinstance(host, InProcessHost):
+        durable.checkpointing = Checkpointing(program, durable.store, host.fields)
     durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
     return durable
 

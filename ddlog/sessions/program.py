@@ -263,7 +263,16 @@ class Program:
         if state is not None:
             from .opening import open_durable
 
-            durable = open_durable(self, kept, host, str(state), durability, read_only, _fill(migrate))
+            durable = open_durable(
+                self,
+                kept,
+                host,
+                str(state),
+                durability,
+                read_only,
+                _fill(migrate),
+                max_iterations is not None,
+            )
             durable.applied = lambda: session.state.applied.pending if session.state.started else ()
             session.state.durable = durable
         return session

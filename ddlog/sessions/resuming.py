@@ -1,37 +1,115 @@
-"""A session begins with what its durable state holds: one epoch, which derives all else anew."""
+"""A session begins with what its durable state holds: a checkpoint of what was derived, and the epochs since;
+or one epoch, which derives all anew."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
+from typing import Any
 
 from ..engine.interrupt import deferred
+from ..engine.runtime import Batch
+from ..engine.schema import RowFault
+from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
-from .durable import Durable, signed
+from .checkpointing import Checkpointing, Found
+from .durable import Durable, Resumption, signed
 from .inprocess import InProcessHost
 from .results import Changes
 from .state import SessionState
 
+MOST = 0.3
+"""The changes since a checkpoint, as a part of the rows of the inputs, beyond which all is derived anew."""
+
+_BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, IndexError, AttributeError)
+
 
 def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
-    """Runs the epoch, and returns what follows from it as changes. Raises DDlogError."""
+    """Brings the session to the state of the last commit, and returns what follows from it as changes. Raises
+    DDlogError."""
     host = state.host
     assert isinstance(host, InProcessHost)
     runtime = host.fields
     with deferred(), state.diagnosing():
         runtime.earlier = durable.epoch - 1
-        found = durable.resumption(runtime)
-        deltas = state.epoch(found.changes, static, None)
+        found = _from_checkpoint(state, durable, host, static) or durable.resumption(runtime)
+        if durable.begun_with is None:
+            state.epoch(found.changes, static, None)
         state.delays.resume(found.past)
         if durable.changed:
             check_keys(state)
-        if not static and durable.derived:
+        if not static and durable.derived and (durable.changed or durable.begun_with is None):
             held = {name: runtime.held(name) for name in durable.derived}
             for name, rows in durable.settle(found.contents, held).items():
                 state.delays.correct(name, partial(signed, runtime, rows))
+        if durable.read_only and durable.begun_with is not None:
+            runtime.read_all()
         durable.store.let_go()
+        deltas = host.shown(runtime.all_held())
         state.started, state.static = True, static
     return state.told(deltas)
+
+
+def _from_checkpoint(
+    state: SessionState, durable: Durable, host: InProcessHost, static: bool
+) -> Resumption | None:
+    """Begins with the checkpoint of the state; None: there is none that can be used. Then the runtime is
+    empty."""
+    checkpointing = durable.checkpointing
+    if checkpointing is None:
+        return None
+    found = checkpointing.found()
+    if found is None:
+        return None
+    durable.note = f"its checkpoint is left out: {found.note}" if found.note else ""
+    if not found.units:
+        return None
+    try:
+        return _begun(state, durable, checkpointing, found, static)
+    except _BROKEN as error:
+        host.fields.start_over()
+        durable.begun_with = None
+        durable.note = f"its checkpoint is left out: {_said(error)}"
+        return None
+
+
+def _said(error: Exception) -> str:
+    return error.diagnostics[0].message if isinstance(error, DDlogError) else f"{error!r}"
+
+
+def _begun(
+    state: SessionState, durable: Durable, checkpointing: Checkpointing, found: Found, static: bool
+) -> Resumption | None:
+    host = state.host
+    assert isinstance(host, InProcessHost)
+    runtime = host.fields
+    checkpointing.begin(found)
+    there = checkpointing.inputs_of(found)
+    contents = durable.contents(found.epoch if durable.inputs <= there else 0)
+    behind = found.epoch < durable.epoch
+    changes = durable.since(runtime, found.epoch, contents) if behind else {}
+    if changes is None or _many(changes, sum(map(runtime.size_of, there))):
+        runtime.start_over()
+        return None
+    begun = durable.resumption(runtime, found.epoch, there, contents)
+    state.epoch(begun.changes, static and not behind, None)
+    if behind:
+        runtime.catch_up(changes)
+    durable.begun_with = found
+    past = durable.past_of(runtime, contents)
+    return Resumption({}, past, contents)
+
+
+def _many(changes: Mapping[str, Any], held: int) -> bool:
+    """Whether changes are so many that all is derived sooner anew."""
+    count = sum(_length(batch) for pairs in changes.values() for batch, _ in pairs)
+    return count > max(1000, MOST * held)
+
+
+def _length(batch: Batch) -> int:
+    """The number of rows of a batch."""
+    return int(batch.length)
 
 
 def check_keys(state: SessionState) -> None:

@@ -15,14 +15,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+class Untold(Exception):
+    """Changes that are only known together with others."""
+
+
 class Contents:
     """The rows of some relations, by their ids, in the current spans of a store, which are read now."""
 
-    def __init__(self, store: Store, relations: set[int]) -> None:
-        """Raises DDlogError if the rows are not what was written."""
+    def __init__(self, store: Store, relations: set[int], after: int = 0) -> None:
+        """The spans that end `after` an epoch are read, those before it only checked. Raises DDlogError if
+        the rows are not what was written."""
         self._store = store
         self._found: dict[int, list[tuple[Span, pa.Table]]] = {relation: [] for relation in relations}
         for span in store.current():
+            if span.last <= after:
+                store.check(span)
+                continue
             for relation, table in store.tables(span, relations):
                 self._found[relation].append((span, table))
 
@@ -34,6 +42,20 @@ class Contents:
                 yield from _net(tables, EPOCH in tables[0].column_names)
             elif span.first <= epoch and EPOCH in tables[0].column_names:
                 yield from _net([_filtered(table, 1, epoch) for table in tables], True)
+
+    def between(self, relation: int, after: int, until: int) -> Iterator[pa.Table]:
+        """The changes of a relation in the epochs after one, up to another: tables to be applied one after
+        another. Raises Untold if they cannot be told apart from others."""
+        for span, tables in self._by_span(relation):
+            if span.last <= after or span.first > until:
+                continue
+            several = EPOCH in tables[0].column_names
+            if span.first > after and span.last <= until:
+                yield from _net(tables, several)
+            elif several:
+                yield from _net([_filtered(table, after + 1, until) for table in tables], True)
+            else:
+                raise Untold
 
     def of_epoch(self, relation: int, epoch: int) -> Iterator[pa.Table]:
         """The changes of a relation in one epoch; of a stream, its elements."""

@@ -145,6 +145,13 @@ class RelationForm:
         self._kinds = _kinds([tree for _, tree in self._columns], typedefs)
         self._schemas: dict[tuple[bool, bool], pa.Schema] = {}
 
+    @staticmethod
+    def of_values(of: Type, typedefs: Mapping[str, TypeDef]) -> RelationForm:
+        """The form of one column of values, which also holds records as they are."""
+        form = RelationForm((), typedefs)
+        form._columns = [("value", _Leaf(of))]
+        return form
+
     def _tree(self, of: Type) -> _Tree:
         parts = self._layouts.parts(of)
         return (

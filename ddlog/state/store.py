@@ -156,7 +156,7 @@ class Store:
 
     def let_go(self) -> None:
         """Ends the snapshot of a state that is open for reading, so that a writer can tidy up."""
-        with self._reading():
+        with self.reading():
             if self.read_only and self._base.in_transaction:
                 self._base.execute("COMMIT")
 
@@ -345,7 +345,7 @@ class Store:
     def program(self) -> dict[str, str]:
         """The texts of the program that last used the state. Raises DDlogError."""
         found = {}
-        with self._reading():
+        with self.reading():
             rows = self._base.execute("SELECT name, value, checksum FROM program").fetchall()
         for name, value, known in rows:
             if checksum(value) != known:
@@ -359,7 +359,7 @@ class Store:
 
     def _spans(self) -> tuple[list[Span], Head]:
         """All spans, and the head of that moment: other threads go on."""
-        with self._reading():
+        with self.reading():
             head = self.head
             rows = self._base.execute("SELECT * FROM span ORDER BY id").fetchall()
             sums = dict(self._base.execute("SELECT id, checksum FROM part"))
@@ -393,7 +393,7 @@ class Store:
     def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
         """The rows of a span, of all relations or of some. Raises DDlogError."""
         query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
-        with self._reading():
+        with self.reading():
             rows = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
         for relation, *row in rows:
             wanted = relations is None or relation in relations
@@ -405,10 +405,10 @@ class Store:
         """The rows of a relation in spans, in their order. Raises DDlogError."""
         query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
         for first, last in _ranges(spans):
-            with self._reading():
+            with self.reading():
                 found = self._base.execute(query, (first, last, relation))
             while True:
-                with self._reading():
+                with self.reading():
                     rows = found.fetchmany(64)
                 if not rows:
                     break
@@ -428,6 +428,16 @@ class Store:
         except ValueError as error:
             raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
 
+    def check(self, span: Span) -> None:
+        """Reads the rows of a span. Raises DDlogError if they are not what was written."""
+        for id in range(span.part_from, span.part_from + span.parts):
+            with self.reading():
+                query = "SELECT relation, rows, checksum, data FROM part WHERE id = ?"
+                row = self._base.execute(query, (id,)).fetchone()
+            if row is None or part_checksum(row[3], row[0], row[1]) != row[2]:
+                name = self.name_of(row[0]) if row is not None else "a relation"
+                raise self.damaged(f"rows of {name} {_of(span.first, span.last)} are not what was written")
+
     def name_of(self, relation: int) -> str:
         """The name of a relation by its id."""
         return next((each.name for each in self.relations if each.id == relation), f"relation {relation}")
@@ -438,7 +448,7 @@ class Store:
 
     def applied(self) -> set[str]:
         """The ids of updates that are applied. Raises DDlogError."""
-        with self._reading():
+        with self.reading():
             count, found = self.head.applied, {id for (id,) in self._base.execute("SELECT id FROM applied")}
         if len(found) != count:
             raise self.damaged(f"{count} ids of updates were written, and {len(found)} are there")
@@ -455,7 +465,8 @@ class Store:
         return self._base
 
     @contextmanager
-    def _reading(self) -> Iterator[None]:
+    def reading(self) -> Iterator[None]:
+        """Questions to the connection are asked inside. Raises DDlogError for what SQLite cannot read."""
         try:
             with self.lock:
                 yield
@@ -469,7 +480,7 @@ class Store:
 
     def load(self) -> None:
         """Reads the head and the relations. Raises DDlogError."""
-        with self._reading():
+        with self.reading():
             heads = self._base.execute("SELECT epoch, spans, applied, checksum FROM head").fetchall()
             rows = self._base.execute("SELECT * FROM relation ORDER BY id").fetchall()
             last = self._base.execute("SELECT max(id) FROM span").fetchone()[0]
@@ -489,7 +500,7 @@ class Store:
 
     def _remove_orphans(self) -> None:
         """Removes the parts of folds that did not come to their end."""
-        with self._reading():
+        with self.reading():
             known = self._base.execute("SELECT sum(parts) FROM span").fetchone()[0] or 0
             there = self._base.execute("SELECT count(*) FROM part").fetchone()[0]
             if known >= there:

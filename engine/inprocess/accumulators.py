@@ -16,6 +16,7 @@ from .arrays import grown
 from .batch import Batch
 from .interner import Values
 from .kernels import adding
+from .unread import Unread
 
 _PLAIN = 1 << 29  # upper parts of sums below it make no sum that an int64 cannot hold
 _SCALE = 1074  # every double is an integer over 2^1074
@@ -58,7 +59,7 @@ class Count:
         return self
 
 
-class IntegerSum:
+class IntegerSum(Unread):
     """Exact sums in two limbs of 32 bits of the value each; interned integers apart."""
 
     def __init__(self, position: int, column: Column, out: Column, one: Aggregate, values: Values) -> None:

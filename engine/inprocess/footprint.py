@@ -154,7 +154,7 @@ def _bytes(held: Any) -> int:
 
 def _domains(values: Values) -> Iterator[Held]:
     for name, interner in values.domains():
-        if interner.ids:
+        if len(interner):
             yield Held("values", name, len(interner.ids), {"values": _value_bytes(interner)})
 
 

@@ -6,7 +6,7 @@ arrangement; any other function is given the whole group in sorted order.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from functools import partial
 from typing import Any
@@ -22,6 +22,7 @@ from .interner import Values, decode_rows
 from .kernels import adding
 from .sweeping import Marks
 from .table import RowTable
+from .unread import Unread, read_later
 from .views import Readable, present
 from .wholegroups import FirstRows, Members, Whole
 
@@ -32,7 +33,7 @@ def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: A
     accumulator.add(groups, batch, -weights)
 
 
-class _Extreme:
+class Extreme(Unread):
     """The least or greatest value of a column.
 
     Machine integers are kept by group: a change without a deletion of the best value, or with a better one,
@@ -71,6 +72,22 @@ class _Extreme:
             self._known[groups[unknown]] = 1
         best: Array = self._best[groups]
         return ~best if self.greatest else best
+
+    @property
+    def plain(self) -> bool:
+        """Whether the values are kept."""
+        return self._plain
+
+    def kept(self, size: int) -> tuple[Array, Array]:
+        """The values of so many groups, and for which of them they are known."""
+        best = grown(self._best, size, np.iinfo(np.int64).max)
+        return best[:size], grown(self._known, size, 1)[:size]
+
+    def restore(self, plain: bool, kept: Sequence[Callable[[], Array]]) -> None:
+        """Takes up what was kept, when it is first needed."""
+        self._plain = plain
+        for name, read in zip(("_best", "_known"), kept, strict=True):
+            read_later(self, name, read)
 
     def _read(self, groups: Array) -> Array:
         rows, starts = self.members.of(groups)
@@ -118,7 +135,7 @@ class _Members:
         return decode_rows(self.values, schema, self.keys.columns_at(groups), len(groups))
 
 
-class GroupState:
+class GroupState(Unread):
     """The state of one Group node."""
 
     def __init__(
@@ -280,7 +297,7 @@ def accumulator_of(
         case "min" | "max":
             assert members is not None
             position = one.columns[0]
-            return _Extreme(position, source[position], one.function == "max", members, values, net)
+            return Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":
             assert members is not None
             whole = Whole(one, out, members, values, rule, bag)

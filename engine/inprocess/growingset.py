@@ -145,6 +145,22 @@ class GrowingSet:
         reached: Array = np.array(self._reached, np.int64)
         return np.repeat(of_iterations, np.diff(reached, prepend=0))
 
+    @property
+    def iterations_run(self) -> int:
+        """The number of iterations of all epochs."""
+        return self._iterations
+
+    @property
+    def arrivals(self) -> tuple[array[int], array[int]]:
+        """The iterations at which rows came, and the size that each reached."""
+        return self._came, self._reached
+
+    def restore(self, iterations: int, came: array[int], reached: array[int]) -> None:
+        """Takes up what was kept beside the table."""
+        self.start = self.low = self.high = self.table.size
+        self._iterations = self._before = iterations
+        self._came, self._reached = came, reached
+
     def depths(self) -> dict[int, int]:
         """The number of rows that came at each iteration, counted on from epoch to epoch."""
         sizes = [0, *self._reached]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -36,13 +36,51 @@ class Interner:
     """The values of one domain by id, and back. `sweeping` says when a value is forgotten; its id is then
     `free` for another. The last sweep read `read` codes and left `kept` values; -1: there was none."""
 
-    __slots__ = ("free", "ids", "kept", "read", "values")
+    __slots__ = ("_count", "_later", "free", "ids", "kept", "read", "values")
 
     def __init__(self) -> None:
         self.ids: dict[Any, int] = {}
         self.values: list[Any] = []
         self.free: list[int] = []
         self.kept, self.read = 0, -1
+        self._later: Callable[[], Iterable[Any]] | None = None
+        self._count = 0  # of the values that are read later
+
+    def restore(self, count: int, free: list[int], read: Callable[[], Iterable[Any]]) -> None:
+        """Makes an empty interner one of so many values, which `read` gives when they are first needed, in
+        the order of their ids, without those that are free."""
+        del self.ids, self.values
+        self.free, self.kept, self._count, self._later = free, count, count, read
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("ids", "values"):
+                raise AttributeError(name)
+            with building:
+                if self._later is not None:
+                    self._read_now(self._later)
+            return getattr(self, name)
+
+    def read_now(self) -> None:
+        """Reads the values that are to be read later."""
+        if self._later is not None:
+            self._read_now(self._later)
+
+    def _read_now(self, read: Callable[[], Iterable[Any]]) -> None:
+        given, free = iter(read()), {*self.free}
+        values = [_FORGOTTEN if at in free else next(given) for at in range(self._count + len(free))]
+        ids = {value: at for at, value in enumerate(values)} if not free else None
+        if ids is None:
+            ids = {value: at for at, value in enumerate(values) if at not in free}
+        self.values, self.ids, self._later = values, ids, None
+
+    def __len__(self) -> int:
+        return self._count if self._later is not None else len(self.ids)
+
+    def listed(self) -> list[Any]:
+        """The values in the order of their ids, without those that are free."""
+        return [value for value in self.values if value is not _FORGOTTEN] if self.free else self.values
 
     def id(self, value: Any) -> int:
         """The id of a value, a new one the first time."""
@@ -101,10 +139,15 @@ class Values:
         """All domains by name."""
         return self._domains.items()
 
+    def forget_all(self) -> None:
+        """Forgets all values."""
+        self._domains.clear()
+        self._held.clear()
+
     def settle(self) -> None:
         """Takes the values of the first epoch for used, until a sweep finds out."""
         for each in self._domains.values():
-            each.kept = len(each.ids)
+            each.kept = len(each)
 
     def hold(self, schema: Schema, batch: Batch) -> None:
         """The values of a batch are not forgotten while it is alive: it goes beyond the epoch."""

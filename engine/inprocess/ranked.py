@@ -14,7 +14,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from ..derived import Position
-from ..schema import Array
+from ..schema import Array, Schema
 from .arrays import grow
 from .batch import Batch
 from .growingset import GrowingSet, changed_rows
@@ -23,6 +23,7 @@ from .kernels import ranks as kernels
 from .kernels.ranks import CAME
 from .locating import Locator
 from .table import RowTable
+from .unread import Unread
 from .views import Groups, Part, expected, some_rows, whole_row
 
 NEVER = 1 << 60
@@ -49,7 +50,7 @@ class Derived(NamedTuple):
     weights: Array
 
 
-class Ranked:
+class Ranked(Unread):
     """Rows with ranks. To readers outside the recursion it is a store: `weights` is not 0 for the rows
     present."""
 
@@ -61,9 +62,23 @@ class Ranked:
         self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
         numbers: Any = (np.searchsorted(iterations, grown_set.iterations) + 1).astype(np.int32)
         self.weights = grown_set.at_birth(numbers)
-        self.table.locate = Locator(self.table, self.indexes)
         self.latest = len(iterations)  # no rank is greater
-        self.present = self._arranged = self.table.size  # rows, and the ids below which rows are arranged
+        self.present = self.table.size
+        self._begin()
+
+    @staticmethod
+    def empty(schema: Schema) -> Ranked:
+        """A relation without rows."""
+        return Ranked(GrowingSet(schema), np.empty(0, np.int64))
+
+    def restore(self, latest: int, present: int) -> None:
+        """Takes up what was kept beside the table and the ranks."""
+        self.latest, self.present = latest, present
+        self._begin()
+
+    def _begin(self) -> None:
+        self.table.locate = Locator(self.table, self.indexes)
+        self._arranged = self.table.size  # the ids below which rows are arranged
         self.delta: Derived | None = None  # of the running iteration
         self.pending: dict[int, list[Derived]] = {}
         self._came: Array = np.empty(0, np.int64)
@@ -202,7 +217,7 @@ class Ranked:
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
         and the arrangements stay if they are about as large, else those of the set are taken over."""
-        self._former = {name: vars(self)[name] for name in _STATE}
+        self._former = {name: getattr(self, name) for name in _STATE}
         alike = anew.table.size <= _ALIKE * self.present and self.table.size <= _ALIKE * anew.table.size
         return self._renewed(anew) if alike else self._taken_over(anew)
 

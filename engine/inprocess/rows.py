@@ -95,6 +95,12 @@ class ArrayDelta:
             self._batch = None
         return self._consolidated
 
+    def settle(self) -> None:
+        """Reads the change now, if it was not read: the runtime's state is about to change."""
+        batch = self._rows.batch
+        if batch.weights is None:
+            self._rows.codes()
+
     @property
     def batch(self) -> Batch:
         """The change as the runtime's columns, consolidated, in no order."""

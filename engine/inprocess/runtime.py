@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Any, TypeVar
-from weakref import WeakSet
+from weakref import WeakSet, ref
 
 import numpy as np
 
@@ -17,23 +17,26 @@ from ..integrals import shown
 from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
-from ..schema import Schema
+from ..schema import Column, Schema
 from . import comparing, sweeping
 from .allocator import kept_memory
 from .batch import Batch
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
+from .keeping import Kept, Source
 from .latest import Latest, latest, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion import Recursion
+from .resuming import Codec, Unit, begun, held, restore_values, units
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
 from .sharing import among
 from .state import State
 from .store import Store
+from .unread import read_now
 from .views import Readable, StoreView
 
 T = TypeVar("T")
@@ -55,12 +58,19 @@ class InProcess:
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`."""
         self.values, self._workers = Values(nan) if values is None else values, workers
-        maintaining = maintain if isinstance(maintain, Maintaining) else Maintaining(maintain)
-        self._state = State(circuit, self.values, maintaining=maintaining)
-        self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
+        self._maintaining = maintain if isinstance(maintain, Maintaining) else Maintaining(maintain)
+        self._limit = memory_limit
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
+        self._begin_from(circuit)
+
+    def _begin_from(self, circuit: Circuit) -> None:
+        """Takes up a circuit, with empty state."""
+        self.circuit = circuit
+        self._state = State(circuit, self.values, maintaining=self._maintaining)
+        self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
+        self._given_out: list[ref[ArrayDelta]] = []  # contents that read the state when they are read
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
         self._relations = self._state.outputs | dict(circuit.relations)
         nodes = list(enumerate(circuit.nodes))
@@ -78,7 +88,6 @@ class InProcess:
             self._exhausted,
             self._state.memories.restless,
         )
-        self._limit = memory_limit
         self._running: RunningEpoch | None = None
         self._latest: Latest = None
         self._built: Built = {}  # for queries, until the next epoch
@@ -207,6 +216,82 @@ class InProcess:
         store.add_present(self._encode(node.schema, rows))
         return store
 
+    # ------------------------------------------------------------- resuming
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there was an epoch, and others may follow."""
+        return self._epochs.committed > 0 and not self._last
+
+    def units(self) -> list[Unit]:
+        """The parts of the state that can be kept beyond the process, between epochs."""
+        return list(units(self._state, self._epochs.times))
+
+    def begin_with(
+        self,
+        found: Mapping[NodeId, tuple[Mapping[str, Kept], Source]],
+        domains: Sequence[tuple[Column, Mapping[str, Kept], Source]],
+        codec: Codec,
+    ) -> None:
+        """Puts kept units into the empty state. The first epoch derives the others. What this or that epoch
+        raises leaves a state which only `start_over` makes whole."""
+        for column, kept, source in domains:
+            restore_values(self.values, column, codec, kept, source)
+        self._epochs.beginning = begun(self._state, found)
+
+    def start_over(self) -> None:
+        """Makes the state empty, as if there had been no epoch."""
+        self.values.forget_all()
+        self._begin_from(self.circuit)
+
+    def catch_up(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
+        """Runs an epoch that counts as part of the one before it."""
+        self.earlier -= 1
+        try:
+            self.commit(changes)
+        finally:
+            self.earlier += 1
+        self._epochs.committed -= 1
+        self._latest = None
+
+    def size_of(self, relation: str) -> int:
+        """The number of rows of an input, also before the first epoch."""
+        nodes = self.circuit.nodes
+        at = next(k for k, each in enumerate(nodes) if isinstance(each, Input) and each.relation == relation)
+        return self._state.stores[at].present
+
+    def read_all(self) -> None:
+        """Reads whatever is to be read when it is needed."""
+        for store in self._state.relations():
+            read_now(store)
+            read_now(store.table)
+        for group in self._state.groups.values():
+            read_now(group)
+            read_now(group.keys)
+            for accumulator in group.accumulators:
+                read_now(accumulator)
+        for _, domain in self.values.domains():
+            domain.read_now()
+        self._read_given_out()
+
+    def all_held(self) -> dict[str, Delta]:
+        """What each output holds, as a change from nothing."""
+        found: dict[str, Delta] = {}
+        for name, at in self._state.outputs.items():
+            batch = held(self._state.stores[shown(self.circuit, at)])
+            delta = ArrayDelta(self.values, self._schema(name), batch, True)
+            self._given_out.append(ref(delta))
+            found[name] = delta
+        return found
+
+    def _read_given_out(self) -> None:
+        """Lets contents that were given out be read before the state changes."""
+        for each in self._given_out:
+            delta = each()
+            if delta is not None:
+                delta.settle()
+        self._given_out.clear()
+
     # ------------------------------------------------------------- epochs
 
     def commit(
@@ -264,6 +349,7 @@ class InProcess:
         seal: Seal | None,
     ) -> dict[str, Delta]:
         self._built.clear()
+        self._read_given_out()
 
         def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, RunningEpoch) and seal is not None

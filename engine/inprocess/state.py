@@ -230,8 +230,12 @@ class State:
             changed,
             counted,
         )
-        if not recursion.may_shrink:
-            return
+        if recursion.may_shrink:
+            self.reread(at)
+
+    def reread(self, at: NodeId) -> None:
+        """Lets all that reads a recursion read the relations that it has now."""
+        recursion = self.recursions[at]
         results = {
             k: node.relation
             for k, node in enumerate(self.circuit.nodes)

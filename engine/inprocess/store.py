@@ -20,11 +20,12 @@ from .batch import FEW, Batch, TableColumns
 from .index import Index, all_alike, made_once
 from .kernels import adding
 from .table import RowTable
+from .unread import Unread
 
 _FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
 
 
-class Store:
+class Store(Unread):
     """Rows and weights. While nothing was ever deleted and only presence matters, the weights are
     left out: every row of the table has weight 1. In a set the weights count derivations, and to
     readers every row present has weight 1."""

@@ -83,7 +83,7 @@ class Marks:
 
 def is_due(interner: Interner) -> bool:
     """Whether a domain has grown so much that a sweep pays."""
-    new = len(interner.ids) - interner.kept
+    new = len(interner) - interner.kept
     return new > FEW and new >= interner.kept and new >= interner.read // _READ
 
 

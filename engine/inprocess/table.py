@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -12,8 +13,9 @@ from ..memory import reserve
 from ..schema import Array
 from . import sharedinsertion, sharing
 from .arrays import LARGE, grow, lengthen
-from .kernels import hashing
+from .kernels import hashing, packing
 from .layout import Layout, PackedColumns, bounds, fit
+from .unread import Unread, read_later
 
 if TYPE_CHECKING:
     from .derivedcolumns import DerivedValues
@@ -27,7 +29,7 @@ Locate: TypeAlias = Callable[[Sequence[Array], Array], Array | None]
 slots are to be numbered."""
 
 
-class RowTable:
+class RowTable(Unread):
     """Assigns dense ids to distinct rows of int64 columns.
 
     Rows are packed in one word each while the columns' ranges allow it, and are otherwise kept as
@@ -46,6 +48,40 @@ class RowTable:
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
+
+    def restore(self, size: int, layout: Layout | None, columns: Sequence[Callable[[], Array]]) -> None:
+        """Makes an empty table one of so many distinct rows, which `columns` read when they are first needed.
+        `layout` None: rows are wide, unless they have no columns."""
+        self.size, self._untouched = size, False
+        self._layout = layout if self.arity else Layout(())
+        self._bits = _FIRST_BITS
+        while int((1 << self._bits) * _FULL) < size + 16:
+            self._bits += 1
+        if self._layout is None:
+            self._words = np.empty(0, np.int64)
+            read_later(self, "_wide", lambda: _stack([read() for read in columns], size))
+        else:
+            read_later(self, "_words", partial(self._packed, columns))
+        read_later(self, "_slots", self._entered)
+
+    def _packed(self, columns: Sequence[Callable[[], Array]]) -> Array:
+        """The words of columns, of which only one is read at a time."""
+        assert self._layout is not None
+        reserve(8 * self.size)
+        words = np.zeros(self.size, np.int64)
+        for field, read in zip(self._layout.fields, columns, strict=True):
+            packing.pack(words, read(), field.offset, field.width, field.shift)
+        return words
+
+    def _entered(self) -> Array:
+        """The slots of the rows."""
+        reserve(8 << self._bits)
+        slots = np.full(1 << self._bits, -1, np.int64)
+        if self._layout is None:
+            hashing.rehash_rows(slots, self._bits, self._wide, self.size)
+        else:
+            hashing.rehash_words(slots, self._bits, self._words, self.size)
+        return slots
 
     # ------------------------------------------------------------- reading
 
@@ -76,8 +112,8 @@ class RowTable:
     @property
     def bytes(self) -> int:
         """The bytes of the rows and their slots."""
-        ids = 0 if self._ids is None else self._ids.nbytes
-        return int(self._words.nbytes + self._wide.nbytes + self._slots.nbytes + ids)
+        arrays = (vars(self).get(name) for name in ("_words", "_wide", "_slots", "_ids"))
+        return sum(int(array.nbytes) for array in arrays if array is not None)
 
     @property
     def layout(self) -> Layout | None:

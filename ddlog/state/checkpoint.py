@@ -1,0 +1,313 @@
+"""Checkpoints in the file: what was derived, unit by unit, as of one epoch.
+
+A checkpoint is written piece by piece, beside the one before it. The last transaction puts its records in the
+place of the old ones, so that there is always one whole checkpoint, or none. All of it follows from the
+spans: a checkpoint that is damaged, or of another version, is left out.
+"""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from ..errors.diagnostics import DDlogError
+from .parts import checksum
+from .store import Store
+
+PIECE: Final = 1 << 20
+"""The bytes of a piece."""
+
+TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+    "checkpoint": (
+        "id INTEGER PRIMARY KEY, epoch INTEGER, spans INTEGER, made TEXT, units INTEGER, checksum INTEGER",
+        "one row: the derived state that is in the file, so that it need not be derived; all of it follows "
+        "from the spans, and can be deleted",
+        {
+            "epoch": "the epoch as of which it is",
+            "spans": "the greatest id of a span at that time",
+            "made": "the version of ddlog and the form of numbers that it is for",
+            "units": "the number of rows of `unit`",
+            "checksum": "CRC-32 of the other columns, as JSON",
+        },
+    ),
+    "unit": (
+        "id INTEGER PRIMARY KEY, name TEXT, title TEXT, rows INTEGER, seconds REAL, content TEXT, "
+        "piece_from INTEGER, pieces INTEGER, bytes INTEGER, checksum INTEGER",
+        "the parts of the checkpoint: relations, groups, and the values that their numbers stand for",
+        {
+            "name": "the fingerprint of the rules that derive it, or the type of the values",
+            "title": "its relations or its rule, for people",
+            "seconds": "what deriving it took",
+            "content": "JSON: what it holds, and where in its bytes",
+            "piece_from": "the id of its first piece",
+            "pieces": "the number of its pieces, whose ids follow each other",
+            "checksum": "CRC-32 of the other columns and the checksums of the pieces, as JSON",
+        },
+    ),
+    "piece": (
+        "id INTEGER PRIMARY KEY AUTOINCREMENT, checksum INTEGER, data BLOB",
+        "the bytes of the units: arrays of numbers",
+        {"checksum": "CRC-32 of the data"},
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SavedUnit:
+    """A unit in the file. `sums` are the checksums of its pieces."""
+
+    name: str
+    title: str
+    rows: int
+    seconds: float
+    content: Any
+    first: int
+    pieces: int
+    bytes: int
+    sums: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Checkpoint:
+    """A checkpoint in the file. `problem` says what is wrong with it; `units` are those that are whole."""
+
+    epoch: int
+    spans: int
+    made: str
+    units: Mapping[str, SavedUnit]
+    problem: str = ""
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of all units."""
+        return sum(unit.bytes for unit in self.units.values())
+
+
+class PieceSource:
+    """Gives the bytes of a unit. See `engine.inprocess.keeping.Source`."""
+
+    def __init__(self, store: Store, unit: SavedUnit) -> None:
+        self._store, self._unit = store, unit
+
+    def read(self, start: int, size: int) -> Iterator[bytes]:
+        """The bytes from a place on. Raises DDlogError if they are not what was written."""
+        end = start + size
+        for number in range(start // PIECE, -(-end // PIECE)):
+            data = self._piece(number)
+            low, high = number * PIECE, number * PIECE + len(data)
+            yield data if start <= low and high <= end else data[max(0, start - low) : end - low]
+
+    def _piece(self, number: int) -> bytes:
+        data = piece(self._store, self._unit.first + number)
+        if data is None or zlib.crc32(data) != self._unit.sums[number]:
+            raise self._store.damaged(f"the checkpoint of {self._unit.title} is not what was written")
+        return data
+
+
+class PieceSink:
+    """Takes the bytes of a unit, and gives them on in pieces. See `engine.inprocess.keeping.Sink`."""
+
+    def __init__(self, write: Callable[[bytes], None], most: int) -> None:
+        """Raises TooLarge when there are more than `most` bytes."""
+        self._write, self._most = write, most
+        self._waiting = bytearray()
+        self.size = 0
+
+    def put(self, data: bytes) -> None:
+        """Takes bytes. Raises TooLarge."""
+        self.size += len(data)
+        if self.size > self._most:
+            raise TooLarge
+        self._waiting += data
+        while len(self._waiting) >= PIECE:
+            self._write(bytes(self._waiting[:PIECE]))
+            del self._waiting[:PIECE]
+
+    def finish(self) -> None:
+        """Gives on the bytes that are left."""
+        if self._waiting:
+            self._write(bytes(self._waiting))
+            self._waiting.clear()
+
+
+class TooLarge(Exception):
+    """A unit has more bytes than it may have."""
+
+
+def piece(store: Store, id: int) -> bytes | None:
+    """The bytes of a piece; None if it is not there."""
+    with store.reading():
+        found = store.base.execute("SELECT data FROM piece WHERE id = ?", (id,)).fetchone()
+    return found[0] if found is not None and isinstance(found[0], bytes) else None
+
+
+# ----------------------------------------------------------------- reading
+
+
+def checkpoint(store: Store) -> Checkpoint | None:
+    """The checkpoint of a state, with the units whose records are whole; None: there is none."""
+    try:
+        with store.reading():
+            if not _has_tables(store.base):
+                return None
+            heads = store.base.execute(
+                "SELECT epoch, spans, made, units, checksum FROM checkpoint"
+            ).fetchall()
+            rows = store.base.execute("SELECT * FROM unit ORDER BY id").fetchall()
+            sums = dict(store.base.execute("SELECT id, checksum FROM piece"))
+    except DDlogError as error:
+        return Checkpoint(0, 0, "", {}, error.diagnostics[0].message)
+    if not heads and not rows:
+        return None
+    if len(heads) != 1 or checksum(*heads[0][:4]) != heads[0][4]:
+        return Checkpoint(0, 0, "", {}, "the head of the checkpoint is not what was written")
+    epoch, spans, made, count, _ = heads[0]
+    units = [unit for row in rows if (unit := _unit(row, sums)) is not None]
+    problem = "" if len(units) == count else "a record of the checkpoint is not what was written"
+    return Checkpoint(epoch, spans, made, {unit.name: unit for unit in units}, problem)
+
+
+def is_intact(store: Store, unit: SavedUnit) -> bool:
+    """Whether all pieces of a unit are what was written."""
+    ids = range(unit.first, unit.first + unit.pieces)
+    try:
+        return all(
+            (data := piece(store, id)) is not None and zlib.crc32(data) == known
+            for id, known in zip(ids, unit.sums, strict=True)
+        )
+    except DDlogError:
+        return False
+
+
+def _has_tables(base: sqlite3.Connection) -> bool:
+    query = (
+        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('checkpoint', 'unit', 'piece')"
+    )
+    return bool(base.execute(query).fetchone()[0] == len(TABLES))
+
+
+def _unit(row: Sequence[Any], sums: Mapping[int, int]) -> SavedUnit | None:
+    _, name, title, rows, seconds, content, first, pieces, size, known = row
+    try:
+        own = tuple(sums.get(id, -1) for id in range(first, first + pieces))
+        if _unit_row(row[1:-1], own)[-1] != known:
+            return None
+        return SavedUnit(name, title, rows, seconds, json.loads(content), first, pieces, size, own)
+    except (TypeError, ValueError):
+        return None
+
+
+def _unit_row(fields: Sequence[Any], sums: Sequence[int]) -> tuple[Any, ...]:
+    return *fields, checksum(*fields, *sums)
+
+
+# ----------------------------------------------------------------- writing
+
+
+def make_tables(store: Store) -> None:
+    """Makes the tables of checkpoints, if they are not there. Raises OSError and sqlite3.Error."""
+    with store.reading():
+        there = _has_tables(store.base)
+    if there:
+        return
+    with store.writing() as base:
+        for table, (columns, meaning, meanings) in TABLES.items():
+            base.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
+            said = [("", meaning), *meanings.items()]
+            base.executemany(
+                "REPLACE INTO description VALUES (?, ?, ?)", [(table, name, text) for name, text in said]
+            )
+
+
+class PieceWriter:
+    """Writes pieces of which no checkpoint knows yet, in small transactions."""
+
+    def __init__(self, store: Store, together: int) -> None:
+        """`together` pieces go into one transaction."""
+        self._store, self._together = store, together
+        self._waiting: list[bytes] = []
+        with store.reading():
+            last = store.base.execute("SELECT seq FROM sqlite_sequence WHERE name = 'piece'").fetchone()
+        self._next = (0 if last is None else last[0]) + 1
+        self.sums: list[int] = []
+
+    @property
+    def next(self) -> int:
+        """The id of the next piece."""
+        return self._next + len(self._waiting)
+
+    def write(self, data: bytes) -> None:
+        """Writes a piece. Raises OSError and sqlite3.Error."""
+        self._waiting.append(data)
+        self.sums.append(zlib.crc32(data))
+        if len(self._waiting) >= self._together:
+            self.finish()
+
+    def finish(self) -> None:
+        """Writes the pieces that are left. Raises OSError and sqlite3.Error."""
+        if not self._waiting:
+            return
+        rows = [(self._next + at, zlib.crc32(data), data) for at, data in enumerate(self._waiting)]
+        with self._store.writing() as base:
+            base.executemany("INSERT INTO piece VALUES (?, ?, ?)", rows)
+        self._store.logged += sum(map(len, self._waiting))
+        self._next += len(rows)
+        self._waiting.clear()
+
+
+def install(store: Store, epoch: int, spans: int, made: str, units: Sequence[SavedUnit]) -> None:
+    """Lets units whose pieces are written be the checkpoint, in place of the one before. Raises OSError and
+    sqlite3.Error."""
+    head = epoch, spans, made, len(units)
+    with store.writing() as base:
+        _forget(base)
+        base.execute("INSERT INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)", (*head, checksum(*head)))
+        for unit in units:
+            fields = (
+                unit.name, unit.title, unit.rows, unit.seconds, json.dumps(unit.content), unit.first,
+                unit.pieces, unit.bytes,
+            )  # fmt: skip
+            base.execute(
+                "INSERT INTO unit VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _unit_row(fields, unit.sums)
+            )
+
+
+def last_span(store: Store) -> int:
+    """The greatest id of a span."""
+    with store.reading():
+        return int(store.base.execute("SELECT max(id) FROM span").fetchone()[0] or 0)
+
+
+def forget(store: Store) -> None:
+    """Removes the checkpoint, if there is one. Raises OSError and sqlite3.Error."""
+    with store.reading():
+        there = _has_tables(store.base)
+    if there:
+        with store.writing() as base:
+            _forget(base)
+        remove_loose(store)
+
+
+def _forget(base: sqlite3.Connection) -> None:
+    base.execute("DELETE FROM checkpoint")
+    base.execute("DELETE FROM unit")
+
+
+def remove_loose(store: Store, together: int = 16, ended: Callable[[], bool] = lambda: False) -> None:
+    """Removes the pieces that no unit has, some in each transaction. Raises OSError and sqlite3.Error."""
+    with store.reading():
+        if not _has_tables(store.base):
+            return
+        known = store.base.execute("SELECT piece_from, pieces FROM unit").fetchall()
+        there = store.base.execute("SELECT id FROM piece ORDER BY id").fetchall()
+    used = {id for first, count in known for id in range(first, first + count)}
+    loose = [(id,) for (id,) in there if id not in used]
+    for at in range(0, len(loose), together):
+        if ended():
+            return
+        with store.writing() as base:
+            base.executemany("DELETE FROM piece WHERE id = ?", loose[at : at + together])

@@ -1,0 +1,206 @@
+"""A runtime that begins with units that were kept: the first epoch derives the others alone.
+
+kept units      ██ ██ ██            are put into the state, and read when they are needed
+other nodes         ░░ ░░           are walked: what they read of kept units is their change
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol
+
+from ..circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result, Trace
+from ..epoch import Beginning
+from ..integrals import shown
+from ..schema import Array, Column, Kind, Schema
+from .batch import Batch, TableColumns
+from .interner import Values
+from .keeping import Kept, Sink, Source
+from .state import State
+from .store import Store
+from .units import domains_of, is_unit, keep_unit, restore_unit, rows_of, unit_nodes
+from .views import Readable
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A part of the state that can be kept. `relations` are those that it holds, by name, with their rows;
+    `seconds` is what deriving it took; `domains` are columns of the values of which it holds numbers."""
+
+    node: NodeId
+    title: str
+    relations: Mapping[str, Schema]
+    rows: int
+    seconds: float
+    domains: Sequence[Column]
+    keep: Callable[[Sink], Kept]
+
+
+def units(state: State, times: Mapping[NodeId, float]) -> Iterator[Unit]:
+    """The units of a state."""
+    nodes = state.circuit.nodes
+    columns = _columns(state.circuit)
+    seconds = _seconds(state, times)
+    names = {shown(state.circuit, at): name for name, at in state.circuit.relations}
+    if state.clocks:
+        return  # windows forget what they cannot derive again
+    for at in unit_nodes(state):
+        if is_unit(state, at):
+            domains = [columns[name] for name in sorted(domains_of(state, at)) if name in columns]
+            title = names.get(at) or _title(nodes[at])
+            shown_by = _relations(state, at, names)
+
+            def keep(sink: Sink, at: NodeId = at) -> Kept:
+                return keep_unit(state, at, sink)
+
+            yield Unit(at, title, shown_by, rows_of(state, at), seconds[at], domains, keep)
+
+
+def _relations(state: State, at: NodeId, names: Mapping[NodeId, str]) -> dict[str, Schema]:
+    """The declared relations that a unit holds."""
+    nodes = state.circuit.nodes
+    if at in state.recursions:
+        results = (
+            (k, node) for k, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint == at
+        )
+        return {names[k]: node.schema for k, node in results if k in names}
+    return {names[at]: nodes[at].schema} if at in names and at in state.stores else {}
+
+
+def _title(node: Node) -> str:
+    if isinstance(node, Fixpoint):
+        return ", ".join(name for name, _ in node.results)
+    return " ".join(node.text.split())
+
+
+def _columns(circuit: Circuit) -> dict[str, Column]:
+    """A column of each domain that has one."""
+    schemas = [node.schema for node in circuit.nodes]
+    schemas += [
+        node.schema for each in circuit.nodes if isinstance(each, Fixpoint) for node in each.body.nodes
+    ]
+    kinds = (Kind.OBJECT, Kind.INT)
+    return {column.domain: column for schema in schemas for column in schema if column.kind in kinds}
+
+
+def _seconds(state: State, times: Mapping[NodeId, float]) -> dict[NodeId, float]:
+    """What each unit took, with the nodes that only it is derived through."""
+    found, nodes = dict(times), state.circuit.nodes
+    holding = set(unit_nodes(state))
+    passed: dict[NodeId, float] = {}
+    for at, node in enumerate(nodes):
+        below = sum(passed.get(source, 0.0) for source in dict.fromkeys(node.reads()))
+        found[at] = times.get(at, 0.0) + below
+        passed[at] = 0.0 if at in holding else found[at]
+    return found
+
+
+# ----------------------------------------------------------------- values
+
+
+class Codec(Protocol):
+    """Writes interned values, and reads them again."""
+
+    def keep(self, column: Column, values: Sequence[Any], sink: Sink) -> Kept:
+        """Writes values of a column. Raises ValueError for one that cannot be written."""
+
+    def read(self, column: Column, kept: Kept, source: Source) -> Sequence[Any]:
+        """The values that were written."""
+
+
+def keep_values(values: Values, column: Column, codec: Codec, sink: Sink) -> Kept:
+    """Writes the values of the domain of a column, with their numbers. Raises ValueError."""
+    interner = values.domain(column.domain)
+    return {
+        "count": len(interner),
+        "free": interner.free,
+        "values": codec.keep(column, interner.listed(), sink),
+    }
+
+
+def restore_values(
+    values: Values, column: Column, codec: Codec, kept: Mapping[str, Any], source: Source
+) -> None:
+    """Gives a domain without values those that were written."""
+    read = partial(codec.read, column, kept["values"], source)
+    values.domain(column.domain).restore(kept["count"], list(kept["free"]), read)
+
+
+# --------------------------------------------------------------- beginning
+
+
+def begun(state: State, found: Mapping[NodeId, tuple[Mapping[str, Any], Source]]) -> Beginning[Batch | None]:
+    """Puts kept units into a state that has had no epoch. Returns what the first epoch does."""
+    for at, (kept, source) in found.items():
+        restore_unit(state, at, kept, source)
+    nodes = state.circuit.nodes
+    there = {*found}
+    there |= {at for at, node in enumerate(nodes) if isinstance(node, Result) and node.fixpoint in found}
+    wanted = _wanted(state, there)
+    read = {source for at in wanted for source in nodes[at].reads()} - wanted
+    known = {at: _contents(state, at) for at in read if at in there and not isinstance(nodes[at], Fixpoint)}
+    return Beginning(sorted(wanted), known)
+
+
+def _wanted(state: State, there: Collection[NodeId]) -> set[NodeId]:
+    """The nodes that are to be walked, where some are there."""
+    nodes = state.circuit.nodes
+    waiting = [at for at in unit_nodes(state) if at not in there]
+    wanted: set[NodeId] = set()
+    while waiting:
+        at = waiting.pop()
+        if at in wanted or at in there or isinstance(nodes[at], Trace):
+            continue
+        wanted.add(at)
+        waiting.extend(nodes[at].reads())
+    ends = (Result, Output)
+    for at, node in enumerate(nodes):  # in order: an output may show a result
+        if isinstance(node, ends) and any(source in wanted for source in node.reads()):
+            wanted.add(at)
+    return wanted
+
+
+def _contents(state: State, at: NodeId) -> Batch | None:
+    """What a node that is there holds."""
+    if at in state.stores:
+        batch = state.stores[at].batch()
+    elif at in state.groups:
+        batch = state.groups[at].contents()
+    else:
+        node = state.circuit.nodes[at]
+        assert isinstance(node, Result)
+        batch = state.recursions[node.fixpoint].relations[node.relation].batch()
+    return batch if batch.length else None
+
+
+class _Contents(TableColumns):
+    """The columns of all rows of a store, which are looked up when they are first read."""
+
+    def __init__(self, store: Readable) -> None:
+        super().__init__(store.table, 0, store.present)
+        self._store, self._rows = store, None
+
+    _rows: Array | None
+
+    def unpack(self, position: int) -> Array:
+        if self._rows is None:
+            self._rows = self._store.rows()
+        return self._store.table.column_at(self._rows, position)
+
+    def part(self, start: int, stop: int) -> Any:
+        return tuple(self[position][start:stop] for position in range(len(self)))
+
+
+def held(store: Readable) -> Batch:
+    """All rows of a relation, to be read before the next epoch."""
+    if isinstance(store, Store) and not store.is_set:
+        return store.batch()
+    return Batch(_Contents(store), store.present)
+
+
+def restored_inputs(circuit: Circuit, found: Collection[NodeId]) -> set[str]:
+    """The input relations among nodes."""
+    nodes = (circuit.nodes[at] for at in found)
+    return {node.relation for node in nodes if isinstance(node, Input)}

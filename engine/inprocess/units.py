@@ -1,0 +1,233 @@
+"""The units of a state that can be kept beyond the process, and a state that begins with some of them.
+
+A unit is what one node of a circuit holds: the store of its rows, its groups, or the relations of its
+recursion. What is kept of it is enough to go on exactly as before; indexes are built again on demand.
+Recursions by rounds, counted derivations and memories of earlier epochs are no units: they are derived again.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from ..circuit import DeltaGroup, NodeId, Result
+from ..maintaining import Costs, Profile
+from ..schema import Kind, Schema
+from .accumulators import Accumulator, Count, FloatSum, IntegerSum
+from .grouping import Extreme, GroupState
+from .growingset import GrowingSet
+from .keeping import Kept, Sink, Source, keep_array, keep_table, later_array, read_array, restore_table
+from .ranked import Ranked
+from .recursion import Recursion
+from .signedstore import SignedStore
+from .state import State
+from .store import Store
+from .unread import read_later
+from .wholegroups import FirstRows, Whole
+
+_FLAGS = ("born_in_order", "ranks_are_least")
+_COSTS = ("rate", "comparing", "going", "coming", "preparing", "starting", "_measured")
+_MANY_SUMS = 20_000  # exact sums of doubles that are derived sooner than read
+
+
+def unit_nodes(state: State) -> Iterator[NodeId]:
+    """The nodes that hold something, whether it is a unit or not."""
+    nodes = state.circuit.nodes
+    clocked = {at for at, _ in state.memories.by_node()}
+    for at, node in enumerate(nodes):
+        own = at in state.stores and not isinstance(node, Result)
+        if own or at in state.groups or at in state.clocks or at in state.recursions or at in clocked:
+            yield at
+
+
+def is_unit(state: State, at: NodeId) -> bool:
+    """Whether all that a node holds can be kept."""
+    if at in state.clocks or at in state.forgetful or any(at == each for each, _ in state.memories.by_node()):
+        return False
+    if at in state.recursions:
+        recursion = state.recursions[at]
+        return isinstance(recursion, Recursion) and recursion.histories is None
+    if at in state.groups and not all(map(_is_kept, state.groups[at].accumulators)):
+        return False
+    return at not in state.stores or type(state.stores[at]) in (Store, SignedStore)
+
+
+def _is_kept(accumulator: Accumulator) -> bool:
+    match accumulator:
+        case FloatSum():
+            return len(accumulator.sums) <= _MANY_SUMS
+        case IntegerSum():
+            return len(accumulator.huge) <= _MANY_SUMS
+    return isinstance(accumulator, Count | Extreme | Whole | FirstRows)
+
+
+def domains_of(state: State, at: NodeId) -> set[str]:
+    """The domains whose interned values the rows of a unit may have."""
+    schemas: list[Schema] = []
+    node = state.circuit.nodes[at]
+    if at in state.stores:
+        schemas.append(state.stores[at].schema)
+    if at in state.recursions:
+        schemas += [each.schema for each in state.recursions[at].relations.values()]
+    if isinstance(node, DeltaGroup):
+        schemas += [node.schema, state.circuit.nodes[node.source].schema]
+    kinds = (Kind.OBJECT, Kind.INT)
+    return {column.domain for schema in schemas for column in schema if column.kind in kinds}
+
+
+def rows_of(state: State, at: NodeId) -> int:
+    """The number of rows of a unit."""
+    if at in state.recursions:
+        return sum(each.present for each in state.recursions[at].relations.values())
+    return state.stores[at].present if at in state.stores else state.groups[at].alive
+
+
+# ----------------------------------------------------------------- keeping
+
+
+def keep_unit(state: State, at: NodeId, sink: Sink) -> Kept:
+    """Writes a unit."""
+    kept: dict[str, Kept] = {}
+    if at in state.recursions:
+        recursion = state.recursions[at]
+        assert isinstance(recursion, Recursion)
+        return _recursion(recursion, sink)
+    if at in state.stores:
+        kept["store"] = _store(state.own_store(at), sink)
+    if at in state.groups:
+        kept["group"] = _group(state.groups[at], sink)
+    return kept
+
+
+def _store(store: Store, sink: Sink) -> Kept:
+    weights = None if store.weights is None else keep_array(store.weights[: store.table.size], sink)
+    return {"table": keep_table(store.table, sink), "present": store.present, "weights": weights}
+
+
+def _group(group: GroupState, sink: Sink) -> Kept:
+    size = group.keys.size
+    return {
+        "keys": keep_table(group.keys, sink),
+        "alive": group.alive,
+        "counts": keep_array(group.counts[:size], sink),
+        "results": [keep_array(each[:size], sink) for each in group.results],
+        "accumulators": [_accumulator(each, size, sink) for each in group.accumulators],
+    }
+
+
+def _accumulator(accumulator: Accumulator, size: int, sink: Sink) -> Kept:
+    match accumulator:
+        case IntegerSum():
+            huge = [[group, f"{total:x}"] for group, total in accumulator.huge.items()]
+            return [
+                keep_array(accumulator.low[:size], sink),
+                keep_array(accumulator.high[:size], sink),
+                huge,
+            ]
+        case FloatSum():
+            return [[group, f"{finite:x}", *rest] for group, (finite, *rest) in accumulator.sums.items()]
+        case Extreme():
+            return [accumulator.plain, *(keep_array(each, sink) for each in accumulator.kept(size))]
+    return None
+
+
+def _recursion(recursion: Recursion, sink: Sink) -> Kept:
+    costs = recursion.costs
+    return {
+        "flags": [getattr(recursion, name) for name in _FLAGS],
+        "costs": [getattr(costs, name) for name in _COSTS],
+        "known": sorted(costs.known),
+        "profile": costs.profile.kept(),
+        "ranked": recursion.ranked is not None,
+        "relations": {name: _relation(each, sink) for name, each in recursion.relations.items()},
+    }
+
+
+def _relation(relation: Any, sink: Sink) -> Kept:
+    table, size = keep_table(relation.table, sink), relation.table.size
+    if isinstance(relation, Ranked):
+        return [table, keep_array(relation.weights[:size], sink), relation.latest, relation.present]
+    assert isinstance(relation, GrowingSet)
+    came, reached = relation.arrivals
+    times = [keep_array(np.array(each, np.int64), sink) for each in (came, reached)]
+    return [table, relation.iterations_run, *times]
+
+
+# --------------------------------------------------------------- restoring
+
+
+def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: Source) -> None:
+    """Puts a unit into a state that has had no epoch."""
+    if at in state.recursions:
+        recursion = state.recursions[at]
+        assert isinstance(recursion, Recursion)
+        _restore_recursion(recursion, kept, source)
+        state.reread(at)
+        return
+    if "store" in kept:
+        _restore_store(state.own_store(at), kept["store"], source)
+    if "group" in kept:
+        _restore_group(state.groups[at], kept["group"], source)
+
+
+def _restore_store(store: Store, kept: Mapping[str, Any], source: Source) -> None:
+    restore_table(store.table, kept["table"], source)
+    store.present = kept["present"]
+    if kept["weights"] is not None:
+        read_later(store, "weights", later_array(kept["weights"], source))
+
+
+def _restore_group(group: GroupState, kept: Mapping[str, Any], source: Source) -> None:
+    restore_table(group.keys, kept["keys"], source)
+    group.alive = kept["alive"]
+    read_later(group, "counts", later_array(kept["counts"], source))
+    read_later(group, "results", lambda: [read_array(each, source) for each in kept["results"]])
+    for accumulator, of in zip(group.accumulators, kept["accumulators"], strict=True):
+        _restore_accumulator(accumulator, of, source)
+
+
+def _restore_accumulator(accumulator: Accumulator, kept: Kept, source: Source) -> None:
+    match accumulator:
+        case IntegerSum():
+            low, high, huge = kept
+            read_later(accumulator, "low", later_array(low, source))
+            read_later(accumulator, "high", later_array(high, source))
+            accumulator.huge = {group: int(total, 16) for group, total in huge}
+        case FloatSum():
+            accumulator.sums = {
+                group: (int(finite, 16), nans, plus, minus) for group, finite, nans, plus, minus in kept
+            }
+        case Extreme():
+            accumulator.restore(kept[0], [later_array(each, source) for each in kept[1:]])
+
+
+def _restore_recursion(recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
+    for name, flag in zip(_FLAGS, kept["flags"], strict=True):
+        setattr(recursion, name, flag)
+    recursion.costs = Costs(
+        **{name.removeprefix("_"): value for name, value in zip(_COSTS[:-1], kept["costs"][:-1], strict=True)}
+    )
+    recursion.costs.resume(kept["costs"][-1], kept["known"], Profile.restored(kept["profile"]))
+    if kept["ranked"]:
+        recursion.ranked = {
+            name: _ranked(recursion.schemas[name], of, source) for name, of in kept["relations"].items()
+        }
+        recursion.sets = {}
+        return
+    for name, (table, iterations, came, reached) in kept["relations"].items():
+        relation = recursion.sets[name]
+        restore_table(relation.table, table, source)
+        arrived = [array("q", read_array(each, source).tolist()) for each in (came, reached)]
+        relation.restore(iterations, arrived[0], arrived[1])
+
+
+def _ranked(schema: Schema, kept: Kept, source: Source) -> Ranked:
+    table, weights, latest, present = kept
+    found = Ranked.empty(schema)
+    restore_table(found.table, table, source)
+    read_later(found, "weights", later_array(weights, source))
+    found.restore(latest, present)
+    return found

@@ -1,0 +1,48 @@
+"""Attributes that are read when they are first needed.
+
+What a state is restored from is read late: a restart costs little, and a relation that nothing asks for costs
+nothing. An attribute that is not read yet is not there, and the class reads it when it is missed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .sharing import building
+
+
+class Unread:
+    """An object of which some attributes may be read late."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            waiting = vars(self).get("_waiting")
+            if waiting is None or name.startswith("__"):
+                raise AttributeError(name)
+            with building:
+                if name in waiting:
+                    vars(self)[name] = waiting[name]()
+                    del waiting[name]
+            if name not in vars(self):
+                raise AttributeError(name)
+            return vars(self)[name]
+
+
+MADE = "_slots"
+"""The attribute that is not read, but made of others."""
+
+
+def read_later(owner: Unread, name: str, read: Callable[[], Any]) -> None:
+    """Lets an attribute be what `read` gives when it is first asked for, unless it is set before."""
+    held = vars(owner)
+    held.pop(name, None)
+    held.setdefault("_waiting", {})[name] = read
+
+
+def read_now(owner: object) -> None:
+    """Reads the attributes that are to be read late, but for what is made of others."""
+    for name in list(vars(owner).get("_waiting", ())) if hasattr(owner, "__dict__") else ():
+        if name != MADE:
+            getattr(owner, name)
