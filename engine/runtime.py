@@ -6,10 +6,10 @@ business; `schedule` drives the operators of any runtime in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeAlias, TypeVar
 
 from .circuit import Circuit
 from .maintaining import Decision, Expectation
@@ -92,6 +92,16 @@ class Coded:
 
 class NotKept(Exception):
     """The state before the last epoch cannot be told. The argument says why."""
+
+
+class StateLost(Exception):
+    """Machines that kept rows are gone, and the rows with them. `ended`: nothing can bring them back, and no
+    epochs follow; `given`: they were given to the epoch, and the state is whole; `mended`: they have been
+    made again since."""
+
+    def __init__(self, relations: Iterable[str], outcome: Literal["ended", "given", "mended"]) -> None:
+        self.relations, self.outcome = tuple(relations), outcome
+        super().__init__(f"rows of {', '.join(self.relations)} are lost ({outcome})")
 
 
 class Sealed(Protocol):

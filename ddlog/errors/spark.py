@@ -80,6 +80,45 @@ class SparkFailed(Diagnostic):
 
 
 @declared()
+class SparkEnded(Diagnostic):
+    """A Spark application that is over."""
+
+    title: ClassVar[str] = "Spark has ended: {reason}"
+    suggestion: ClassVar[str] = "the session has ended with it; open a new one from its inputs or its folder"
+    reason: str
+
+
+@declared()
+class RowsLost(Diagnostic):
+    """Rows of the state that no executor has any more."""
+
+    title: ClassVar[str] = "an executor of Spark ended, and rows of {relations} were nowhere else"
+    suggestion: ClassVar[str] = (
+        "the session has ended: open a new one from its inputs, its folder or the checkpoint of its stream; "
+        "SparkOptions(copies=2) keeps each row on two executors"
+    )
+    relations: str
+
+
+@declared()
+class GivenRowsLost(Diagnostic):
+    """Rows of a transaction that no executor has any more."""
+
+    title: ClassVar[str] = "an executor of Spark ended, and with it rows of this transaction for {relations}"
+    suggestion: ClassVar[str] = "the session is at its last commit: give the rows of the transaction again"
+    relations: str
+
+
+@declared()
+class RowsMadeAgain(Diagnostic):
+    """Rows of the state that were evaluated again while something read them."""
+
+    title: ClassVar[str] = "an executor of Spark ended, and with it rows of {relations}"
+    suggestion: ClassVar[str] = "they have been evaluated again from the inputs: repeat the request"
+    relations: str
+
+
+@declared()
 class NoSuchTable(Diagnostic):
     """The name of a table that is not in the catalog."""
 

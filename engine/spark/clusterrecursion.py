@@ -7,7 +7,7 @@ from then on the relations have histories, in nested time.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from math import inf
 from time import perf_counter as clock
 
@@ -52,10 +52,10 @@ class ClusterRecursion:
         seed(self.rules, self.facts, counting, True)
         self.is_counted = True
 
-    def held(self) -> list[Table]:
-        """The tables that the state needs."""
-        spines = (*self.events.values(), *self.histories.values())
-        return [table for spine in spines for table in spine.held()]
+    def spines(self) -> Iterator[Spine]:
+        """The spines of the state."""
+        yield from self.events.values()
+        yield from self.histories.values()
 
 
 class RunningClusterRecursion:

@@ -27,7 +27,7 @@ def rows_of(state: State, relation: str) -> FrameRows:
     def fetch() -> Any:
         if not counted and len(tables) == 1 and tables[0].least >= 1 and tables[0].local is not None:
             return tables[0].local
-        with raising(state.expressions), state.tables.configured():
+        with state.tables.guard(), raising(state.expressions), state.tables.configured():
             return state.tables.fetch(consolidated(spine.columns, spine.of(tables)), spine.schema)
 
     return FrameRows(spine.schema, state.tables.codec, lambda: size_of(state, relation), fetch)
@@ -40,7 +40,7 @@ def size_of(state: State, relation: str) -> int:
         return spine.total()
     if not spine.rows():
         return 0
-    with raising(state.expressions), state.tables.configured():
+    with state.tables.guard(), raising(state.expressions), state.tables.configured():
         (row,) = state.tables.spark.sql(str(Select(("count(*)",), spine.net()))).collect()
     return int(row[0])
 
@@ -72,7 +72,7 @@ def _matches(
     state: State, spine: Spine, schema: Schema, wanted: Sequence[tuple[Any, ...]], on: str
 ) -> pa.Table:
     """The rows `s` of a spine, with their weights, for which there is a wanted row `d`."""
-    with raising(state.expressions), state.tables.configured():
+    with state.tables.guard(), raising(state.expressions), state.tables.configured():
         asked = state.tables.of_rows(schema, wanted)
         joined = Joined("LEFT SEMI JOIN", asked.view, "d", on)
         held = Select(("s.*",), spine.contents(), "s", [joined], hints=[broadcast("d")])
@@ -103,7 +103,8 @@ def shown_delta(tables: Tables, schema: Schema, table: Table) -> FrameDelta:
     """A change, given as a table, as a commit returns it."""
 
     def fetch() -> Any:
-        return tables.collected(table.frame, schema) if table.local is None else table.local
+        with tables.guard():
+            return tables.collected(table.frame, schema) if table.local is None else table.local
 
     def frame() -> DataFrame:
         return _renamed(table.frame, schema, "weight")

@@ -66,7 +66,8 @@ class Recursion:
     def held(self) -> list[Table]:
         """The tables that the state needs."""
         before = list((self.before or {}).values())
-        return before if self.cluster is None else [*before, *self.cluster.held()]
+        spines = () if self.cluster is None else self.cluster.spines()
+        return [*before, *(table for spine in spines for table in spine.held())]
 
     def contents(self, head: str) -> Query | None:
         """The rows of a relation as of the last commit, as a query; None if there are none."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import interrupt, metering
@@ -14,13 +13,14 @@ from ..inprocess.allocator import kept_memory
 from ..inprocess.rows import ArrayRows
 from ..inprocess.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
-from ..runtime import Delta, NotKept, Progress, Seal
+from ..runtime import Delta, NotKept, Progress, Seal, StateLost
 from ..schema import Schema
 from .codec import Codec
 from .driverrows import DriverDelta
 from .expressions import Expressions
 from .faults import raising
 from .giving import delta_given, frame_given, rows_given, weighted_given
+from .losses import contents_of_inputs, lost, repeatable
 from .moving import Moving
 from .placedepoch import PlacedEpoch
 from .placement import Outgrown
@@ -30,6 +30,7 @@ from .rows import FrameDelta, FrameRows
 from .sealing import SealedEpoch
 from .sides import Sides
 from .state import State
+from .table import is_loss
 from .tables import Options, Table, Tables
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ if TYPE_CHECKING:
 
 SparkOptions = Options
 DEFAULT = Options()
-
+_MOST_LOSSES = 3  # that an epoch outlives
 
 T = TypeVar("T")
 
@@ -59,18 +60,30 @@ class SparkRuntime:
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options)
         self.expressions = Expressions(spark, codec)
+        self._circuit, self._nan = circuit, nan
         self._maintaining = Maintaining(maintain)
-        self._state = State(
-            circuit, self.tables, self.expressions, nan, self.options.driver_rows, self._maintaining
+        self._ended: StateLost | None = None
+        self._state, self._sides, self._epochs = self._nothing()
+
+    def _nothing(self) -> tuple[State, Sides, Epochs[Table, Moving | None]]:
+        """A state without rows, on both sides, and its epochs."""
+        state = State(
+            self._circuit,
+            self.tables,
+            self.expressions,
+            self._nan,
+            self.options.driver_rows,
+            self._maintaining,
         )
-        self._sides = Sides(circuit, self._state, self.tables, self.options, self._maintaining)
-        self._epochs: Epochs[Table, Moving | None] = Epochs(
-            circuit,
-            self._sides.begin,
-            self._sides.held,
+        sides = Sides(self._circuit, state, self.tables, self.options, self._maintaining)
+        epochs: Epochs[Table, Moving | None] = Epochs(
+            self._circuit,
+            sides.begin,
+            sides.held,
             lambda table: table.rows,
-            restless=self._state.memories.restless,
+            restless=state.memories.restless,
         )
+        return state, sides, epochs
 
     # ------------------------------------------------------------- giving rows
 
@@ -127,7 +140,7 @@ class SparkRuntime:
         self, changes: Mapping[str, Sequence[tuple[Table, int]]], look: Callable[[], T], limit: int | None
     ) -> T:
         with self._running():
-            return self._in_place(changes, lambda: self._epochs.attempt(changes, limit, look))
+            return self._whole(changes, lambda: self._epochs.attempt(changes, limit, look))
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         raise NotKept("on Spark, the changes of a commit are not kept")
@@ -164,17 +177,21 @@ class SparkRuntime:
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        """Runs one epoch. A failed job leaves the state as it was, too."""
+        """Runs one epoch. A failed job leaves the state as it was, too. Raises StateLost if rows went with
+        executors that ended and cannot be made again."""
 
         def sealed(running: Running[Moving | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, PlacedEpoch) and seal is not None
             seal(SealedEpoch(running, deltas))
 
         first = self._epochs.committed == 0
+        sealing = sealed if seal else None
+
+        def run() -> dict[str, Delta]:
+            return self._epochs.run(changes, static, max_iterations, progress, sealing)
+
         with self._running():
-            sealing = sealed if seal else None
-            run = partial(self._epochs.run, changes, static, max_iterations, progress, sealing)
-            deltas = self._in_place(changes, run)
+            deltas = self._whole(changes, run)
             self._sides.ended(first, static)
         return deltas
 
@@ -201,6 +218,46 @@ class SparkRuntime:
             if meter is not None:
                 meter.forget()
             self._sides.outgrown(outgrown)
+
+    # ------------------------------------------------------------- executors that end
+
+    def _whole(self, changes: Mapping[str, Sequence[tuple[Table, int]]], run: Callable[[], T]) -> T:
+        """What an epoch returns, with its state made again where executors took rows of it along."""
+        for _ in range(_MOST_LOSSES):
+            if self._ended is not None:
+                raise self._ended
+            try:
+                return self._in_place(changes, run)
+            except Exception as error:
+                if not is_loss(error):
+                    raise
+                self.mend(changes)
+        return self._in_place(changes, run)
+
+    def mend(self, given: Mapping[str, Sequence[tuple[Table, int]]]) -> tuple[str, ...]:
+        """Makes rows again that went with executors, and returns the relations that have lost some. `given`:
+        to an epoch that failed. Raises StateLost if that cannot be done."""
+        with self._running():
+            names = tuple(lost(self._state, given))
+            if names:
+                if not self._state.inputs.keys().isdisjoint(names) or not repeatable(self._circuit):
+                    self._ended = StateLost(names, "ended")
+                    raise self._ended
+                self._evaluate_anew()
+        return names
+
+    def _evaluate_anew(self) -> None:
+        """Makes the state again, from the contents of the inputs."""
+        before = self._state, self._sides, self._epochs
+        contents = contents_of_inputs(self._sides)
+        self._state, self._sides, self._epochs = self._nothing()
+        try:
+            self._in_place(contents, lambda: self._epochs.run(contents, False, None, None))
+        except BaseException:
+            self._state, self._sides, self._epochs = before
+            raise
+        self._sides.ended(True, False)
+        self._epochs.committed = before[2].committed
 
     def footprint(self) -> None:
         """Unknown: the executors hold the state."""

@@ -6,7 +6,7 @@ merged when there are many. Small ones stay on the driver and are merged there.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from ..schema import Schema
 from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
@@ -155,6 +155,14 @@ class Spine:
     def replace(self, tables: Sequence[Table]) -> None:
         """Makes these tables the state."""
         self.parts, self.fresh, self._arranged = list(tables), [], {}
+
+    def forget_copies(self, gone: Collection[Table]) -> None:
+        """Leaves copies by other columns to be made again."""
+        self._arranged = {key: copy for key, copy in self._arranged.items() if copy not in gone}
+
+    def lacks(self, gone: Collection[Table]) -> bool:
+        """Whether tables are among those of the contents."""
+        return any(table in gone for table in self.seen())
 
     def held(self) -> list[Table]:
         """All tables that it needs."""

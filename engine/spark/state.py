@@ -169,12 +169,22 @@ class State:
         yield from self.memories.sums.values()
         yield from self.windows.values()
 
+    def every_spine(self) -> Iterator[Spine]:
+        """All spines, those of recursions on the cluster, too."""
+        yield from self.integrals()
+        for recursion in self.recursions.values():
+            if recursion.cluster is not None:
+                yield from recursion.cluster.spines()
+
+    def held(self) -> list[Table]:
+        """The tables that the state needs."""
+        held = [table for spine in self.integrals() for table in spine.held()]
+        held += self.memories.held()
+        return [*held, *(table for each in self.recursions.values() for table in each.held())]
+
     def sweep(self) -> None:
         """Forgets the tables that no state needs."""
-        held = [table for spine in self.integrals() for table in spine.held()]
-        held += [*self.memories.held(), *self.lent()]
-        held += [table for recursion in self.recursions.values() for table in recursion.held()]
-        self.tables.release_but(held)
+        self.tables.release_but([*self.held(), *self.lent()])
 
     def forget(self) -> None:
         """Drops the state."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 WEIGHT = pa.field("w", pa.int64(), nullable=False)
 TIME = pa.field("t", pa.int32(), nullable=False)
 
+_MISSING = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+
 
 class Table:
     """Materialised rows: on the executors, or, `local`, on the driver; then Spark is told of them when a
@@ -60,7 +62,7 @@ class Table:
             else:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 moved = self._registry.sent(self.local).repartition(self._registry.partitions, *columns)
-                self._frame, self.by = checkpointed(moved), tuple(columns)
+                self._frame, self.by = checkpointed(moved, self._registry.copies), tuple(columns)
                 self._keep()
         return self._frame
 
@@ -88,6 +90,26 @@ class Table:
         """Whether it is small, and on the driver."""
         return self.local is not None and self.rows <= self._registry.most_small
 
+    def is_whole(self) -> bool:
+        """Whether all rows are there; a job tells for a table of the executors."""
+        if self._frame is None:
+            return True
+        try:
+            self._frame.selectExpr("count(*)").collect()
+        except Exception as error:
+            if is_loss(error):
+                return False
+            raise
+        return True
+
+    def sent_again(self) -> bool:
+        """Whether the driver has the rows: then they go to the executors anew, when they are next read."""
+        if self.local is None:
+            return False
+        self.release()
+        self._frame, self.by = None, ()
+        return True
+
     def release(self) -> None:
         """Takes the view back, and the memory. A frame that was given out is read from disk from then on;
         without such a frame, the rows go."""
@@ -105,10 +127,12 @@ class Registry:
     """The tables of one runtime that Spark knows of: by a temp view, or because it keeps their rows.
 
     `most_small`: up to so many rows of the driver stay there. `partitions`: of rows that leave the driver.
+    `copies`: so many executors have each row.
     """
 
-    def __init__(self, spark: SparkSession, partitions: int, most_small: int) -> None:
+    def __init__(self, spark: SparkSession, partitions: int, most_small: int, copies: int) -> None:
         self.spark, self.partitions, self.most_small = spark, partitions, most_small
+        self.copies = copies
         self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
         self._made = 0
         self._known: set[Table] = set()
@@ -153,13 +177,19 @@ def arrow_schema(codec: Codec, schema: Schema, extra: Sequence[pa.Field] = ()) -
     return pa.schema([*fields, WEIGHT, *extra])
 
 
-def checkpointed(frame: DataFrame) -> DataFrame:
+def checkpointed(frame: DataFrame, copies: int) -> DataFrame:
     """The rows of a frame without their history, computed when they are first read: as columns in memory,
-    from which Spark has their size, and as rows on the disk of the executors. Rows in memory would take ten
-    times as much."""
+    from which Spark has their size, and as rows on the disks of so many executors. Rows in memory would take
+    ten times as much."""
     from pyspark import StorageLevel
 
-    return frame.localCheckpoint(eager=False, storageLevel=StorageLevel.DISK_ONLY).persist()
+    level = StorageLevel(True, False, False, False, copies)
+    return frame.localCheckpoint(eager=False, storageLevel=level).persist()
+
+
+def is_loss(error: BaseException) -> bool:
+    """Whether a job failed because rows of a checkpoint are on no executor any more."""
+    return _MISSING in str(error)
 
 
 def frame_of(spark: SparkSession, rows: pa.Table) -> DataFrame:

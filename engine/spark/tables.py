@@ -7,8 +7,8 @@ A small table is kept on the driver as an Arrow table, and travels to Spark as a
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, suppress
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +43,7 @@ class Options:
     `partitions`: of state and shuffles; None: the session's setting, or one a core. `small_rows`: up to so
     many rows a change is kept on the driver. `sent_rows`: up to so many rows one side of a join is sent to
     every task. `placement`: "auto", by size; or, for tests, "driver", "cluster", or "flip", at each commit.
+    `copies`: so many executors have each row of the state on their disks.
     """
 
     driver_rows: int = 2_000_000
@@ -50,6 +51,7 @@ class Options:
     small_rows: int = 10_000
     sent_rows: int = 200_000
     placement: str = "auto"
+    copies: int = 1
 
 
 class Tables:
@@ -57,10 +59,12 @@ class Tables:
 
     def __init__(self, spark: SparkSession, codec: Codec, options: Options) -> None:
         self.spark, self.codec = spark, codec
+        # Entered where rows are read outside of epochs: what fails there is told as the session tells it.
+        self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
         self.partitions = options.partitions or session_partitions(spark)
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self._settings = Settings(spark, self.partitions)
-        self._registry = Registry(spark, self.partitions, self.most_small)
+        self._registry = Registry(spark, self.partitions, self.most_small, options.copies)
 
     def configured(self, reading: bool = True) -> AbstractContextManager[None]:
         """The settings under which plans are made; those of the session come back after. Without `reading`,
@@ -142,7 +146,7 @@ class Tables:
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
-        kept = checkpointed(frame)
+        kept = checkpointed(frame, self._registry.copies)
         try:
             (row,) = kept.selectExpr(*_FIGURES).collect()
         except BaseException:

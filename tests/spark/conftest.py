@@ -1,7 +1,7 @@
 """One Spark session for all tests, since a JVM takes seconds to start and most of a core while it starts.
 
 The session is classic and local, unless DDLOG_TEST_REMOTE names a Connect server by its address, or says
-`local[2]` to start one.
+`local[2]` to start one, or DDLOG_TEST_CLUSTER says how many workers a standalone cluster is to have.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import pytest
+
+from .cluster import Cluster, standalone
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -42,16 +44,45 @@ _INTERPRETED = {
 }
 
 
+# Tasks are tried again, and run twice where they are slow, whenever Spark can: answers must not show it.
+_ON_CLUSTER = {
+    "spark.driver.memory": "1g",
+    "spark.driver.host": "localhost",
+    "spark.executor.memory": "700m",
+    "spark.executor.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.locality.wait": "0",
+    "spark.log.level": "FATAL",
+    "spark.storage.cachedPeersTtl": "100",
+    "spark.speculation": "true",
+    "spark.speculation.interval": "20ms",
+    "spark.speculation.multiplier": "1.1",
+    "spark.speculation.quantile": "0.3",
+}
+
+
 @pytest.fixture(scope="session")
-def spark() -> Iterator[SparkSession]:
+def cluster() -> Iterator[Cluster | None]:
+    """The standalone cluster that the session uses, if it uses one."""
+    workers = os.environ.get("DDLOG_TEST_CLUSTER")
+    if not workers:
+        yield None
+        return
+    with standalone(int(workers)) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def spark(cluster: Cluster | None) -> Iterator[SparkSession]:
     """The session that the tests share."""
     from pyspark.sql import SparkSession
 
     os.environ["PYSPARK_PYTHON"] = sys.executable
     remote = os.environ.get("DDLOG_TEST_REMOTE")
-    builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master("local[2]")
+    master = cluster.master if cluster else "local[2]"
+    builder = SparkSession.builder.remote(remote) if remote else SparkSession.builder.master(master)
     builder = builder.appName("ddlog tests")
-    for key, value in _CONF.items():
+    for key, value in (_CONF | (_ON_CLUSTER | _INTERPRETED if cluster else {})).items():
         builder = builder.config(key, value)
     session = builder.getOrCreate()
     yield session

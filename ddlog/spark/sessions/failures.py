@@ -9,14 +9,31 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+from ...engine.runtime import StateLost
 from ...errors.diagnostics import DDlogError, Diagnostic
 from ...errors.facts import CannotRead
-from ...errors.spark import BadRecord, NoSuchTable, SparkFailed
+from ...errors.spark import (
+    BadRecord,
+    GivenRowsLost,
+    NoSuchTable,
+    RowsLost,
+    RowsMadeAgain,
+    SparkEnded,
+    SparkFailed,
+)
 
 _FAULT = re.compile(r"ddlog-record:([0-9A-Fa-f]+);")
 _CONDITION = re.compile(r"^\[([A-Z0-9_.]+)\]\s*")
 _TABLE = re.compile(r"`([^`]+)`")
 _SHOWN = 300
+_ABORTED = "Job aborted due to stage failure: "
+_LOST = "CHECKPOINT_RDD_BLOCK_ID_NOT_FOUND"
+_ENDED = re.compile(
+    "(?i)stopped SparkContext|SparkContext (?:has been|was) (?:shut ?down|stopped)"
+    "|answer from Java side is empty|error while obtaining a new communication channel"
+    "|all masters are unresponsive"
+)
+_OUTCOMES = {"ended": RowsLost, "given": GivenRowsLost, "mended": RowsMadeAgain}
 
 
 def fault_sql(file: str, problem: str, column: str, record: str) -> str:
@@ -39,8 +56,15 @@ def spark_failures() -> Iterator[None]:
         raise DDlogError([diagnostic]) from None
 
 
+def lost_rows(error: BaseException) -> bool:
+    """Whether a job failed because rows that executors kept are gone."""
+    return _LOST in str(error)
+
+
 def diagnose(error: BaseException) -> Diagnostic | None:
-    """The diagnostic of an exception of Spark; None for another exception."""
+    """The diagnostic of an exception of Spark, or of rows that it lost; None for another exception."""
+    if isinstance(error, StateLost):
+        return _OUTCOMES[error.outcome](", ".join(error.relations))
     if type(error).__module__.partition(".")[0] not in ("pyspark", "py4j", "grpc"):
         return None
     text = str(error)
@@ -54,7 +78,8 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     if condition == "PATH_NOT_FOUND":
         path = re.search(r"Path does not exist: (\S+?)\.?(?:\s|$)", text)
         return CannotRead(path.group(1) if path else "input", "there is no such file or directory")
-    return SparkFailed(_reason(text))
+    ended = _ENDED.search(text)
+    return SparkEnded(ended.group()) if ended else SparkFailed(_reason(text))
 
 
 def _bad_record(facts: Mapping[str, Any]) -> BadRecord:
@@ -87,6 +112,7 @@ def _reason(text: str) -> str:
     if raised:
         return f"a Python worker failed: {raised[-1]}"
     causes = [line for line in lines if line.startswith("Caused by:")]
+    causes = causes or [line for line in lines if _ABORTED in line]
     line = (causes[-1].removeprefix("Caused by:") if causes else lines[0] if lines else "it failed").strip()
     line = _CONDITION.sub("", re.sub(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*:\s*", "", line))
     line = re.sub(r"^(?:[a-z][\w$]*\.)+[A-Z][\w$]*:\s*", "", line)

@@ -3,8 +3,8 @@ executors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,7 +13,7 @@ from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
 from ...engine.circuit import CIRCUMSTANCES, Circuit, Clock, DeltaJoin, Fixpoint, Inspect, Join, Window
-from ...engine.runtime import Batch, Delta, RowSet
+from ...engine.runtime import Batch, Delta, RowSet, StateLost
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
 from ...errors.spark import BadRecord
@@ -35,7 +35,7 @@ from ..files.write import TABLE, write_frame
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
-from .failures import spark_failures
+from .failures import lost_rows, spark_failures
 from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
 
 if TYPE_CHECKING:
@@ -96,9 +96,18 @@ class SparkHost:
         self._program, self._typedefs = program, program.checked.typedefs
         self.codec = codec
         self._reader = FactReader(runtime.spark, codec, self._typedefs)
+        runtime.tables.guard = self.failures
 
-    def failures(self) -> AbstractContextManager[None]:
-        return spark_failures()
+    @contextmanager
+    def failures(self) -> Iterator[None]:
+        with spark_failures():
+            try:
+                yield
+            except Exception as error:
+                relations = self.runtime.mend({}) if lost_rows(error) else ()
+                if relations:
+                    raise StateLost(relations, "mended") from None
+                raise
 
     def close(self) -> None:
         self.runtime.close()  # the Spark session goes on

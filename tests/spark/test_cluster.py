@@ -1,0 +1,159 @@
+"""More than one machine: a master and two workers with their own processes, folders and disks.
+
+In a process of its own, since a process has one classic session. What runs there beside the tests of this
+file is chosen to be short; to run all of it: `DDLOG_TEST_CLUSTER=2 pytest tests/spark`. Tasks are tried
+again, and slow ones are run a second time, wherever Spark can.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from unittest import mock
+
+import pytest
+
+import ddlog
+from ddlog.engine.spark.runtime import SparkOptions, SparkRuntime
+from ddlog.engine.spark.tables import Tables
+
+from .cluster import Cluster
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+SPARK_TESTS = Path(__file__).parent
+LIMIT = 600  # seconds: a loaded machine takes five times as long
+CHOSEN = "cluster-people or a_fault_is or test_multisets"
+FILES = ["test_cluster.py", "test_session.py", "test_runtime.py", "test_parity.py"]
+ON_CLUSTER = "DDLOG_TEST_CLUSTER" in os.environ
+
+on_cluster = pytest.mark.skipif(not ON_CLUSTER, reason="needs a cluster: DDLOG_TEST_CLUSTER=2")
+
+EDGES = """
+input relation Edge(x: s32, y: s32)
+output relation Degree(x: s32, n: u64)
+Degree(x, n) :- Edge(x, y), var n = y.group_by(x).count().
+output relation Path(x: s32, y: s32)
+Path(x, y) :- Edge(x, y).
+"""
+PROGRAMS = {
+    "joins": EDGES + "Path(x, z) :- Edge(x, y), Edge(y, z).",
+    "paths": EDGES + "Path(x, z) :- Path(x, y), Edge(y, z).",
+}
+CHAIN = {(0, 1), (1, 2)}
+PATHS = CHAIN | {(0, 2)}
+LARGE = {"driver_rows": 0, "small_rows": 0}  # all that the driver need not keep is on the executors
+
+
+@pytest.mark.java
+@pytest.mark.skipif(ON_CLUSTER, reason="this run is on a cluster")
+@pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs Linux: executors are found in /proc")
+def test_a_cluster_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyspark")
+    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider", "-q"]
+    command += [*(str(SPARK_TESTS / name) for name in FILES), "-k", f"on_a_cluster and not paths or {CHOSEN}"]
+    inner = subprocess.Popen(
+        command,
+        env=os.environ | {"DDLOG_TEST_CLUSTER": "2"},
+        cwd=SPARK_TESTS.parents[1],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        start_new_session=True,  # so that the cluster ends with it
+    )
+    try:
+        output, _ = inner.communicate(timeout=LIMIT)
+    except subprocess.TimeoutExpired:
+        os.killpg(inner.pid, signal.SIGKILL)
+        pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
+    assert inner.returncode == 0, output
+    passed = re.search(r"(\d+) passed", output)
+    assert passed is not None and int(passed.group(1)) >= 5, output
+    with capsys.disabled():
+        print(f"\na standalone cluster of two workers: {passed.group()}")
+
+
+@pytest.fixture
+def machines(cluster: Cluster | None, spark: SparkSession) -> Iterator[Cluster]:
+    """The cluster, with both its executors."""
+    assert cluster is not None
+    yield cluster
+    await_executors(cluster, spark)
+
+
+def await_executors(cluster: Cluster, spark: SparkSession) -> None:
+    """Waits until an executor runs in each worker, after one has ended."""
+    known = spark.sparkContext._jsc.sc()  # type: ignore[attr-defined]
+    for _ in range(600):
+        if len(cluster.executors()) == 2 and known.getExecutorMemoryStatus().size() == 3:
+            return
+        time.sleep(0.1)
+    pytest.fail("the master has not started another executor")
+
+
+def ending(cluster: Cluster, at: int) -> Callable[..., Any]:
+    """`Tables.stored`, which ends an executor before the call of this number."""
+    stored, left = Tables.stored, iter(range(at))
+
+    def spy(tables: Tables, *given: Any, **named: Any) -> Any:
+        if next(left, None) is None and not spy.ended:  # type: ignore[attr-defined]
+            spy.ended = True  # type: ignore[attr-defined]
+            cluster.end_executor(cluster.executors()[0])
+        return stored(tables, *given, **named)
+
+    spy.ended = False  # type: ignore[attr-defined]
+    return spy
+
+
+def edges(spark: SparkSession) -> DataFrame:
+    """A chain, which lies on the executors alone."""
+    return spark.range(2, numPartitions=2).selectExpr("CAST(id AS INT) AS x", "CAST(id + 1 AS INT) AS y")
+
+
+@on_cluster
+@pytest.mark.parametrize(("name", "at"), [("joins", 1), ("paths", 0), ("paths", 4)])
+def test_on_a_cluster_derived_rows_are_made_again(
+    name: str, at: int, machines: Cluster, spark: SparkSession
+) -> None:
+    """The driver has the inputs, and an executor ends early or late in a commit."""
+    program = ddlog.compile(PROGRAMS[name])
+    with program.session(spark=spark, spark_options=SparkOptions(**LARGE), maintain="always") as session:
+        session.insert("Edge", *CHAIN)
+        session.commit()
+        session.delete("Edge", (0, 1))
+        session.insert("Edge", (2, 9))
+        spy = ending(machines, at)
+        with mock.patch.object(Tables, "stored", spy):
+            changes = session.commit()
+        assert spy.ended, "there are fewer jobs than that"  # type: ignore[attr-defined]
+        assert dict(changes.rows("Path")) == {(0, 1): -1, (0, 2): -1, (2, 9): 1, (1, 9): 1}
+        assert set(session["Path"].tuples()) == {(1, 2), (1, 9), (2, 9)}
+        session.insert("Edge", (0, 1))
+        assert set(session.commit().rows("Degree")) == {((0, 1), 1)}
+
+
+@on_cluster
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_on_a_cluster_two_copies_outlive_an_executor(
+    name: str, machines: Cluster, spark: SparkSession
+) -> None:
+    program = ddlog.compile(PROGRAMS[name])
+    with (
+        program.session(spark=spark, spark_options=SparkOptions(**LARGE, copies=2)) as session,
+        mock.patch.object(SparkRuntime, "mend", None),
+    ):
+        session.insert("Edge", edges(spark))
+        session.commit()
+        machines.end_executor(machines.executors()[-1])
+        assert set(session["Path"].tuples()) == PATHS
+        session.delete("Edge", (1, 2))
+        session.commit()
+        assert set(session["Path"].tuples()) == {(0, 1)}
