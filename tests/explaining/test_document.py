@@ -10,7 +10,8 @@ import pytest
 
 from ddlog.console.cli import main
 
-TEXT = (Path(__file__).parents[2] / "docs" / "explain.md").read_text()
+ROOT = Path(__file__).parents[2]
+TEXT = (ROOT / "docs" / "explain.md").read_text()
 BLOCKS: list[tuple[str, str, str]] = re.findall(r"^```(\w+) ?(\S*)\n(.*?)^```$", TEXT, re.M | re.S)
 
 
@@ -21,12 +22,17 @@ def test_commands_print_what_is_shown(
         if file:
             (tmp_path / file).parent.mkdir(exist_ok=True)
             (tmp_path / file).write_text(text)
+    (tmp_path / "programs").symlink_to(ROOT / "programs")
     monkeypatch.chdir(tmp_path)
     for language, _, text in BLOCKS:
         if language == "console":
             line, _, output = text.partition("\n")
             assert main(shlex.split(line.removeprefix("$ ddlog "))) == 0
             assert capsys.readouterr().out == output, line
+        elif language == "python":
+            exec(text, {})
+        elif language == "output":
+            assert capsys.readouterr().out == text
 
 
 def test_forms_in_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

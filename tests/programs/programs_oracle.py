@@ -376,21 +376,30 @@ def call_graph(f: Facts) -> Facts:
     """Calls resolved class by class, then graph searches."""
     methods = {(c, name): d for c, name, d in f["Method"]}
     own = grouped((((c, name), d)) for c, name, d in f["Method"])
-    bases = grouped((c, b) for c, _, b in f["Base"])
+    bases = grouped((c, (k, b)) for c, k, b in f["Base"])
+    above = nx.DiGraph((c, b) for c, _, b in f["Base"])
     classes = {c for c, _ in f["Class"]}
     home = {name: m for name, m, _ in f["Function"]}
+
+    def has(c: str, name: str) -> bool:
+        every = {c, *(nx.descendants(above, c) if c in above else ())}
+        return any((each, name) in methods for each in every)
+
+    def first_bases(c: str, name: str) -> list[str]:
+        found = bases.get(c, [])
+        return [b for k, b in found if not any(j < k and has(other, name) for j, other in found)]
 
     def resolve(c: str, name: str, seen: frozenset[str] = frozenset()) -> set[str]:
         if (c, name) in methods:
             return set(own[c, name])
         if c in seen:
             return set()
-        return set().union(*(resolve(b, name, seen | {c}) for b in bases.get(c, ())))
+        return set().union(*(resolve(b, name, seen | {c}) for b in first_bases(c, name)))
 
     calls = {(x, y) for x, y in f["Call"] if y not in classes}
     calls |= {(x, z) for x, y in f["Call"] if y in classes for z in resolve(y, "__init__")}
     for x, receiver, c, name in f["MethodCall"]:
-        starts = [c] if receiver == "self" else bases.get(c, [])
+        starts = [c] if receiver == "self" else first_bases(c, name)
         calls |= {(x, y) for start in starts for y in resolve(start, name)}
     graph = nx.DiGraph(calls)
 
