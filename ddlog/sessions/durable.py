@@ -100,7 +100,13 @@ class Durable:
         }
         self._log = Log(store, self._forms, durability)
         self.live: Callable[[], int] = lambda: 0
-        self._folder = Folder(store, self._depth, lambda: self.live(), lambda: self._keeper.ended)
+        self._folder = Folder(
+            store,
+            self._depth,
+            lambda: self.live(),
+            lambda: self._keeper.ended,
+            lambda: self._keeper.shorten(),
+        )
         self._keeper = Keeper(
             store,
             self._log.flush_quietly if durability == "interval" else None,

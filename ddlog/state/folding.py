@@ -12,19 +12,24 @@ place of the old ones. These stay for questions about the past, as many as a sha
 
 from __future__ import annotations
 
+import gc
+import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import groupby
 
 from .parts import packed, sliced
 from .store import Span, Store, Stored
 from .sums import form_of, in_one_form, merged, summed
+from .walog import LONG
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
 
 _LOOSE_BYTES = 4 << 20
 _SLICE_ROWS = 1 << 16  # rows of a part: what one transaction of SQLite writes while commits wait
+_TURN = 0.0005  # seconds that a thread may go on while others wait
 _SPANS_AT_ONCE = 200
 _HISTORY_BYTES = 4 << 20
 _PAGES_AT_ONCE = 256
@@ -35,16 +40,25 @@ _SPAN_BYTES = 512  # of the records of a span beside its data
 
 class Folder:
     """Folds the spans of a store. `depth` is the number of epochs before the last that have to be told apart,
-    `live` counts the rows that the state holds, `ended` says whether to give up."""
+    `live` counts the rows that the state holds, `ended` says whether to give up, `shorten` brings the log of
+    SQLite into the file."""
 
-    def __init__(self, store: Store, depth: int, live: Callable[[], int], ended: Callable[[], bool]) -> None:
+    def __init__(
+        self,
+        store: Store,
+        depth: int,
+        live: Callable[[], int],
+        ended: Callable[[], bool],
+        shorten: Callable[[], None],
+    ) -> None:
         self._store, self._depth, self._live, self._ended = store, depth, live, ended
+        self._shorten = shorten
         self._one_at_a_time = threading.Lock()
         self._seen = 0, 0  # the spans and the bytes written when there was last nothing to do
 
     def fold_if_due(self) -> None:
         """Folds spans, if there are many. Raises DDlogError, OSError and sqlite3.Error; then they stand."""
-        with self._one_at_a_time:
+        with self._one_at_a_time, _short_turns():
             self._fold_if_due()
 
     def _fold_if_due(self) -> None:
@@ -55,7 +69,7 @@ class Folder:
         try:
             chosen = self._chosen(reading, reading.current())
             if sum(span.kind == "epochs" for span in chosen) > 1:
-                fold(self._store, reading, chosen, self._ended)
+                fold(self._store, reading, chosen, self._pause)
                 self._prune()
         finally:
             reading.close()
@@ -79,7 +93,11 @@ class Folder:
 
     def _prune(self) -> None:
         """Removes the oldest spans that are kept only for questions about the past, if they are large."""
-        spans = self._store.spans()
+        reading = Store.open(self._store.path, read_only=True)  # the lock of the other is for commits
+        try:
+            spans = reading.spans()
+        finally:
+            reading.close()
         kept = max(_HISTORY_BYTES, sum(span.bytes for span in spans if not span.folded) // 2)
         gone, size = list[Span](), 0
         for span in sorted((span for span in spans if span.folded), key=lambda each: -each.last):
@@ -89,10 +107,20 @@ class Folder:
         for at in range(0, len(gone), _SPANS_AT_ONCE):
             if self._ended():
                 return
+            some = gone[at : at + _SPANS_AT_ONCE]
             with self._store.writing():
-                self._store.remove_spans(gone[at : at + _SPANS_AT_ONCE])
-        while not self._ended() and self._store.give_back(_PAGES_AT_ONCE):
+                self._store.remove_spans(some)
+            for _ in self._store.remove_parts(some):
+                if self._pause():
+                    return
+        while not self._pause() and self._store.give_back(_PAGES_AT_ONCE):
             pass
+
+    def _pause(self) -> bool:
+        """Brings SQLite's log into the file if it is long, and returns whether to give up."""
+        if self._store.logged > LONG:
+            self._shorten()
+        return self._ended()
 
 
 def fold(
@@ -109,6 +137,7 @@ def fold(
             if ended():
                 return
             parts.append(part)
+    reading.let_go()  # or SQLite's log grows until the end
     start, size, sums = store.reserve(len(parts)), 0, []
     for number, part in enumerate(parts):
         if ended():
@@ -127,6 +156,24 @@ def _parts(reading: Store, stored: Stored, spans: Sequence[Span]) -> Iterator[tu
         in_one_form(tables), key=form_of
     ):  # values that only a text gives back have another form
         total = summed(list(group), stored.kind == "relation")
-        for batch in total.unify_dictionaries().combine_chunks().to_batches():
-            for each in sliced(batch, _SLICE_ROWS):
-                yield stored.id, each.num_rows, packed(each)
+        for start in range(0, total.num_rows, _SLICE_ROWS):
+            part = total.slice(start, _SLICE_ROWS).unify_dictionaries().combine_chunks()
+            for batch in part.to_batches():
+                for each in sliced(batch, _SLICE_ROWS, total.num_rows > _SLICE_ROWS):
+                    yield stored.id, each.num_rows, packed(each)
+
+
+@contextmanager
+def _short_turns() -> Iterator[None]:
+    """Lets threads take turns more often inside. A commit gives its turn up at each call of SQLite, and would
+    wait as often for the whole turn of a thread that folds. The collector rests: it would look at all objects
+    of the process for the sake of the records of spans, which are no cycles."""
+    before, collects = sys.getswitchinterval(), gc.isenabled()
+    sys.setswitchinterval(min(before, _TURN))
+    gc.disable()
+    try:
+        yield
+    finally:
+        sys.setswitchinterval(before)
+        if collects:
+            gc.enable()

@@ -16,6 +16,8 @@ from .log import INTERVAL
 from .store import Store
 from .walog import LONG
 
+_FEW_FRAMES = 256  # of SQLite's log, for which commits can wait
+
 
 class Keeper:
     """A thread that works in the pauses of a state until `stop`."""
@@ -47,6 +49,8 @@ class Keeper:
         self._woken.set()
         if self._thread is not None:
             self._thread.join()
+        if self._beside is not None:
+            self._beside.close()
 
     @property
     def ended(self) -> bool:
@@ -62,13 +66,11 @@ class Keeper:
                 break
             if self._hurried.is_set():
                 self._hurried.clear()
-                self._shorten()
+                self.shorten()
             if time.monotonic() >= due:
                 self._woken.clear()
                 self._work()
                 due = time.monotonic() + INTERVAL
-        if self._beside is not None:
-            self._beside.close()
 
     def _work(self) -> None:
         if self._flush is not None:
@@ -77,15 +79,16 @@ class Keeper:
             with suppress(Exception):  # the spans stand, and commits are written all the same
                 self._fold()
         if self._store.logged > LONG:
-            self._shorten()
+            self.shorten()
 
-    def _shorten(self) -> None:
+    def shorten(self) -> None:
         """Brings SQLite's log into the file, so that it is written from its beginning again: to make a file
         longer takes SQLite twice the time. What is written meanwhile is little, and commits wait for it."""
         with suppress(sqlite3.Error, OSError):
             if self._beside is None:
                 self._beside = connections.connect(self._store.path)
             self._store.logged = 0
-            self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
-            with self._store.lock:
-                self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+            _, frames, done = self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+            if 0 < frames - done <= _FEW_FRAMES:  # if not, there are none, or a reader holds more
+                with self._store.lock:
+                    self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()

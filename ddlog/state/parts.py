@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _SMALL = 1 << 15  # bytes that are not worth compressing
-MOST_ROWS = 1 << 21
-"""The most rows of one part: a blob of SQLite holds less than 1 GB."""
+MOST_ROWS = 1 << 19
+"""The most rows of one part: a blob of SQLite holds less than 1 GB, and commits wait while one is removed."""
 
 
 def checksum(*fields: Any) -> int:
@@ -59,11 +59,12 @@ def unpacked(data: bytes) -> pa.Table:
         raise ValueError(str(error)) from None
 
 
-def sliced(batch: pa.RecordBatch, most: int = MOST_ROWS) -> Iterator[pa.RecordBatch]:
-    """The batch in slices of so many rows, each with the dictionaries of its own rows."""
+def sliced(batch: pa.RecordBatch, most: int = MOST_ROWS, own: bool = False) -> Iterator[pa.RecordBatch]:
+    """The batch in slices of so many rows, each with the dictionaries of its own rows. `own`: the batch is a
+    slice itself."""
     for start in range(0, batch.num_rows, most):
         part = batch.slice(start, most)
-        yield part if batch.num_rows <= most else _own_dictionaries(part)
+        yield _own_dictionaries(part) if own or batch.num_rows > most else part
 
 
 def _own_dictionaries(batch: pa.RecordBatch) -> pa.RecordBatch:

@@ -170,11 +170,14 @@ def compacted(path: str) -> Iterator[str]:
         able = [span for span in current if span.last <= keep]
         if able:
             fold(store, store, able, lambda: False, drop=True)
+        gone = [span for span in store.spans() if span.folded]
         with store.writing():
-            store.remove_spans([span for span in store.spans() if span.folded])
+            store.remove_spans(gone)
             for stored in store.relations:
                 if stored.dropped:
                     store.forget_relation(stored)
+        for _ in store.remove_parts(gone):
+            pass
         store.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
         store.base.execute("VACUUM")
         store.base.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

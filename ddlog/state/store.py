@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 _PAGES_OF_ONE = 4  # of SQLite's log for a small transaction
+_MOST_REMOVED = 2 << 20  # bytes of parts that one transaction removes
 _FREE_PAGES = 1024  # that stay in the file, for the spans to come
 
 Mark = tuple["Head", int, int, list["Stored"]]
@@ -267,11 +268,30 @@ class Store:
         self.set_head(self.head)
 
     def remove_spans(self, spans: Sequence[Span]) -> None:
-        """Removes spans with their parts, inside `writing`."""
-        ends = [(span.part_from, span.part_from + span.parts - 1) for span in spans]
-        self._base.executemany("DELETE FROM part WHERE id BETWEEN ? AND ?", ends)
+        """Removes spans, inside `writing`. Their parts are for `remove_parts`, or go when the state is opened
+        the next time."""
         self._base.executemany("DELETE FROM span WHERE id = ?", [(span.id,) for span in spans])
-        self.set_head(replace(self.head, spans=self.head.spans - len(spans)))
+        self.set_head(Head(self.head.epoch, self.head.spans - len(spans), self.head.applied))
+
+    def remove_parts(self, spans: Sequence[Span]) -> Iterator[None]:
+        """Removes the parts of spans that are removed, some at a time, so that no commit waits long."""
+        ids, size = list[tuple[int]](), 0
+        for span in spans:
+            for part in range(span.part_from, span.part_from + span.parts):
+                if ids and size + span.bytes // span.parts > _MOST_REMOVED:
+                    self._delete_parts(ids)
+                    yield
+                    ids, size = [], 0
+                ids.append((part,))
+                size += span.bytes // span.parts + PAGE // 8
+        if ids:
+            self._delete_parts(ids)
+            yield
+
+    def _delete_parts(self, ids: Sequence[tuple[int]]) -> None:
+        with self.writing() as base:
+            base.executemany("DELETE FROM part WHERE id = ?", ids)
+        self.logged += len(ids) * PAGE
 
     def give_back(self, pages: int) -> bool:
         """Gives some free pages of the file back if there are many, and returns whether there were."""
@@ -547,13 +567,14 @@ def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None)
 
 
 def _check_header(path: Path) -> None:
-    """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark."""
+    """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark, and
+    what is in SQLite's log or journal is not in it yet."""
     try:
         with path.open("rb") as file:
             head = file.read(100)
     except OSError as error:
         raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
-    if len(head) < 100:
+    if len(head) < 100 or any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal")):
         return
     if not head.startswith(b"SQLite format 3\0"):
         raise DDlogError([NotAState(str(path), "it is no database of SQLite")])

@@ -32,7 +32,7 @@ def apply(session: Session, transaction: Sequence[Change]) -> dict[str, Any]:
     for name, row, sign in transaction:
         (session.insert_rows if sign > 0 else session.delete_rows)(name, [row])
     changes = session.commit()
-    return {name: sorted(changes.rows(name), key=repr) for name in changes}
+    return {name: dict(changes.rows(name)) for name in changes}
 
 
 def held(session: Session) -> dict[str, Any]:
