@@ -206,6 +206,7 @@ class Program:
         durability: Durability = "commit",
         read_only: bool = False,
         migrate: bool | Mapping[str, Any] = False,
+        updates: bool = True,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -227,6 +228,10 @@ class Program:
         "interval", at most a second later; "exit", when the session is closed. `read_only` opens the last
         commit, also beside a session that writes. `migrate` takes over input relations whose columns have
         changed; a mapping gives the values of new columns, by `Relation.column`. See docs/state.md.
+
+        Without `updates` the session takes one load of facts, and no change after it: nothing is kept for
+        one, and on Spark a relation is one query over the frames or files, which nothing computes before it
+        is read.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -257,9 +262,9 @@ class Program:
         with paused():
             records = "values" if choice.spark else "columns"
             circuit = self.circuit("incremental", wanted, records=records)
-            host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain)
+            host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain, updates)
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
-        session = Session(self, host, kept, max_iterations, progress)
+        session = Session(self, host, kept, max_iterations, progress, updates)
         if state is not None:
             from .opening import open_durable
 
@@ -290,13 +295,15 @@ class Program:
         from DataFrames for input relations. An input relation without a DataFrame is empty.
 
         The columns of a DataFrame have the names of the relation's columns, in any order, and types that can
-        be cast to theirs; a value that does not fit is an error. The results are computed now and stay on
-        Spark. Raises DDlogError.
+        be cast to theirs; a value that does not fit is an error. A result is a query of Spark, which runs
+        when it is used; what is recursive is computed now. The primary keys that the program declares are
+        taken for granted. Raises DDlogError.
         """
         wanted = self._wanted(outputs)
         with self.session(
-            relations=wanted, max_iterations=max_iterations, spark=spark, spark_options=spark_options
-        ) as session:
+            relations=wanted, max_iterations=max_iterations, spark=spark, spark_options=spark_options,
+            updates=False,
+        ) as session:  # fmt: skip
             session.load_frames(inputs)
             return {name: session[name].to_spark() for name in wanted}
 

@@ -62,8 +62,9 @@ class Session(Inputs):
         kept: frozenset[str],
         max_iterations: int | None = None,
         progress: Progress | None = None,
+        updates: bool = True,
     ) -> None:
-        state = SessionState(program, host, kept, max_iterations, progress)
+        state = SessionState(program, host, kept, max_iterations, progress, updates)
         super().__init__(state, Transaction(state))
         self.program, self.typedefs = program, program.checked.typedefs
         self.streams: Closable | None = None
@@ -108,7 +109,7 @@ class Session(Inputs):
         `note` is told of relations without a file. After a `static` load no change is possible, and no memory
         is spent on one. `replace` deletes what the input relations hold in the same epoch."""
         load_places(self.state, self.transaction, places, note or (lambda text: None), replace)
-        return self._commit(static and not self.resumed)
+        return self._commit((static or not self.state.updates) and not self.resumed)
 
     def load_frames(self, frames: Mapping[str, Any]) -> Changes:
         """Loads Spark DataFrames into input relations and commits them, in one epoch with the program's facts
@@ -162,7 +163,11 @@ class Session(Inputs):
         """Puts the program's own facts in the state, and returns what follows from them. Without this call,
         it happens when the session is first used, and nothing is returned."""
         self.state.check_open()
-        return self.state.changes({}) if self.state.started else self.state.begin(static)
+        return (
+            self.state.changes({})
+            if self.state.started
+            else self.state.begin(static or not self.state.updates)
+        )
 
     def rollback(self) -> None:
         """Forgets the transaction."""

@@ -45,8 +45,10 @@ class SessionState:
         kept: frozenset[str],
         max_iterations: int | None,
         progress: Progress | None,
+        updates: bool = True,
     ) -> None:
-        self.program, self.host, self.kept = program, host, kept
+        """`updates`: whether changes may follow the first."""
+        self.program, self.host, self.kept, self.updates = program, host, kept, updates
         self.typedefs = program.checked.typedefs
         self.max_iterations, self.progress = max_iterations, progress
         self.started = False

@@ -48,8 +48,9 @@ class Transaction:
         """The pending changes of an input relation, to add to. An error takes back the changes made
         inside."""
         declared = self.input(name)
-        self._state.start()
-        if self._state.static:
+        if self._state.updates:
+            self._state.start()
+        if self._state.static or not self._state.updates:
             raise DDlogError([NoFurtherChanges()])
         touched = declared.name in self._touched
         return _Changing(self._state, declared, self._pending(declared), self._touched, touched)

@@ -45,7 +45,7 @@ class Aggregates:
                 return "count(*)"
             case "min" | "max":
                 return f"{aggregate.function}({columns[0]})"
-        wide = self._wide(source[aggregate.columns[0]])
+        wide = self._wide(aggregate, source)
         return f"sum(CAST({columns[0]} AS {'DECIMAL(38,0)' if wide else 'BIGINT'}))"
 
     # ------------------------------------------------------------- finishing
@@ -60,7 +60,7 @@ class Aggregates:
                 return Compiled(f"CAST({name} AS {self.codec.sql_type(out)})", udf=False)
             case "min" | "max":
                 return Compiled(name, udf=False)
-        wide = self._wide(source[aggregate.columns[0]])
+        wide = self._wide(aggregate, source)
         finish = self._average if aggregate.function == "avg" else self._sum
         return finish(aggregate, wide, out, name)
 
@@ -130,9 +130,12 @@ class Aggregates:
         evaluation = RowEvaluation(_least, (), (), None, False, origin, aggregate.function)
         return fault_text(evaluation, _LOST_SUM, ())
 
-    def _wide(self, column: Column) -> bool:
-        """Whether sums of an integer column may leave 64 bits."""
-        return self.codec.sql_type(column) not in ("TINYINT", "SMALLINT", "INT")
+    def _wide(self, aggregate: Aggregate, source: Schema) -> bool:
+        """Whether the sum of an integer column may leave 64 bits, and that matters: one that wraps around at
+        64 bits, or fewer, may wrap there first."""
+        stored = self.codec.sql_type(source[aggregate.columns[0]])
+        wraps = aggregate.function == "sum" and aggregate.wrap is not None
+        return stored not in ("TINYINT", "SMALLINT", "INT", *(["BIGINT"] if wraps else []))
 
 
 # ------------------------------------------------------------- functions of the workers

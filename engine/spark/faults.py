@@ -15,9 +15,22 @@ _FOUND = re.compile(rf"{_MARK}:([A-Za-z0-9+/=]*):([A-Za-z0-9+/=]*):")
 
 def raised(rule: str, fault: str = "e", weight: str = "w") -> str:
     """The SQL of a weight that raises the fault beside it."""
+    return f"CASE WHEN {fault} IS NULL THEN {weight} ELSE CAST({raised_error(rule, fault)} AS BIGINT) END"
+
+
+def raised_error(rule: str, fault: str) -> str:
+    """The SQL that raises a fault of a rule."""
     name = base64.b64encode(rule.encode()).decode()
-    message = f"concat('{_MARK}:', {fault}, ':{name}:')"
-    return f"CASE WHEN {fault} IS NULL THEN {weight} ELSE CAST(raise_error({message}) AS BIGINT) END"
+    return f"raise_error(concat('{_MARK}:', {fault}, ':{name}:'))"
+
+
+def raised_where(rule: str, fault: str = "e") -> str:
+    """The SQL of a condition that raises a fault. It is not deterministic, so that Spark evaluates it where
+    it stands: not below a join, not after conditions that exclude the row, and also if nothing reads the
+    row."""
+    return (
+        f"CASE WHEN {fault} IS NULL THEN true ELSE rand() > CAST({raised_error(rule, fault)} AS DOUBLE) END"
+    )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ and the column; `failures` makes the diagnostic of that. Spark reads pieces of f
 
 from __future__ import annotations
 
+import posixpath
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,7 +25,7 @@ from ...io.faults import CellFault
 from ...io.utf8 import decode
 from ...lowering.building import column as stored_column
 from ...types import String
-from ..sessions.failures import fault_sql, spark_failures
+from ..sessions.failures import fault_sql, fault_text, spark_failures, unless
 from ..types.cast import cast_cell, cast_function
 from ..types.cells import Cell, is_native, text_cell
 from ..types.pythoncells import document_function, json_function, text_function
@@ -40,11 +41,13 @@ _QUOTED_CELL = r'("[^"]*+(?:""[^"]*+)*+"|[^",][^,]*+|),'
 
 @dataclass(frozen=True, slots=True)
 class FactReader:
-    """Reads files and tables for the relations of a program, into the types of a codec."""
+    """Reads files and tables for the relations of a program, into the types of a codec. `lazily`: a column of
+    a table is checked where it is read, so that what nothing reads is not looked at."""
 
     spark: Any
     codec: Codec
     typedefs: TypeDefs
+    lazily: bool = False
 
     def files(self, relation: Relation, files: Sequence[SparkFile]) -> Any:
         """A DataFrame of the rows of files, of the relation's columns. Raises DDlogError."""
@@ -71,11 +74,34 @@ class FactReader:
             if cell is None:
                 function = cast_function(self.spark, self.codec, column, source, self.typedefs)
                 made.append(f"{function}({quoted(column.name)}) AS {quoted('$' + column.name)}")
-                cell = Cell(f"{quoted('$' + column.name)}.v", f"{quoted('$' + column.name)}.e")
+                found = quoted("$" + column.name)
+                cell = Cell(f"{found}.v", f"{found}.e", f"{found}.e")
             cells.append(cell)
-        shown = f"to_json(struct({', '.join(quoted(column.name) for column in columns)}))"
         whole = frame.selectExpr("*", *made) if made else frame
+        if self.lazily:
+            nullable = {field.name: field.nullable for field in frame.schema.fields}
+            return whole.selectExpr(
+                *(
+                    self._cell(column, cell, name, nullable[column.name])
+                    for column, cell in zip(columns, cells, strict=True)
+                )
+            )
+        shown = f"to_json(struct({', '.join(quoted(column.name) for column in columns)}))"
         return self._checked(whole, relation, cells, file or string(name), shown)
+
+    def _cell(self, column: Stored, cell: Cell, file: str, nullable: bool) -> str:
+        """The value of a cell under the column's name; a problem ends the job that reads it. A null is told
+        apart as Spark likes it best: its plans show little more than the column."""
+        name = quoted(column.name)
+        problem = cell.problem if nullable else cell.problem_of_known
+        if problem is None:
+            return f"{cell.value} AS {name}"
+        type = self.codec.sql_type(column)
+        if cell.problem_of_known is None:
+            message = fault_text(file, f"expected {column.type}, found null", column.name)
+            return f"coalesce({cell.value}, CAST(raise_error({string(message)}) AS {type})) AS {name}"
+        fault = fault_sql(string(file), problem, string(column.name), "''")
+        return f"CASE WHEN ({problem}) IS NULL THEN {cell.value} ELSE CAST({fault} AS {type}) END AS {name}"
 
     def columns(self, relation: Relation) -> tuple[Stored, ...]:
         """The relation's columns as the engine describes them."""
@@ -97,6 +123,9 @@ class FactReader:
 
     def _columnar(self, relation: Relation, form: str, paths: Sequence[str]) -> Any:
         frame = self.spark.read.format(form).load(list(paths))
+        if self.lazily:  # the file of each row would be read with it
+            whole = paths[0] if len(paths) == 1 else f"{posixpath.dirname(paths[0])}/*.{form}"
+            return self.table(relation, frame, whole)
         with_file = frame.selectExpr("*", "_metadata.file_path AS `$file`")
         return self.table(relation, with_file, paths[0], "`$file`")
 
@@ -114,7 +143,7 @@ class FactReader:
         files = self.spark.read.format("binaryFile").load(list(paths))
         read_files = files.selectExpr("path AS file", f"{read}(content) AS rows")
         fault = fault_sql("file", "rows.e", "''", "''")
-        whole = read_files.where(f"CASE WHEN rows.e IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        whole = read_files.where(unless("rows.e IS NULL", fault))
         rows = whole.selectExpr("inline(rows.v)")
         return rows.selectExpr(*(f"_{i} AS {quoted(column.name)}" for i, column in enumerate(columns)))
 
@@ -154,7 +183,7 @@ class FactReader:
             f"WHEN size(cells) <> {width} THEN {found} END"
         )
         fault = fault_sql("file", wrong, "''", "line")
-        good = split.where(f"CASE WHEN ({wrong}) IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        good = split.where(unless(f"({wrong}) IS NULL", fault))
         places = [f"get(cells, {place}) AS `t{i}`" for i, place in enumerate(order)]
         texts = good.selectExpr("file", "line", *places)
         read, values = [], []
@@ -215,7 +244,7 @@ class FactReader:
         column = f"CASE {which} END" if named else "''"
         first = f"coalesce({', '.join(problems)}, CAST(NULL AS STRING))"
         fault = fault_sql(file, first, column, record)
-        good = frame.where(f"CASE WHEN {first} IS NULL THEN true ELSE CAST({fault} AS BOOLEAN) END")
+        good = frame.where(unless(f"{first} IS NULL", fault))
         return good.selectExpr(
             *(f"{cell.value} AS {quoted(name)}" for cell, name in zip(cells, names, strict=True))
         )

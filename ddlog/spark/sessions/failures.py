@@ -42,6 +42,18 @@ def fault_sql(file: str, problem: str, column: str, record: str) -> str:
     return f"raise_error(concat('ddlog-record:', hex(to_json({facts})), ';'))"
 
 
+def fault_text(file: str, problem: str, column: str) -> str:
+    """The text of the error of a fault that is known when the query is written."""
+    facts = json.dumps({"file": file, "problem": problem, "column": column, "record": ""})
+    return f"ddlog-record:{facts.encode().hex()};"
+
+
+def unless(holds: str, fault: str) -> str:
+    """SQL of a condition that ends the job with a fault unless something holds. It is not deterministic:
+    later conditions would otherwise be evaluated before it, and leave wrong records out without a word."""
+    return f"CASE WHEN {holds} THEN true ELSE rand() > CAST({fault} AS DOUBLE) END"
+
+
 @contextmanager
 def spark_failures() -> Iterator[None]:
     """Turns exceptions of Spark inside into DDlogErrors."""

@@ -22,7 +22,7 @@ def cast_cell(column: Stored, name: str, source: Any, typedefs: TypeDefs) -> Cel
     if native is None:
         return None
     missing = f"CASE WHEN {name} IS NULL THEN 'expected {column.type}, found null' ELSE {native.problem} END"
-    return Cell(native.value, missing)
+    return Cell(native.value, missing, None if native.problem == NO_PROBLEM else native.problem)
 
 
 def cast_function(spark: Any, codec: Codec, column: Stored, source: Any, typedefs: TypeDefs) -> str:

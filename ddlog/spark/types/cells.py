@@ -27,10 +27,12 @@ NO_PROBLEM = "CAST(NULL AS STRING)"
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """SQL of a value, and SQL of the fault in it: null for a value without one."""
+    """SQL of a value, and SQL of the fault in it: null for a value without one. `problem_of_known` is that of
+    a value that is not null; None: it has none."""
 
     value: str
     problem: str
+    problem_of_known: str | None = None
 
 
 def is_native(type: Type) -> bool:

@@ -1,0 +1,109 @@
+"""The host of a session that takes no changes: facts are frames that nothing has computed, and a relation is
+a query over them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from ... import values
+from ...core import Relation
+from ...engine.runtime import Batch
+from ...engine.spark.batch.queries import is_one_query
+from ...engine.spark.batch.runtime import BatchRuntime
+from ...errors.diagnostics import DDlogError
+from ...errors.sessions import NoFurtherChanges
+from ...sessions.pending import RunLog, SignedBatch
+from ...sessions.program import Program
+from ...values.rows import Row
+from ..files.read import FactReader
+from ..types.closures import column_types
+from ..types.codec import SparkCodec
+from .connect import is_connect, open_session
+from .failures import spark_failures
+from .host import SparkHost, open_host
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+    from ...engine.circuit import Circuit
+    from ...engine.maintaining import Mode
+    from ...engine.spark.runtime import SparkOptions
+
+
+def open_batch(
+    program: Program,
+    circuit: Circuit,
+    spark: SparkSession | None,
+    options: SparkOptions | None,
+    maintain: Mode = "auto",
+) -> SparkHost:
+    """A host for the first change of a circuit of changes. One that has a window, an effect or negative
+    weights gets the host of other sessions. Raises DDlogError."""
+    if not is_one_query(circuit):
+        return open_host(program, circuit, spark, options, maintain)
+    session = open_session() if spark is None else spark
+    with spark_failures():
+        codec = SparkCodec(program.checked.typedefs)
+        codec.learn(program.checked, column_types(circuit))
+        keys = {name: _key(program, name) for name, each in program.relations.items() if each.key}
+        runtime = BatchRuntime(
+            circuit, session, codec, values.NAN, options, maintain, keys, is_connect(session)
+        )
+        return BatchHost(program, runtime, codec)
+
+
+def _key(program: Program, relation: str) -> tuple[int, ...]:
+    """The columns of which the primary key of a relation is a function: no two rows agree on them."""
+    declared = program.relations[relation]
+    assert declared.key is not None
+    parameters = [each.name for each in declared.key.parameters]
+    return tuple(parameters.index(name) for name in program.key_expression(declared).inputs)
+
+
+class BatchHost(SparkHost):
+    """See `ddlog.sessions.host.Host`."""
+
+    runtime: BatchRuntime  # type: ignore[assignment]
+
+    def __init__(self, program: Program, runtime: BatchRuntime, codec: SparkCodec) -> None:
+        super().__init__(program, runtime, codec)  # type: ignore[arg-type]
+        self._reader = FactReader(runtime.spark, codec, self._typedefs, lazily=True)
+
+    def pending(self, declared: Relation) -> Loaded:
+        return Loaded()
+
+    def frame(self, relation: str) -> DataFrame:
+        counted = self._program.relations[relation].kind != "relation"
+        with spark_failures():
+            return self.runtime.frame(relation, counted)
+
+    def explained(self, relation: str) -> str:
+        """Spark's plan of a relation. Raises DDlogError."""
+        with spark_failures():
+            return self.runtime.explained(relation)
+
+
+class Loaded(RunLog):
+    """The batches that a relation is loaded with. Nothing was there before, and nothing is looked at."""
+
+    def __init__(self) -> None:
+        self._runs = list[tuple[Batch, int]]()
+
+    def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
+        self._runs.append((batch, 1))
+
+    def insert(self, rows: Sequence[Row]) -> None:
+        raise DDlogError([NoFurtherChanges()])
+
+    def delete(self, rows: Sequence[Row]) -> None:
+        raise DDlogError([NoFurtherChanges()])
+
+    def clear(self) -> None:
+        """Nothing is there."""
+
+    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
+        raise DDlogError([NoFurtherChanges()])
+
+    def batches(self) -> list[SignedBatch]:
+        return list(self._runs)

@@ -1,0 +1,2 @@
+"""One evaluation without state: each relation is one query of Spark's, through all strata without
+recursion."""

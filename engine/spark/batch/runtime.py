@@ -1,0 +1,395 @@
+"""The runtime of one evaluation: no state but what recursions need, and each relation is one query.
+
+The first commit takes the inputs, and there is no other. Nothing runs until a relation is read. Recursions
+run then, and so does what a query would be too long for: both are tables from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from uuid import uuid4
+
+import pyarrow as pa
+
+from ... import interrupt
+from ...circuit import Circuit, Constant, Input, NodeId, Output, Result
+from ...epoch import Epoch
+from ...incremental import incrementalize
+from ...integrals import shown
+from ...maintaining import Coin, Decision, Maintaining, Mode
+from ...runtime import Delta, NotKept, Progress, Seal
+from ...schema import Schema
+from ..codec import Codec
+from ..expressions import Expressions
+from ..faults import raising
+from ..rows import FrameDelta, FrameRows
+from ..settings import changed
+from ..sqltext import As, Joined, Select, equal, everything, names, partitioned, quoted
+from ..state import State
+from ..tables import Options, Table, Tables
+from .queries import Queries
+from .recursions import evaluated
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+T = TypeVar("T")
+
+_MEANING = {
+    "spark.sql.ansi.enabled": "false",
+    "spark.sql.session.timeZone": "UTC",
+    "spark.sql.crossJoin.enabled": "true",
+    "spark.sql.execution.arrow.maxRecordsPerBatch": "65536",
+}
+"""Settings under which queries mean what they should; all others are the session's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """Rows for an input relation: columns c0, c1, … of a frame, which is not computed."""
+
+    frame: DataFrame
+
+
+class BatchRuntime:
+    """The contents of one circuit of changes after its first change. See `engine.runtime.FrameRuntime`."""
+
+    def __init__(
+        self,
+        circuit: Circuit,
+        spark: SparkSession,
+        codec: Codec,
+        nan: float = float("nan"),
+        options: Options | None = None,
+        maintain: Mode | Coin = "auto",
+        keys: Mapping[str, Sequence[int]] | None = None,
+        lasting: bool = False,
+    ) -> None:
+        """`keys`: for input relations, columns in which no two rows agree. `lasting`: frames that are given
+        out outlive the runtime, which on a session that looks names up late needs names that stay."""
+        self.spark, self.codec, self.options = spark, codec, options or Options()
+        self.tables = Tables(spark, codec, self.options)
+        self.expressions = Expressions(spark, codec)
+        self._state = State(
+            circuit, self.tables, self.expressions, nan, self.options.driver_rows, Maintaining(maintain)
+        )
+        self._keys = dict(keys or {})
+        self._queries = Queries(circuit, {}, self.expressions)
+        self._epoch: Epoch[Table] | None = None
+        self._views: list[str] = []
+        self._lasting = lasting
+
+    # ------------------------------------------------------------- giving rows
+
+    def schema(self, relation: str) -> Schema:
+        """The columns of a relation."""
+        return self._state.schema(relation)
+
+    def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Given:
+        return self._given(self.tables.of_rows(self.schema(relation), rows))
+
+    def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Given:
+        return self._given(self.tables.of_columns(self.schema(relation), columns))
+
+    def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Given:
+        schema = self.schema(relation)
+        columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
+        with self._meaning():
+            return Given(frame.selectExpr(*map(str, columns)))
+
+    def batches(self, relation: str, delta: Delta) -> NoReturn:
+        raise NotImplementedError("there is one commit")
+
+    def _given(self, table: Table) -> Given:
+        return Given(table.shown.drop("w"))
+
+    # ------------------------------------------------------------- the commit
+
+    def commit(
+        self,
+        changes: Mapping[str, Sequence[tuple[Given, int]]],
+        *,
+        static: bool = True,
+        max_iterations: int | None = None,
+        progress: Progress | None = None,
+        seal: Seal | None = None,
+    ) -> dict[str, Delta]:
+        """Takes the rows of the inputs. Nothing runs. A later commit is an error."""
+        if self._epoch is not None:
+            raise ValueError("an evaluation without state takes one commit")
+        self._epoch = Epoch({}, 0, True, max_iterations, progress)
+        given = {name: [each.frame for each, _ in some] for name, some in changes.items() if some}
+        # A key tells the rows of one table apart, not those of several.
+        keys = {name: key for name, key in self._keys.items() if len(given.get(name, ())) < 2}
+        self._queries = Queries(self._state.circuit, keys, self.expressions)
+        for relation, at in self._state.inputs.items():
+            nothing = self.tables.nothing(self.schema(relation))
+            frames = given.get(relation) or [nothing.shown.drop("w")]
+            self._queries.held[at] = self._view(reduce(lambda a, b: a.unionAll(b), frames))
+        self._hold_facts(self._queries)
+        return {name: self._delta(name) for name in self._state.outputs}
+
+    def _hold_facts(self, queries: Queries) -> None:
+        """Makes tables of the facts of a circuit."""
+        for at, node in enumerate(queries.circuit.nodes):
+            if isinstance(node, Constant):
+                queries.held[at] = self._view(self.tables.of_rows(node.schema, node.rows).shown)
+
+    def _view(self, frame: DataFrame) -> str:
+        view = f"ddlog_{uuid4().hex[:12]}"
+        frame.createOrReplaceTempView(view)
+        self._views.append(view)
+        return view
+
+    def _delta(self, relation: str) -> FrameDelta:
+        """The contents of an output, as its change."""
+        rows = self.rows(relation)
+        schema = self.schema(relation)
+        delta = _LazyDelta(schema, self.codec, 0, rows.fetch, lambda: self._frame(relation, "weight"))
+        delta.count = rows.count
+        return delta
+
+    # ------------------------------------------------------------- queries
+
+    def text(self, relation: str) -> str:
+        """The query of a relation's columns, under their own names."""
+        return self._text(relation, "")
+
+    def _text(self, relation: str, weight: str) -> str:
+        at, schema = self._at(relation), self.schema(relation)
+        items = [str(As(f"c{k}", quoted(column.name))) for k, column in enumerate(schema)]
+        if not weight:
+            return self._queries.of(at, items)
+        return self._counted(at, [*items, As("w", quoted(weight))])
+
+    def _counted(self, at: NodeId, items: Sequence[str | As]) -> str:
+        """The query of a node's rows, each once, with the weight `w`."""
+        columns = names(self._state.circuit.nodes[at].schema)
+        source = f"n{at}"
+        if self._queries.facts.sets[at]:
+            each = Select([*columns, As("1L", "w")], source)
+        else:
+            each = Select([*columns, As("count(*)", "w")], source, grouped=columns)
+        return self._queries.text(at, Select(items, each))
+
+    def _at(self, relation: str) -> NodeId:
+        """The node of a relation, of which all that its query cannot say is there."""
+        at = shown(self._state.circuit, self._state.relations[relation])
+        self._hold_below(at)
+        return at
+
+    def _hold_below(self, at: NodeId) -> None:
+        """Computes the recursions on which a node rests, and what would make its query too long."""
+        if at in self._queries.held:
+            return
+        nodes = self._state.circuit.nodes
+        for below in self._queries.below(at):
+            node = nodes[below]
+            if isinstance(node, Result) and below not in self._queries.held:
+                self._recur(node.fixpoint)
+        while (repeated := self._queries.most_repeated(at)) is not None:
+            self._hold(repeated)
+
+    def _recur(self, fixpoint: NodeId) -> None:
+        assert self._epoch is not None
+        with self._computing(), interrupt.deferred():
+            found = evaluated(self._state, fixpoint, self._imported, self._epoch)
+        for at, table in found.items():
+            self._queries.held[at] = self._view(table.shown.drop("w"))
+
+    def _imported(self, at: NodeId) -> Table:
+        """The rows of a node, each once, for a recursion."""
+        self._hold_below(at)
+        schema, tables = self._state.circuit.nodes[at].schema, self.tables
+        columns = names(schema)
+        query = everything(f"({self._counted(at, [*columns, 'w'])})")
+        rows = tables.few(query, schema, self._state.driver_rows)
+        if rows is not None:
+            return tables.local(rows)
+        return tables.stored(partitioned(query, tables.partitions, columns), lies=columns)
+
+    def _hold(self, at: NodeId) -> None:
+        """Computes a node, exactly, for all queries that read it."""
+        columns = names(self._state.circuit.nodes[at].schema)
+        self._hold_below(at)
+        with self._computing():
+            table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
+        self._queries.held[at] = self._view(table.frame.drop("w"))
+
+    @contextmanager
+    def _computing(self) -> Iterator[None]:
+        with self.tables.configured(), raising(self.expressions):
+            yield
+
+    def _meaning(self) -> AbstractContextManager[None]:
+        """The settings under which a query is read."""
+        return changed(self.spark, _MEANING)
+
+    # ------------------------------------------------------------- reading
+
+    def frame(self, relation: str, weight: bool = False) -> DataFrame:
+        """The contents of a relation as a DataFrame that nothing has computed; with the column `weight` each
+        row once."""
+        return self._frame(relation, "weight" if weight else "")
+
+    def _frame(self, relation: str, weight: str) -> DataFrame:
+        text = self._text(relation, weight)
+        with self._meaning():
+            frame = self.spark.sql(text)
+            if self._lasting:  # its names are looked up, and its settings read, when it is first used
+                return self.spark.table(self._view(frame))
+        return frame
+
+    def rows(self, relation: str) -> _LazyRows:
+        schema = self.schema(relation)
+
+        def fetch() -> pa.Table:
+            at = self._at(relation)
+            return self._fetched(self._counted(at, [*names(schema), "w"]), schema)
+
+        def count() -> int:
+            at = self._at(relation)
+            once = self._queries.facts.sets[at]
+            text = self._queries.of(at, ["count(*)"]) if once else self._counted(at, ["count(*)"])
+            with raising(self.expressions):
+                return int(self._sql(text).collect()[0][0] or 0)
+
+        return _LazyRows(schema, self.codec, count, fetch)
+
+    def _sql(self, text: str) -> DataFrame:
+        with self._meaning():
+            return self.spark.sql(text)
+
+    def _fetched(self, text: str, schema: Schema) -> pa.Table:
+        with raising(self.expressions):
+            return self.tables.collected(self._sql(text), schema)
+
+    def size(self, relation: str) -> int:
+        return self.rows(relation).count()
+
+    def contains(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[bool]:
+        return [weight != 0 for weight in self.lookup(relation, rows)]
+
+    def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:
+        if not rows:
+            return []
+        schema = self.schema(relation)
+        columns = names(schema)
+        found = self._matching(relation, schema, rows, equal("s", "d", columns))
+        values = [self.codec.decode(c, found.column(k)) for k, c in enumerate(schema)]
+        held = list(zip(*values, strict=True)) if schema else [()] * found.num_rows
+        weights = dict(zip(held, found.column("w").to_pylist(), strict=True))
+        return [weights.get(tuple(row), 0) for row in rows]
+
+    def find(self, relation: str, values: Mapping[int, Any]) -> list[tuple[Any, ...]]:
+        whole, positions = self.schema(relation), sorted(values)
+        schema = tuple(whole[p] for p in positions)
+        on = " AND ".join(f"s.c{p} = d.c{k}" for k, p in enumerate(positions)) or "true"
+        found = self._matching(relation, schema, [tuple(values[p] for p in positions)], on)
+        return list(FrameRows(whole, self.codec, lambda: found.num_rows, lambda: found))
+
+    def _matching(
+        self, relation: str, schema: Schema, wanted: Sequence[tuple[Any, ...]], on: str
+    ) -> pa.Table:
+        """The rows `s` of a relation, with their weights, for which there is a wanted row `d`."""
+        whole = self.schema(relation)
+        asked = self._view(self.tables.of_rows(schema, list(dict.fromkeys(wanted))).shown)
+        at = self._at(relation)
+        held = self._counted(at, [*names(whole), "w"])
+        joined = Joined("LEFT SEMI JOIN", asked, "d", on)
+        return self._fetched(str(Select(("s.*",), f"({held})", "s", [joined])), whole)
+
+    def query(
+        self,
+        circuit: Circuit,
+        given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
+        most: int | None = None,
+    ) -> FrameRows:
+        """The rows of the one output of a circuit whose inputs are relations of this runtime, or `given`."""
+        made = incrementalize(circuit)
+        queries = Queries(made, {}, self.expressions)
+        for at, node in enumerate(made.nodes):
+            if isinstance(node, Input):
+                if given is not None and node.relation in given:
+                    frame = self.tables.of_rows(node.schema, given[node.relation]).shown
+                else:
+                    frame = self._sql(self._queries.of(self._at(node.relation), names(node.schema)))
+                queries.held[at] = self._view(frame)
+        self._hold_facts(queries)
+        (root,) = (at for at, node in enumerate(made.nodes) if isinstance(node, Output))
+        schema = made.nodes[root].schema
+        text = queries.of(root, [*names(schema), "1L AS w"])
+        rows = self._fetched(text if most is None else f"{text} LIMIT {most}", schema)
+        return FrameRows(schema, self.codec, lambda: rows.num_rows, lambda: rows)
+
+    # ------------------------------------------------------------- what there is not
+
+    def attempt(
+        self, changes: Mapping[str, Sequence[tuple[Given, int]]], look: Callable[[], T], limit: int | None
+    ) -> T:
+        raise NotKept("this session takes no changes")
+
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        raise NotKept("on Spark, the changes of a commit are not kept")
+
+    def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
+        """Unknown: the executors hold them, if anything does."""
+
+    def footprint(self) -> None:
+        """Unknown: the executors hold the rows."""
+
+    def plans(self) -> None:
+        """Unknown: Spark settles on the run of a query."""
+
+    def expectations(self) -> None:
+        """Unknown: there is no later change."""
+
+    def decisions(self) -> list[Decision]:
+        return []
+
+    def tidy(self) -> None:
+        """Nothing: values are not interned here."""
+
+    def explained(self, relation: str) -> str:
+        """Spark's plan of a relation."""
+        (row,) = self._sql(f"EXPLAIN {self.text(relation)}").collect()
+        return str(row[0]).rstrip()
+
+    def close(self) -> None:
+        """Releases what was computed, and the names; frames that were given out stay."""
+        if not self._lasting:
+            for view in self._views:
+                with suppress(Exception):  # the session may have ended before us
+                    self.spark.catalog.dropTempView(view)
+        self._views.clear()
+
+
+class _LazyRows(FrameRows):
+    """Rows that are counted and read when asked for."""
+
+    def __init__(
+        self, schema: Schema, codec: Codec, count: Callable[[], int], fetch: Callable[[], pa.Table]
+    ) -> None:
+        super().__init__(schema, codec, count, fetch)
+        self.count, self.fetch = count, fetch
+
+
+class _LazyDelta(FrameDelta):
+    """The contents of an output as its change, counted when asked for."""
+
+    count: Callable[[], int]
+
+    def __len__(self) -> int:
+        return self.count()
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        return self._collected.rows
+
+    @property
+    def weights(self) -> list[int]:
+        return self._collected.weights
