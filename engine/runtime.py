@@ -242,9 +242,10 @@ class FrameRuntime(Runtime, Protocol):
         """The rows of a frame, its columns in the order of the relation's, as a batch for `commit`. They
         are computed now. `once`: if the relation is a set, each row once will do."""
 
-    def frame(self, relation: str) -> DataFrame:
-        """The contents of a relation as a DataFrame with the relation's column names; of a multiset also
-        `weight`. It stays what it is when the relation changes."""
+    def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
+        """The contents of a relation as a DataFrame with the relation's column names; with `weight` (None:
+        where rows may have weights other than 1) also the column `weight`. It stays what it is when the
+        relation changes."""
 
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""

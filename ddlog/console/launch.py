@@ -38,10 +38,12 @@ def launch(
     max_iterations: int | None = None,
     progress: ProgressLine | None = None,
     state: StateOptions | None = None,
+    updates: bool = True,
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
-    told the engine and the reason, unless the user named the in-process engine. Raises DDlogError."""
+    told the engine and the reason, unless the user named the in-process engine. Without `updates`, Spark
+    keeps nothing for a change. Raises DDlogError."""
     check_not_empty(inputs)
     declared = program.relations
     if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
@@ -84,6 +86,7 @@ def launch(
         durability=_durability(state),
         read_only=state is not None and state.read_only,
         migrate=_migration(program, state),
+        updates=updates,
     )
     return _told(session, note)
 

@@ -256,6 +256,10 @@ class Program:
         wanted = self._wanted(relations)
         if state is not None:
             check_state(choice, durability, str(state))
+            if not updates:
+                raise DDlogError(
+                    [CannotBeCombined("updates=False", "a state", "a state is kept for updates")]
+                )
             wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
         else:
             check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)

@@ -87,16 +87,17 @@ def _values(codec: Codec, schema: Schema, rows: Any) -> list[tuple[Any, ...]]:
     return list(zip(*(codec.decode(c, rows.column(k)) for k, c in enumerate(schema)), strict=True))
 
 
-def frame_of(state: State, relation: str) -> DataFrame:
-    """The contents of a relation as a DataFrame, its columns named as the relation's; of a multiset also
-    `weight`. It stays what it is when the relation changes."""
+def frame_of(state: State, relation: str, weight: bool | None) -> DataFrame:
+    """The contents of a relation as a DataFrame, its columns named as the relation's; with `weight` (None:
+    where rows may have weights other than 1) also the column `weight`. It stays what it is when the relation
+    changes."""
     spine, counted, tables = state.spine(relation), state.weighted(relation), state.tables
     with raising(state.expressions), tables.configured():
         frame = tables.united(spine.seen() or [tables.nothing(spine.schema)], spine.columns)
         if counted or not spine.once():
             summed = frame.groupBy(*spine.columns).agg({"w": "sum"})
             frame = summed.withColumnRenamed("sum(w)", "w").where("w <> 0")
-        return _renamed(frame, spine.schema, "weight" if counted else None)
+        return _renamed(frame, spine.schema, "weight" if (counted if weight is None else weight) else None)
 
 
 def shown_delta(tables: Tables, schema: Schema, table: Table) -> FrameDelta:

@@ -128,8 +128,8 @@ class SparkRuntime:
             return self._sides.here.rows(relation)
         return rows_of(self._state, relation)
 
-    def frame(self, relation: str) -> DataFrame:
-        return frame_of(self._state, relation)
+    def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
+        return frame_of(self._state, relation, weight)
 
     def size(self, relation: str) -> int:
         if self._sides.is_here(relation):

@@ -36,11 +36,17 @@ _CONTROLS = {8: "\\b", 9: "\\t", 10: "\\n", 12: "\\f", 13: "\\r"}
 
 
 def write_frame(
-    frame: Any, rows: int, codec: Codec, relation: Relation, typedefs: TypeDefs, place: str, format: str
+    frame: Any,
+    rows: int | None,
+    codec: Codec,
+    relation: Relation,
+    typedefs: TypeDefs,
+    place: str,
+    format: str,
 ) -> str:
     """Writes a relation's DataFrame (`weight` is how often a row of a multiset is there) below the folder or
     URL `place`, or as the table of a place `table:PREFIX`, and replaces older contents. Few `rows` make one
-    part file. Returns the name of the folder or table. Raises DDlogError."""
+    part file; None: as many as Spark makes. Returns the name of the folder or table. Raises DDlogError."""
     spark = frame.sparkSession
     columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
     if not columns:
@@ -59,7 +65,7 @@ def write_frame(
         if format == "parquet":
             _plain(spark, frame, codec, columns, typedefs).write.mode("overwrite").parquet(name)
         else:
-            whole = frame.coalesce(1) if rows <= _FEW else frame
+            whole = frame.coalesce(1) if rows is not None and rows <= _FEW else frame
             lines = _lines(spark, whole, codec, relation, columns, typedefs, format)
             lines.write.mode("overwrite").text(name)
         return name

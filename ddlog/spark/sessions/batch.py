@@ -3,25 +3,31 @@ a query over them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
 from ...engine.runtime import Batch
+from ...engine.schema import RowFault
+from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import NoFurtherChanges
+from ...sessions.faults import diagnosed, never_settled
 from ...sessions.pending import RunLog, SignedBatch
 from ...sessions.program import Program
 from ...values.rows import Row
+from ..files.listing import SparkFacts
 from ..files.read import FactReader
+from ..files.write import TABLE, write_frame
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
 from .failures import spark_failures
-from .host import SparkHost, open_host
+from .host import SparkHost, absolute, open_host
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -68,6 +74,8 @@ class BatchHost(SparkHost):
 
     def __init__(self, program: Program, runtime: BatchRuntime, codec: SparkCodec) -> None:
         super().__init__(program, runtime, codec)  # type: ignore[arg-type]
+        self._located: list[tuple[Relation, SparkFacts]] = []
+        runtime.failures = self._failing
         self._reader = FactReader(runtime.spark, codec, self._typedefs, lazily=True)
 
     def pending(self, declared: Relation) -> Loaded:
@@ -77,6 +85,37 @@ class BatchHost(SparkHost):
         counted = self._program.relations[relation].kind != "relation"
         with spark_failures():
             return self.runtime.frame(relation, counted)
+
+    def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
+        self._located.append((declared, found))
+        return self._batch(declared, frame)
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """Turns what fails when a query runs, after the commit, into DDlogErrors."""
+        program = self._program
+        try:
+            with spark_failures():
+                yield
+        except RowFault as fault:
+            raise DDlogError([diagnosed(fault, program.statements)]) from None
+        except Unsettled as unsettled:
+            raise DDlogError([never_settled(unsettled, program.relations, self._typedefs)]) from None
+        except DDlogError as error:
+            for declared, found in self._located:
+                self._find_line(declared, found, error)
+            raise
+
+    def write(self, declared: Relation, place: str, format: str) -> str:
+        frame, place = self.frame(declared.name), absolute(place)
+        if format == "parquet" or place.startswith(TABLE):
+            return write_frame(frame, None, self.codec, declared, self._typedefs, place, format)
+        with self._failing():
+            kept = frame.persist()  # few rows make one file of text, and counting them computes them
+            try:
+                return write_frame(kept, kept.count(), self.codec, declared, self._typedefs, place, format)
+            finally:
+                kept.unpersist()
 
     def explained(self, relation: str) -> str:
         """Spark's plan of a relation. Raises DDlogError."""

@@ -158,8 +158,9 @@ class SparkHost:
         return to.runtime.batch_from_frame(relation, frame, once=True)
 
     def frame(self, relation: str) -> DataFrame:
+        counted = self._program.relations[relation].kind != "relation"
         with spark_failures():
-            return self.runtime.frame(relation)
+            return self.runtime.frame(relation, counted)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         from ...engine.spark.driverrows import DriverDelta
@@ -169,10 +170,8 @@ class SparkHost:
         return delta.frame()
 
     def write(self, declared: Relation, place: str, format: str) -> str:
-        if not place.startswith(TABLE) and "://" not in place:
-            place = f"file:{Path(place.removeprefix('file:')).absolute()}"
         rows, frame = self.runtime.size(declared.name), self.frame(declared.name)
-        return write_frame(frame, rows, self.codec, declared, self._typedefs, place, format)
+        return write_frame(frame, rows, self.codec, declared, self._typedefs, absolute(place), format)
 
     def locate(
         self,
@@ -238,11 +237,22 @@ class SparkHost:
         try:
             return self._batch(declared, frame)
         except DDlogError as error:
-            faults = {each.path for each in error.diagnostics if isinstance(each, BadRecord)}
-            for file in _local_files(found, declared.name):
-                if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
-                    read_facts(file, declared, self._typedefs)
+            self._find_line(declared, found, error)
             raise
+
+    def _find_line(self, declared: Relation, found: SparkFacts, error: DDlogError) -> None:
+        """Reads the short files of a relation that are here and have a fault. Raises DDlogError."""
+        faults = {each.path for each in error.diagnostics if isinstance(each, BadRecord)}
+        for file in _local_files(found, declared.name):
+            if str(file.path.absolute()) in faults and file.path.stat().st_size <= _SHORT:
+                read_facts(file, declared, self._typedefs)
+
+
+def absolute(place: str) -> str:
+    """A place for Spark to write to: a path of this machine as a URL."""
+    if place.startswith(TABLE) or "://" in place:
+        return place
+    return f"file:{Path(place.removeprefix('file:')).absolute()}"
 
 
 def _local_files(found: SparkFacts, name: str) -> list[FactFile]:

@@ -1,11 +1,12 @@
-"""The body of a rule as one SELECT: its terms in the order of the text, each condition as soon as it can hold.
+"""The body of a rule as one SELECT: its terms as they are written, each condition as soon as it can hold.
 
-Spark's optimizer moves conditions and columns to where they belong, and chooses how each join is done. The order
-of the joins is the one that is written here: a term comes next if it shares a variable with those before.
+Spark's optimizer moves conditions and columns to where they belong, and chooses how each join is done. The
+order of the joins is the one that is written here: a term comes next if it shares a variable with those
+before.
 
 A value that may fault travels as in `valuations`: beside it is its fault, in the column `e`. No weights could
-raise it, so the last filter does. It is not deterministic: Spark would move it below the joins that may exclude
-the row.
+raise it, so the last filter does. It is not deterministic: Spark would move it below the joins that may
+exclude the row.
 """
 
 from __future__ import annotations

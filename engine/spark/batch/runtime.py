@@ -7,7 +7,7 @@ run then, and so does what a query would be too long for: both are tables from t
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
@@ -82,6 +82,8 @@ class BatchRuntime:
         self._epoch: Epoch[Table] | None = None
         self._views: list[str] = []
         self._lasting = lasting
+        self.failures: Callable[[], AbstractContextManager[None]] = nullcontext
+        """Surrounds whatever Spark runs."""
 
     # ------------------------------------------------------------- giving rows
 
@@ -222,7 +224,7 @@ class BatchRuntime:
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
-        with self.tables.configured(), raising(self.expressions):
+        with self.failures(), self.tables.configured(), raising(self.expressions):
             yield
 
     def _meaning(self) -> AbstractContextManager[None]:
@@ -231,7 +233,7 @@ class BatchRuntime:
 
     # ------------------------------------------------------------- reading
 
-    def frame(self, relation: str, weight: bool = False) -> DataFrame:
+    def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
         """The contents of a relation as a DataFrame that nothing has computed; with the column `weight` each
         row once."""
         return self._frame(relation, "weight" if weight else "")
@@ -255,8 +257,8 @@ class BatchRuntime:
             at = self._at(relation)
             once = self._queries.facts.sets[at]
             text = self._queries.of(at, ["count(*)"]) if once else self._counted(at, ["count(*)"])
-            with raising(self.expressions):
-                return int(self._sql(text).collect()[0][0] or 0)
+            with self.failures(), raising(self.expressions):
+                return int(self._sql(text).collect()[0][0])
 
         return _LazyRows(schema, self.codec, count, fetch)
 
@@ -265,7 +267,7 @@ class BatchRuntime:
             return self.spark.sql(text)
 
     def _fetched(self, text: str, schema: Schema) -> pa.Table:
-        with raising(self.expressions):
+        with self.failures(), raising(self.expressions):
             return self.tables.collected(self._sql(text), schema)
 
     def size(self, relation: str) -> int:
