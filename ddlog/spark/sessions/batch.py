@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
+from ...core.walk import mentions
 from ...engine.runtime import Batch
 from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
@@ -61,10 +62,9 @@ def open_batch(
 
 def _key(program: Program, relation: str) -> tuple[int, ...]:
     """The columns of which the primary key of a relation is a function: no two rows agree on them."""
-    declared = program.relations[relation]
-    assert declared.key is not None
-    parameters = [each.name for each in declared.key.parameters]
-    return tuple(parameters.index(name) for name in program.key_expression(declared).inputs)
+    key = program.relations[relation].key
+    assert key is not None and key.body is not None
+    return tuple(k for k, each in enumerate(key.parameters) if mentions(key.body, each.name))
 
 
 class BatchHost(SparkHost):
@@ -80,11 +80,6 @@ class BatchHost(SparkHost):
 
     def pending(self, declared: Relation) -> Loaded:
         return Loaded()
-
-    def frame(self, relation: str) -> DataFrame:
-        counted = self._program.relations[relation].kind != "relation"
-        with spark_failures():
-            return self.runtime.frame(relation, counted)
 
     def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
         self._located.append((declared, found))

@@ -158,9 +158,13 @@ class SparkHost:
         return to.runtime.batch_from_frame(relation, frame, once=True)
 
     def frame(self, relation: str) -> DataFrame:
-        counted = self._program.relations[relation].kind != "relation"
+        declared = self._program.relations[relation]
+        counted = declared.kind != "relation"
+        columns = [*(column.name for column in declared.columns), *(["weight"] if counted else [])]
         with spark_failures():
-            return self.runtime.frame(relation, counted)
+            frame = self.runtime.frame(relation, counted)
+            # A node of the circuit may name its columns otherwise.
+            return frame if frame.columns == columns or not declared.columns else frame.toDF(*columns)
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         from ...engine.spark.driverrows import DriverDelta

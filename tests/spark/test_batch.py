@@ -1,0 +1,155 @@
+"""A program without updates is one query for each relation: the answers of the in-process engine, and plans
+that a Spark user would write. With DDLOG_TEST_EXAMPLES in the environment, all programs of the corpus."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+import pytest
+from hypothesis import given, seed
+
+import ddlog
+from ddlog.commands.interpreter import Interpreter
+from ddlog.commands.updatefiles import update_commands
+from ddlog.engine.spark.batch.runtime import BatchRuntime
+from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
+
+from ..programs.random_programs import grouping_programs, programs, transactions
+from ..programs.test_corpus import CORPUS
+from .test_parity import sampled
+
+SOME = (
+    "bounded_recursion", "casts", "even_negation", "multisets", "order", "primary_keys", "records",
+)  # fmt: skip
+EVERY = sorted(path.stem for path in CORPUS.glob("*.dl"))
+NAMES = EVERY if "DDLOG_TEST_EXAMPLES" in os.environ else [name for name in SOME if name in EVERY]
+
+Contents = dict[str, list[tuple[Any, int]]]
+
+
+def contents(session: Session) -> Contents | str:
+    """All relations that a session keeps, or its error."""
+    try:
+        return {
+            name: list(session[name].weighted()) for name in session.program.relations if session.keeps(name)
+        }
+    except ddlog.DDlogError as error:
+        return str(error)
+
+
+def by_rows(program: Program, rows: dict[str, list[Any]]) -> Contents | str:
+    """The relations of a session in-process for rows of the inputs."""
+    with program.session() as session:
+        try:
+            for name, some in rows.items():
+                session.insert_rows(name, some)
+            session.commit()
+        except ddlog.DDlogError as error:
+            return str(error)
+        return contents(session)
+
+
+def by_query(program: Program, rows: dict[str, list[Any]], spark: Any) -> Contents | str:
+    """The same by one query of Spark each, with every row of a set given twice."""
+    with program.session(spark=spark, updates=False) as session:
+        runtime = session.state.host.runtime
+        assert isinstance(runtime, BatchRuntime)
+        sets = {name for name, each in program.relations.items() if each.kind == "relation" and not each.key}
+        given = {
+            name: [(runtime.batch(name, some), 1)] * (2 if name in sets else 1) for name, some in rows.items()
+        }
+        try:
+            session.state.run(given, True)
+        except ddlog.DDlogError as error:
+            return str(error)
+        return contents(session)
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_of_the_corpus(name: str, spark: Any) -> None:
+    program = ddlog.compile(CORPUS / f"{name}.dl")
+    path = str(CORPUS / f"{name}.dat")
+    with program.session() as session:
+        commands = update_commands(path, program.relations, session.typedefs, lambda _: None, program.indexes)
+        Interpreter(session, lambda _: None, lambda *_: None, program.names("output")).run(commands)
+        rows = {each: list(session[each].repeated()) for each in program.names("input")}
+    with program.session(spark=spark, updates=False) as session:
+        if not isinstance(session.state.host.runtime, BatchRuntime):
+            pytest.skip("it has windows or effects")
+    assert by_query(program, rows, spark) == by_rows(program, rows)
+
+
+@pytest.mark.usefixtures("interpreted")
+@pytest.mark.parametrize("texts", [programs(), grouping_programs()], ids=["programs", "groups"])
+def test_random_programs(texts: Any, spark: Any) -> None:
+    @seed(5)
+    @sampled
+    @given(texts, transactions())
+    def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
+        program = ddlog.compile(text)
+        rows: dict[str, list[Any]] = {}
+        for relation, row, sign in (each for some in stream for each in some):
+            if sign > 0 and relation in program.relations:
+                rows.setdefault(relation, []).append(row)
+        assert by_query(program, rows, spark) == by_rows(program, rows)
+
+    check()
+
+
+STAR = """
+input relation Fact(id: s64, key: s32, value: s64, note: string) {fact}
+input relation Dim(key: s32, class: s32) primary key (d) d.key
+output relation Total(class: s32, n: usize, total: s64)
+Total(class, group.count_distinct(), group.sum_second()) :-
+    Fact(id, key, value, _), value > 5, Dim(key, class), var group = (id, value).group_by(class).
+output relation Ratio(id: s64, value: s64)
+Ratio(id, value / (value - 7)) :- Fact(id, key, value, _), Dim(key, 3).
+"""
+
+
+def plan_of(frame: Any) -> str:
+    """Spark's plan of a frame."""
+    found: str = frame._jdf.queryExecution().toString()
+    return found
+
+
+def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
+    """Columns and filters reach the files, and no distinct stands where a key makes it so."""
+    if not hasattr(spark, "_jsparkSession"):
+        pytest.skip("a Connect session does not show its plans this way")
+    rows = spark.range(40).selectExpr(
+        "id", "CAST(id % 4 AS INT) AS key", "CAST(id % 10 AS BIGINT) AS value", "'x' AS note"
+    )
+    rows.write.parquet(f"{tmp_path}/Fact")
+    fact = spark.read.parquet(f"{tmp_path}/Fact")
+    dim = spark.range(4).selectExpr("CAST(id AS INT) AS key", "CAST(id % 2 AS INT) AS class")
+    keyed = ddlog.compile(STAR.format(fact="primary key (f) f.id"))
+    found = keyed.run(spark, {"Fact": fact, "Dim": dim})
+    assert found["Total"].columns == ["class", "n", "total"]
+    plan = plan_of(found["Total"]).partition("== Physical Plan ==")[2]
+    assert re.findall("ReadSchema: ([^\\s]*)", plan) == ["struct<key:int,value:bigint>"]
+    assert plan.count("HashAggregate") == 2
+    wanted = sorted(map(tuple, found["Total"].collect()))
+    given = ddlog.compile(STAR.format(fact="")).run(spark, {"Fact": fact.union(fact), "Dim": dim})
+    assert sorted(map(tuple, given["Total"].collect())) == wanted
+    assert plan_of(given["Total"]).partition("== Physical Plan ==")[2].count("HashAggregate") == 4
+
+
+def test_nothing_runs_before_an_action(spark: Any) -> None:
+    """Wrong rows and faults show when the frame is used; columns that nothing reads are not looked at."""
+    dim = spark.createDataFrame([(0, 3)], "key INT, class INT")
+    program = ddlog.compile(STAR.format(fact=""))
+
+    def found(rows: list[tuple[Any, ...]], relation: str) -> list[Any]:
+        frame = spark.createDataFrame(rows, "id LONG, key INT, value LONG, note STRING")
+        return sorted(map(tuple, program.run(spark, {"Fact": frame, "Dim": dim})[relation].collect()))
+
+    assert found([(1, 0, 9, None), (1, 0, 9, None)], "Total") == [(3, 1, 9)]
+    assert found([(1, 1, 7, "x"), (2, 0, 9, "x")], "Ratio") == [(2, 4)]  # no Dim has the row that would fault
+    for rows, relation in (([(1, 0, None, "x")], "Total"), ([(1, 0, 7, "x")], "Ratio")):
+        with pytest.raises(Exception, match="ddlog-"):
+            found(rows, relation)
