@@ -26,7 +26,9 @@ def state_file(path: str, check: bool, export: str | None, compact: bool) -> Non
     if check:
         print_lines(reports.checked(path))
     if export is not None:
-        print_lines(reports.exported(path, export))
+        from ..sessions.exporting import output_tables
+
+        print_lines(reports.exported(path, export, output_tables))
     if compact:
         print_lines(reports.compacted(path))
     if not (check or export is not None or compact):

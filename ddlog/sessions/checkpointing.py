@@ -178,10 +178,17 @@ class Checkpointing:
         found = self._definitions.of_type(column.domain)
         return None if found is None else f"values {found}"
 
+    def shown(self, unit: Unit) -> dict[str, Any]:
+        """The columns of the output relations of a unit, for those that read it without the program."""
+        return {
+            name: [[each.name, each.kind.value, each.domain] for each in schema]
+            for name, schema in unit.relations.items()
+            if self._relations[name].role == "output" and self._relations[name].kind != "stream"
+        }
+
     def internal_part(self, unit: Unit) -> float:
         """The part of a unit that is not the rows of an output relation."""
-        outputs = [name for name in unit.relations if self._relations[name].role == "output"]
-        return 1 - len(outputs) / max(1, len(unit.relations))
+        return 1 - len(self.shown(unit)) / max(1, len(unit.relations))
 
 
 class _Writing:
@@ -202,9 +209,7 @@ class _Writing:
         made = self._written(name, unit.title, cost, int(_RATE * (cost + _SOON)), unit.keep)
         if made is not None and internal * made.bytes <= self._room:
             self._room -= int(internal * made.bytes)
-            shown = {
-                each: [[c.name, c.kind.value, c.domain] for c in of] for each, of in unit.relations.items()
-            }
+            shown = self._of.shown(unit)
             content = {**made.content, "shown": shown}
             self._saved[name] = replace(made, rows=unit.rows, content=content)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ import numpy as np
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
 from ..errors.state import CannotUseState, StateDamaged
+from .checkpoint import checkpoint, is_intact
 from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
@@ -54,6 +55,12 @@ def _described(store: Store) -> Iterator[str]:
         yield f"{stored.role} {stored.kind} {stored.name}({columns})  {counted(rows, 'row')}{dropped}"
     if store.head.applied:
         yield f"{counted(store.head.applied, 'id')} of applied updates"
+    there = checkpoint(store)
+    if there is not None:
+        yield f"checkpoint of epoch {there.epoch:,}, {there.bytes:,} bytes{there.problem and ', damaged'}"
+        for unit in there.units.values():
+            held = f"{unit.title:.60}  {counted(unit.rows, 'row')}, {unit.bytes:,} bytes"
+            yield f"    {held}, derived in {unit.seconds:.2f} s" if unit.seconds else f"    values of {held}"
 
 
 def history_from(store: Store) -> int:
@@ -117,10 +124,18 @@ def _checked(path: str, store: Store) -> Iterator[str]:
     if problems:
         raise store.damaged("; ".join(problems[:5]), salvage(path).told)
     yield f"epoch {store.head.epoch:,}: all of it is as it was written"
+    there = checkpoint(store)
+    broken = [] if there is None else [each for each in there.units.values() if not is_intact(store, each)]
+    if there is not None and (there.problem or broken):
+        what = there.problem or f"{', '.join(each.title for each in broken)} is not what was written"
+        yield f"its checkpoint is damaged, and left out: {what}; nothing is lost"
 
 
-def exported(path: str, directory: str) -> Iterator[str]:
-    """Writes each relation of a state to a Parquet file of a directory. Raises DDlogError."""
+def exported(
+    path: str, directory: str, others: Callable[[Store], Iterable[tuple[str, pa.Table]]] = lambda store: ()
+) -> Iterator[str]:
+    """Writes each input relation of a state, and `others`, to a Parquet file of a directory. Raises
+    DDlogError."""
     import pyarrow.parquet as pq
 
     store = Store.open(path, read_only=True)
@@ -134,6 +149,9 @@ def exported(path: str, directory: str) -> Iterator[str]:
             tables = [_repeated(table) for table in current_tables(store, contents, stored)]
             pq.write_table(_one(stored, tables), target)
             yield f"{target}"
+        for name, table in others(store):
+            pq.write_table(table, Path(directory) / f"{name}.parquet")
+            yield f"{Path(directory) / name}.parquet"
     except OSError as error:
         raise DDlogError([CannotWrite(directory, error.strerror or str(error))]) from None
     finally:

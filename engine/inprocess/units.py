@@ -104,7 +104,8 @@ def keep_unit(state: State, at: NodeId, sink: Sink) -> Kept:
 
 def _store(store: Store, sink: Sink) -> Kept:
     weights = None if store.weights is None else keep_array(store.weights[: store.table.size], sink)
-    return {"table": keep_table(store.table, sink), "present": store.present, "weights": weights}
+    table = keep_table(store.table, sink)
+    return {"table": table, "present": store.present, "weights": weights, "set": store.is_set}
 
 
 def _group(group: GroupState, sink: Sink) -> Kept:

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import os
+import random
 import shutil
+import sqlite3
 import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.sessions import checkpointing, resuming
+from ddlog.sessions.durable import Durable
+from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
+from ddlog.state import reports
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from .crashes import Crashes, reference
+from .damage import Damage
+from .script import script
 from .test_same import Change, Stream, held
 
 thorough = settings(
     deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 8)),
+    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 4)),
     suppress_health_check=list(HealthCheck),
 )
 
@@ -91,3 +100,117 @@ def test_a_checkpoint_changes_nothing(text: str, stream: Stream, ends: list[str]
 @given(programs(), transactions(), ends)
 def test_a_checkpoint_changes_nothing_without_time(text: str, stream: Stream, ends: list[str]) -> None:
     go_on(text, stream, ends)
+
+
+TWO = """
+typedef Pair = Pair{a: u32, s: string} | One
+function far(x: u32): u32 { x + 10 }
+input relation E(x: u32, y: u32)
+input relation F(p: Pair, x: u32)
+output relation P(x: u32, y: u32)
+P(x, y) :- E(x, y).
+P(x, z) :- P(x, y), E(y, z).
+output relation Q(p: Pair, s: Set<u32>)
+Q(p, xs) :- F(p, x), var xs = x.group_by(p).to_set().
+output relation N(x: u32, n: usize, m: u32)
+N(far(x), n, m) :- P(x, y), var g = y.group_by(x), var n = g.count(), var m = g.max().
+output relation Lone(x: u32)
+Lone(x) :- E(x, _), not P(_, x).
+"""
+
+
+def filled(path: Path, text: str = TWO) -> dict[str, Any]:
+    """A closed state with some rows; returns what it held."""
+    with ddlog.compile(text).session(state=path) as session:
+        for x in range(12):
+            session.insert("E", (x, (x * 5 + 1) % 12), (x, x + 12))
+            session.insert("F", ({"Pair": [x % 3, f"s{x % 2}"]} if x % 4 else {"One": []}, x))
+        session.commit()
+        return held(session)
+
+
+def titles(session: Session) -> set[str]:
+    """The titles of the units that a session began with."""
+    session.start()
+    durable = session.state.durable
+    assert isinstance(durable, Durable) and durable.begun_with is not None
+    return {unit.title for unit in durable.begun_with.units.values()}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "derived"),
+    [
+        ("Lone(x) :- E(x, _)", "Lone(x) :- E(x, 6)", {"Lone"}),
+        ("{ x + 10 }", "{ x + 11 }", {"N"}),
+        ("P(x, y) :- E(x, y).", "P(x, y) :- E(x, y), x > 2.", {"P", "N", "Lone"}),
+        ("s: string} | One", "s: string} | One | Two", {"F", "Q"}),
+    ],
+)
+def test_what_depends_on_a_change_is_derived_anew(
+    tmp_path: Path, old: str, new: str, derived: set[str]
+) -> None:
+    filled(tmp_path / "s")
+    changed = TWO.replace(old, new)
+    assert changed != TWO
+    expected = filled(tmp_path / "other", changed)
+    migrate = "Two" in new
+    with ddlog.compile(changed).session(state=tmp_path / "s", migrate=migrate) as session:
+        if migrate:  # a new type of a column is another relation
+            assert held(session) == expected
+            return
+        begun = titles(session)
+        assert not any(each in begun for each in derived)
+        assert {"E", "F", "P", "Q", "N", "Lone"} - derived <= begun
+        assert held(session) == expected
+        session.delete("E", (1, 6))
+        assert session.commit()
+
+
+def test_a_damaged_checkpoint_is_left_out(tmp_path: Path) -> None:
+    expected = filled(tmp_path / "s")
+    with sqlite3.connect(tmp_path / "s") as base:
+        base.execute("UPDATE piece SET data = zeroblob(length(data)) WHERE id % 2")
+    base.close()
+    told = list(reports.checked(str(tmp_path / "s")))
+    assert "checkpoint is damaged" in told[1]
+    with ddlog.compile(TWO).session(state=tmp_path / "s") as session:
+        assert held(session) == expected
+        durable = session.state.durable
+        assert isinstance(durable, Durable) and "damaged" in durable.note
+    assert len(list(reports.checked(str(tmp_path / "s")))) == 1, "it is written anew"
+
+
+def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
+    expected = filled(tmp_path / "s")
+    program = ddlog.compile(TWO)
+    with program.session(state=tmp_path / "s", read_only=True) as session:
+        assert {"P", "Q"} <= titles(session)
+        assert held(session) == expected
+        rows = [(x, y) for x, y in session["P"]]
+        assert list(session.at(2)["P"].records()) == list(session["P"].records())
+    list(reports.exported(str(tmp_path / "s"), str(tmp_path / "out"), output_tables))
+    for name in ("P", "N", "Q", "Lone"):
+        assert pq.read_table(tmp_path / "out" / f"{name}.parquet").num_rows == len(expected[name])
+    assert {(row["x"], row["y"]) for row in pq.read_table(tmp_path / "out" / "P.parquet").to_pylist()} == {
+        *rows
+    }
+    assert any("checkpoint of epoch 2" in line for line in reports.described(str(tmp_path / "s")))
+    with program.session(state=tmp_path / "s") as session:
+        session.insert("E", (100, 0))
+        changes = session.commit()
+        assert (100, 0) in [row for row, _ in changes.rows("P")]
+        assert session.why("P", (100, 0))
+    list(reports.compacted(str(tmp_path / "s")))
+    with program.session(state=tmp_path / "s") as session:
+        assert {"P", "Q"} <= titles(session)
+        session.delete("E", (100, 0))
+        session.commit()
+        assert held(session) == expected
+
+
+def test_crashes_and_damage_with_checkpoints(tmp_path: Path) -> None:
+    known = reference(script(5, 5), tmp_path / "known")
+    Crashes(known, tmp_path / "crashes", random.Random(5)).all(0.01, 0.1)
+    found = Damage(script(3, 14), tmp_path / "d", False)
+    found.flipped("", range(1, found.size(""), 30011), "write")
+    assert found.counts

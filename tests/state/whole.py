@@ -11,7 +11,9 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
+from unittest import mock
 
+from ddlog.sessions import checkpointing
 from ddlog.state.log import DURABILITIES
 
 from .crashes import Crashes, reference
@@ -24,7 +26,7 @@ from .soak import soak
 def crashes(count: int) -> Counter[str]:
     """Crashes at every write and sync of so many scripts, and crashes of runs that go on."""
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpointing, "WORTH", 0.0):
         for seed in range(count):
             place = Path(home) / f"{seed}"
             place.mkdir()
@@ -39,7 +41,7 @@ def crashes(count: int) -> Counter[str]:
 def damage(step: int) -> Counter[str]:
     """One of so many bytes changed, or the file cut there: in a state and in its log of SQLite."""
     counts = Counter[str]()
-    with tempfile.TemporaryDirectory() as home:
+    with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpointing, "WORTH", 0.0):
         for logged in (False, True):
             found = Damage(script(3, 14), Path(home) / f"{logged}", logged)
             for end in found.ends:
