@@ -16,6 +16,7 @@ from .log import INTERVAL
 from .store import Store
 from .walog import LONG
 
+_PASSES = 6  # over the log, in which what commits add to it becomes less
 _FEW_FRAMES = 256  # of SQLite's log, for which commits can wait
 
 
@@ -88,7 +89,17 @@ class Keeper:
             if self._beside is None:
                 self._beside = connections.connect(self._store.path)
             self._store.logged = 0
-            _, frames, done = self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
-            if 0 < frames - done <= _FEW_FRAMES:  # if not, there are none, or a reader holds more
+            left = 0
+            for _ in range(_PASSES):
+                left = _brought_in(self._beside)
+                if left <= _FEW_FRAMES:
+                    break
+            if 0 < left <= _FEW_FRAMES:
                 with self._store.lock:
-                    self._beside.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchall()
+                    _brought_in(self._beside)
+
+
+def _brought_in(base: sqlite3.Connection) -> int:
+    """Brings SQLite's log into the file, without waiting for anyone. Returns the frames that are left."""
+    _, frames, done = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+    return int(frames - done)

@@ -3,7 +3,8 @@
     python tests/bench/state.py [--rows 5000000] [--seconds 2]
 
 Prints wall and processor time. The first part commits one row, or a thousand, over and over; `sqlite` is
-SQLite's own insert of the same rows in a synced transaction. The second loads facts, and opens the state.
+SQLite's own insert of the same rows in a synced transaction, and `beside` a session without a state that is
+followed by that insert. The second loads facts, and opens the state.
 """
 
 from __future__ import annotations
@@ -52,19 +53,22 @@ def measured(label: str, act: Callable[[], Any], per: int = 1) -> None:
 
 
 def commits(home: Path, durability: Any, rows: int, seconds: float) -> None:
-    """Commits for a time."""
+    """Commits for a time. `beside`: in memory, with an insert by SQLite after each."""
     path = home / f"{durability}{rows}"
     program = ddlog.compile(COUNTS)
-    session = (
-        program.session() if durability == "none" else program.session(state=path, durability=durability)
-    )
+    kept = durability not in ("none", "beside")
+    session = program.session(state=path, durability=durability) if kept else program.session()
+    base = database(path) if durability == "beside" else None
 
     def act(limit: float = seconds) -> int:
         ends, number = time.perf_counter() + limit, 0
         while time.perf_counter() < ends:
-            session.insert_rows("R", [(next_row[0] + k, f"text {k}") for k in range(rows)])
+            values = [(next_row[0] + k, f"text {k}") for k in range(rows)]
+            session.insert_rows("R", values)
             next_row[0] += rows
             session.commit()
+            if base is not None:
+                insert(base, values)
             number += 1
         return number
 
@@ -74,20 +78,30 @@ def commits(home: Path, durability: Any, rows: int, seconds: float) -> None:
     session.close()
 
 
-def inserts(home: Path, rows: int, seconds: float) -> None:
-    """SQLite's own inserts for a time."""
-    base = sqlite3.connect(home / f"sqlite{rows}", isolation_level=None)
+def database(path: Path) -> sqlite3.Connection:
+    """A database of SQLite in WAL mode, with a table."""
+    base = sqlite3.connect(path, isolation_level=None)
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
     base.execute("CREATE TABLE r (x INTEGER, y TEXT)")
+    return base
+
+
+def insert(base: sqlite3.Connection, values: list[tuple[int, str]]) -> None:
+    """Inserts rows in a synced transaction."""
+    base.execute("BEGIN")
+    base.executemany("INSERT INTO r VALUES (?, ?)", values)
+    base.execute("COMMIT")
+
+
+def inserts(home: Path, rows: int, seconds: float) -> None:
+    """SQLite's own inserts for a time."""
+    base = database(home / f"sqlite{rows}")
 
     def act() -> int:
         ends, number = time.perf_counter() + seconds, 0
         while time.perf_counter() < ends:
-            base.execute("BEGIN")
-            values = [(number * rows + k, f"text {k}") for k in range(rows)]
-            base.executemany("INSERT INTO r VALUES (?, ?)", values)
-            base.execute("COMMIT")
+            insert(base, [(number * rows + k, f"text {k}") for k in range(rows)])
             number += 1
         return number
 
@@ -144,7 +158,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         home, count = Path(folder), options.rows
         for rows in (1, 1000):
-            for durability in ("none", "interval", "exit", "commit"):
+            for durability in ("none", "interval", "exit", "commit", "beside"):
                 commits(home, durability, rows, options.seconds)
             inserts(home, rows, options.seconds)
         random = np.random.default_rng(1)
