@@ -44,14 +44,17 @@ class WhyNot:
 
 @dataclass(frozen=True, slots=True)
 class WhyEnds:
-    """Prints the smallest sets of facts whose deletion ends a row."""
+    """Prints the smallest sets of changes of facts that end a row."""
 
     question: str
 
     def perform(self, on: Interpreter) -> None:
         words = Words(on.session.program.checked)
         found = on.session.why_ends(self.question)
-        on.show_all(", ".join(words.row(*fact) for fact in each) for each in found)
+        for each in found:
+            delete = ", ".join(words.row(*fact) for fact in each)
+            insert = ", ".join(words.row(*fact) for fact in each.insertions)
+            on.show(f"{delete}; with insert {insert}" if each and insert else delete or f"insert {insert}")
         if not found:
             on.show("no set of up to three facts was found")
 

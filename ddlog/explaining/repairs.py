@@ -1,23 +1,20 @@
-"""The smallest sets of facts whose insertion makes a row hold, or whose deletion ends it.
+"""The smallest sets of facts whose insertion makes a row hold.
 
-Each set is tried by an epoch that is taken back. Candidates for a deletion: every set that ends a row has a
-fact of each proof, so a fact of one proof is deleted, then a fact of a proof that is left, and so on.
-Candidates for an insertion are found backwards through the rules: some terms of a body lack a row, the others
-have one.
+Each set is tried by an epoch that is taken back. Candidates are found backwards through the rules: some terms
+of a body lack a row, the others have one.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, product
 from typing import Any, TypeAlias
 
 from ..codegen.analysis import free_variables
 from ..core import Atom, Clause, GroupBy, Guard, Let, Unnest
-from .derivations import Case, Derivations, Valuation
-from .heights import UNKNOWN, Heights
+from .derivations import Case, Derivations
 from .held import Fact
 from .inverting import bindings
 from .stages import Stage
@@ -27,7 +24,7 @@ MOST = 3
 
 _SETS = 5  # that are told
 _DEPTH = 6  # of rules through which candidates are looked for
-_VALUATIONS, _VALUES, _CANDIDATES = 40, 12, 400
+_VALUATIONS, _VALUES, _CANDIDATES, _LACKING = 40, 12, 400, 400
 
 Facts: TypeAlias = frozenset[Fact]
 
@@ -42,46 +39,9 @@ class Repairs:
     complete: bool = True
     _wanted: dict[tuple[Fact, int, int], set[Facts]] = field(default_factory=dict)
     _open: set[Fact] = field(default_factory=set)
-
-    def deletions(self, fact: Fact) -> tuple[tuple[Fact, ...], ...]:
-        """The smallest sets of facts whose deletion ends a row."""
-        held, level = self.derivations.held, [frozenset[Fact]()]
-        left: dict[Facts, Facts | None] = {frozenset(): self._leaves(fact)}
-        for _ in range(MOST):
-            found = list[Facts]()
-            grown = (each | {leaf} for each in level for leaf in sorted_facts(left[each] or ()))
-            following = dict.fromkeys(grown)
-            for each in following:
-                if self._late():
-                    break
-                otherwise: Facts | None = frozenset()
-                left[each] = held.attempt((), sorted_facts(each), lambda: self._leaves(fact), otherwise)
-                if left[each] is None:
-                    found.append(each)
-            if found or self._late():
-                return tuple(map(sorted_facts, found[:_SETS]))
-            level = list(following)
-        return ()
-
-    def _leaves(self, fact: Fact) -> Facts | None:
-        """The facts of a proof of a row; None if it does not hold."""
-        held, heights = self.derivations.held, Heights(self.derivations)
-        if not held.holds(fact[0], [fact[1]])[0]:
-            return None
-        found, pending, seen = set[Fact](), [fact], {fact}
-        while pending:
-            each = pending.pop()
-            if self.derivations.given(each[0]):
-                if held.program.relations[each[0]].role == "input":
-                    found.add(each)
-                continue
-            if heights.search(each) == UNKNOWN:
-                continue
-            way = heights.way(each)
-            new = [row for row in _chosen(way.valuation, heights) if row not in seen]
-            seen.update(new)
-            pending += new
-        return frozenset(found)
+    _there: dict[Fact, bool] = field(default_factory=dict)
+    _some: dict[tuple[str, int], list[Any]] = field(default_factory=dict)  # values of a column
+    _lacked: dict[tuple[Fact, int, tuple[int, ...]], list[tuple[Fact, ...]]] = field(default_factory=dict)
 
     def insertions(self, fact: Fact) -> tuple[tuple[Fact, ...], ...]:
         """The smallest sets of facts whose insertion makes a row hold."""
@@ -99,10 +59,31 @@ class Repairs:
                 return tuple(map(sorted_facts, found))
         return ()
 
+    def giving(self, term: Atom, values: Mapping[str, Any], most: int) -> Iterator[Facts]:
+        """Sets of facts that give a term a row that it finds, for known values: with at most so many rows."""
+        names = [name or f"$open{at}" for at, name in enumerate(term.columns)]
+        positive = replace(term, columns=tuple(names), negated=False)
+        known = {name: values[name] for name in names if name in values}
+        for (row,) in islice(self._rows([positive], known), most):
+            yield from self._candidates(row, MOST, _DEPTH)
+
+    def satisfying(self, stage: Stage, known: dict[str, Any]) -> Iterator[Facts]:
+        """Sets of facts that give a stage without groups another valuation."""
+        terms = [each for each in stage.body if isinstance(each, Atom) and not each.negated]
+        for count in range(1, min(len(terms), MOST) + 1):
+            for missing in combinations(terms, count):
+                for rows in islice(self._lacking(stage, known, missing), _LACKING):
+                    yield from (each for each in self._together(rows, MOST, _DEPTH) if each)
+
     def _suffices(self, facts: Facts, fact: Fact) -> bool:
         """Whether a row holds once facts are inserted."""
         held = self.derivations.held
         return held.attempt(sorted_facts(facts), (), lambda: held.holds(fact[0], [fact[1]])[0], False)
+
+    def _holds(self, fact: Fact) -> bool:
+        if fact not in self._there:
+            self._there[fact] = self.derivations.held.holds(fact[0], [fact[1]])[0]
+        return self._there[fact]
 
     def _late(self) -> bool:
         if time.monotonic() > self.until:
@@ -111,8 +92,8 @@ class Repairs:
 
     def _candidates(self, fact: Fact, size: int, depth: int) -> set[Facts]:
         """Sets of at most so many facts that may make a row hold."""
-        held, (relation, row) = self.derivations.held, fact
-        if held.holds(relation, [row])[0]:
+        held, relation = self.derivations.held, fact[0]
+        if self._holds(fact):
             return {frozenset()}
         if self.derivations.given(relation):
             return {frozenset([fact])} if held.program.relations[relation].role == "input" else set()
@@ -138,25 +119,37 @@ class Repairs:
             return
         terms = [each for each in body if isinstance(each, Atom) and not each.negated]
         for count in range(1, min(len(terms), MOST) + 1):
-            for missing in combinations(terms, count):
-                for rows in self._lacking(case, known, missing):
+            for missing in combinations(range(len(terms)), count):
+                key = fact, id(case), missing
+                if key not in self._lacked:
+                    found = self._lacking(case.stage, known, [terms[at] for at in missing])
+                    self._lacked[key] = list(islice(found, _LACKING))
+                for rows in self._lacked[key]:
                     yield from self._together(rows, size, depth)
 
     def _together(self, rows: Sequence[Fact], size: int, depth: int) -> Iterator[Facts]:
         """The candidates for several rows at once."""
-        each = [self._candidates(row, size, depth - 1) for row in dict.fromkeys(rows)]
+        each, lacking = list[set[Facts]](), 0
+        for row in sorted(dict.fromkeys(rows), key=lambda row: not self.derivations.given(row[0])):
+            if self.derivations.given(row[0]) and not self._holds(row):
+                lacking += 1  # a fact that is needed
+            if lacking > size:
+                return
+            each.append(self._candidates(row, size, depth - 1))
+            if not each[-1]:
+                return
         for parts in islice(product(*each), _CANDIDATES):
             whole = frozenset[Fact]().union(*parts)
             if len(whole) <= size:
                 yield whole
 
     def _lacking(
-        self, case: Case, known: dict[str, Any], missing: Sequence[Atom]
+        self, whole: Stage, known: dict[str, Any], missing: Sequence[Atom]
     ) -> Iterator[tuple[Fact, ...]]:
         """The rows that some terms of a rule lack while the others have one."""
-        there = [each for each in case.rule.body if each not in missing]
+        there = [each for each in whole.body if each not in missing]
         kept = list(_computable(there, set(known)))
-        stage = Stage(replace(case.rule, body=tuple(kept)), len(kept), tuple(known))
+        stage = Stage(replace(whole.rule, body=tuple(kept)), len(kept), tuple(known))
         found = stage.valuations(self.derivations.held, [tuple(known.values())], _VALUATIONS)
         for _, values in found:
             given = {**known, **values}
@@ -183,7 +176,6 @@ class Repairs:
         self, missing: Sequence[Atom], name: str, of: Any, relation: str, at: int, given: dict[str, Any]
     ) -> Iterator[Any]:
         """Values for an open variable: those of the same type that are known, and some of the column."""
-        columns = self.derivations.held.program.relations[relation].columns
         same = {
             given[each]
             for term in missing
@@ -193,9 +185,13 @@ class Repairs:
             if each in given and column.type == of
         }
         yield from same
-        names = tuple(f"c{k}" for k in range(len(columns)))
-        some = self.derivations.some(relation, names, _VALUES)
-        yield from dict.fromkeys(row[at] for row in some if row[at] not in same)
+        if (relation, at) not in self._some:
+            columns = self.derivations.held.program.relations[relation].columns
+            some = self.derivations.some(relation, tuple(f"c{k}" for k in range(len(columns))), _VALUES)
+            self._some |= {
+                (relation, k): list(dict.fromkeys(r[k] for r in some)) for k in range(len(columns))
+            }
+        yield from (value for value in self._some[relation, at] if value not in same)
 
 
 def _computable(clauses: Iterable[Clause], known: set[str]) -> Iterator[Clause]:
@@ -218,14 +214,6 @@ def _computable(clauses: Iterable[Clause], known: set[str]) -> Iterator[Clause]:
                     yield clause
             case _:
                 yield clause
-
-
-def _chosen(valuation: Valuation, heights: Heights) -> Iterator[Fact]:
-    """The rows of one proof that a valuation rests on."""
-    yield from valuation.rows
-    if valuation.group is not None:
-        for member in valuation.group.needed:
-            yield from _chosen(min(member.ways, key=heights.greatest), heights)
 
 
 def _order(facts: Facts, goal: Fact) -> tuple[int, int, str]:

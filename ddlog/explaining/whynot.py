@@ -15,6 +15,7 @@ from .absence import DEPTH, Absences, Missing
 from .absencejson import missing_json, sets_json
 from .absencetext import AbsenceLines
 from .derivations import Derivations
+from .endings import Ending, Endings
 from .goals import Goal
 from .held import Fact
 from .repairs import Repairs
@@ -74,10 +75,8 @@ def why_not(
     return Absence(missing, repairs.insertions((relation, row)), repairs.complete, held.program)
 
 
-def ends(
-    derivations: Derivations, relation: str, row: Row, within: float = 2.0
-) -> tuple[tuple[tuple[Fact, ...], ...], bool]:
-    """The smallest sets of facts whose deletion ends a row that holds, and whether the time sufficed. Raises
+def ends(derivations: Derivations, relation: str, row: Row, within: float = 2.0) -> tuple[list[Ending], bool]:
+    """The smallest sets of changes of facts that end a row that holds, and whether the time sufficed. Raises
     DDlogError."""
     derivations.check(relation)
     held = derivations.held
@@ -85,8 +84,8 @@ def ends(
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])
     if not held.can_attempt:
         raise DDlogError([NoAttempt()])
-    repairs = Repairs(derivations, time.monotonic() + within)
-    return repairs.deletions((relation, row)), repairs.complete
+    endings = Endings(derivations, time.monotonic() + within)
+    return endings.of((relation, row)), endings.complete
 
 
 def whole_row(goal: Goal) -> Row:

@@ -25,6 +25,7 @@ from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..engine.runtime import Batch
+    from ..explaining.endings import Ending
     from ..explaining.goals import Goal
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
@@ -226,14 +227,14 @@ class Explaining:
         name, row, _ = self._asked(relation, value, lambda _, goal: (whole_row(goal), ()))
         return why_not(self._derivations, name, row, depth, within)
 
-    def ends(self, relation: str, value: Any, within: float) -> list[list[tuple[str, Row]]]:
-        """The smallest sets of facts whose deletion ends a row."""
+    def ends(self, relation: str, value: Any, within: float) -> list[Ending]:
+        """The smallest sets of changes of facts that end a row."""
         from ..explaining.why import row_asked
         from ..explaining.whynot import ends
 
         name, row, _ = self._asked(relation, value, row_asked)
         found, _ = ends(self._derivations, name, row, within)
-        return [list(each) for each in found]
+        return found
 
     def why_change(self, relation: str, value: Any, depth: int) -> ChangeExplanation:
         """Why the last commit changed whether a row holds."""

@@ -23,7 +23,6 @@ from typing import TYPE_CHECKING, Any
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NeedsState
-from ..values.rows import Row
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
 from .inputs import Inputs
@@ -39,6 +38,7 @@ from .transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..explaining.endings import Ending
     from ..explaining.explanation import Explanation
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
@@ -268,10 +268,10 @@ class Session(Inputs):
         is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
         return self._explaining.why_not(relation, row, depth, within)
 
-    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> list[list[tuple[str, Row]]]:
-        """The smallest sets of facts whose deletion ends a row that holds, of up to three facts, each as a
-        relation and a row; none if `within` so many seconds none was found. The row is given as for `why`.
-        Each set is tried by an epoch that is taken back."""
+    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> list[Ending]:
+        """The smallest sets of up to three changes of facts that end a row that holds. Each is a list of the
+        facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
+        its `insertions`. None if `within` so many seconds none was found. The row is given as for `why`."""
         return self._explaining.ends(relation, row, within)
 
     def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:

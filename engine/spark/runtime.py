@@ -147,7 +147,7 @@ class SparkRuntime:
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
-    ) -> Sequence[int] | None:
+    ) -> tuple[Sequence[int], bool] | None:
         """Unknown where the executors hold them."""
         at = self._state.stored_at(relation)
         node = self._state.circuit.nodes[at]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import product
+from collections.abc import Sequence
+from itertools import combinations, product
 from typing import Any
 
 import pytest
@@ -44,6 +45,49 @@ def test_absences_of_random_programs(text: str, stream: list[list[tuple[str, tup
                 check(absence.missing, contents)
                 if absence.insert:
                     check_sets(session, contents, name, row, absence.insert)
+
+
+@settings(some, max_examples=3)
+@given(programs(), transactions())
+def test_sets_that_end_rows(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
+    """A set ends its row, and no part of it does. With several facts, or insertions, no deletion of one fact
+    suffices; with several facts and insertions, no insertion of one fact does."""
+    program = ddlog.compile(text)
+    with program.session() as session:
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            session.commit()
+        contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in program.relations}
+        facts = [(name, row) for name, each in program.relations.items() if each.role == "input"
+                 for row in contents[name]]  # fmt: skip
+        inputs = {name: each for name, each in program.relations.items() if name in ("Num", "Tag")}
+        domain = [(name, row) for name, each in inputs.items()
+                  for row in product(*(VALUES[str(column.type)] for column in each.columns))]  # fmt: skip
+        for name in ("P", "R", "Q"):
+            for row in list(contents[name])[:1]:
+                found = session.why_ends(name, row, within=0.4)
+                for each in found:
+                    steps = [(fact, -1) for fact in each] + [(fact, 1) for fact in each.insertions]
+                    for some in combinations(steps, max(1, len(steps) - 1)):
+                        assert ended(session, name, row, some) == (len(steps) == 1)
+                    assert ended(session, name, row, steps)
+                if not found or len(found[0]) != 1 or found[0].insertions:
+                    assert not any(ended(session, name, row, [(fact, -1)]) for fact in facts)
+                if found and found[0].insertions and len(found[0]) + len(found[0].insertions) > 1:
+                    absent = [fact for fact in domain if fact not in facts]
+                    assert not any(ended(session, name, row, [(fact, 1)]) for fact in absent)
+
+
+def ended(session: Session, name: str, row: Row, steps: Sequence[tuple[tuple[str, Row], int]]) -> bool:
+    """Whether changes of facts end a row. They are taken back."""
+    for sign in (1, -1):
+        for (relation, fact), change in steps:
+            (session.insert_rows if change * sign > 0 else session.delete_rows)(relation, [fact])
+        session.commit()
+        if sign > 0:
+            gone = row not in set(session[name].tuples())
+    return gone
 
 
 def check(missing: Missing, contents: Contents) -> None:
@@ -92,6 +136,8 @@ output relation Large(a: string)
 Large(x) :- Size(x, n), n > 10.
 output relation Degree(a: string, n: usize)
 Degree(x, n) :- Edge(x, y), var n = y.group_by(x).count().
+output relation Open(a: string)
+Open("a") :- not Off("a").
 output relation Next(a: string, n: bit<32>)
 Next(x, n * n) :- Size(x, n).
 """
@@ -135,6 +181,8 @@ def test_the_smallest_sets(session: Any) -> None:
     session.commit()
     assert len(session.why_ends("Reach", ("a", "d"))[0]) == 2
     assert session.why("Reach", ("a", "d")).tree.height == 1
+    (ending,) = session.why_ends("Open", ("a",))
+    assert ending == [] and ending.insertions == [("Off", ("a",))]
 
 
 def test_questions_that_have_no_answer(session: Any) -> None:
