@@ -99,6 +99,8 @@ def _run(commands: _Commands) -> None:
                      help="print the answer to this query, a rule body such as 'Path(1, x)', and of the "
                           "relations compute only what it needs; may be repeated")  # fmt: skip
     run.add_argument("--sizes", action="store_true", help="print only the number of rows of each relation")
+    run.add_argument("--explain", action="store_true",
+                     help="print Spark's plan of each relation; only recursions are computed")  # fmt: skip
     run.add_argument("--updates", metavar="FILE", type=_name,
                      help="apply the transactions of this file; - is standard input, which is also applied "
                           "if it is a file, or a pipe that holds something")  # fmt: skip

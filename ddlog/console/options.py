@@ -36,6 +36,7 @@ class RunOptions(StateOptions):
     updates: str | None = None
     relations: tuple[str, ...] = ()
     sizes: bool = False
+    explain: bool = False
     max_iterations: int | None = None
     quiet: bool = False
     engine: EngineOptions = field(default_factory=EngineOptions)
@@ -89,6 +90,7 @@ GIVEN: dict[str, Callable[[RunOptions], bool]] = {
     "--state with --output": lambda run: run.state is not None and run.output is not None,
     "--state": lambda run: run.state is not None,
     "--checkpoint": lambda run: bool(run.checkpoint),
+    "--explain": lambda run: run.explain,
     "--every": lambda run: bool(run.every),
     "--follow": lambda run: run.follow is not None,
     "--follow with --output": lambda run: run.follow is not None and run.output is not None,
@@ -149,6 +151,12 @@ EXCLUSIONS = (
     Exclusion("--updates", "--output table:…", "changes are written to a local directory"),
     Exclusion("--updates", "--output URL", "changes are written to a local directory"),
     Exclusion("--delta asked", "--updates REL.csv or REL.tsv", "a `commit` of rows cannot ask for changes"),
+    Exclusion("--explain", "--updates", "a run with updates is not one query for each relation"),
+    Exclusion("--explain", "--follow", "a run with updates is not one query for each relation"),
+    Exclusion("--explain", "--state", "a run with a state is not one query for each relation"),
+    Exclusion("--explain", "--output", "the plans are printed, and nothing is computed"),
+    Exclusion("--explain", "--format", "the plans are printed, and nothing is computed"),
+    Exclusion("--explain", "--sizes", "the plans are printed, and nothing is computed"),
     Exclusion("--sizes", "--no-init-snapshot", "the sizes are those of the snapshot"),
     Exclusion("--output table:…", "--format", "the catalog chooses the format of a table"),
 )

@@ -80,6 +80,10 @@ def _run_on(
 
         follow(session, first, options, [relation.name for relation in chosen], note)
         return
+    if options.explain:
+        for relation in chosen:
+            print_line(f"{relation.name}:\n{session.state.host.explained(relation.name)}\n")
+        return
     if options.init_snapshot:
         show_snapshot(session, chosen, options, first)
     if options.updates is not None:

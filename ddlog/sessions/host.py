@@ -107,6 +107,9 @@ class Host(Protocol):
     def delta_frame(self, delta: Delta) -> DataFrame:
         """The change of a relation as a Spark DataFrame. Raises DDlogError."""
 
+    def explained(self, relation: str) -> str:
+        """Spark's plan of a relation that is one query. Raises DDlogError."""
+
     def write(self, declared: Relation, place: str, format: str) -> str:
         """Writes a relation, and returns the folder or table. Raises DDlogError."""
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from .. import values
 from ..core import CheckedProgram, CheckedQuery, Relation
 from ..engine.runtime import Batch, ComparingRuntime, Delta, RowSet
+from ..errors.diagnostics import DDlogError
+from ..errors.options import OptionNeeded
 from ..lowering.lower import lower_query
 from ..lowering.records import query_in_columns
 from ..types import TypeDef
@@ -163,6 +165,9 @@ class InProcessHost:
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         raise refused(self.kind, Ability.FRAMES_OUT)
+
+    def explained(self, relation: str) -> str:
+        raise DDlogError([OptionNeeded("--explain", "--engine spark", "the plans are those of Spark")])
 
     def write(self, declared: Relation, place: str, format: str) -> str:
         raise refused(self.kind, Ability.WRITE)

@@ -23,6 +23,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--replace with --state": {"replace": True, "state": "s.ddlog"},
     "--state with --output": {"state": "s.ddlog", "output": "out"},
     "--state": {"state": "s.ddlog"},
+    "--explain": {"explain": True},
     "--every": {"every": "1 second"},
     "--follow": {"follow": "d"},
     "--follow with --output": {"follow": "d", "output": "out"},

@@ -133,6 +133,11 @@ def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
     plan = plan_of(found["Total"]).partition("== Physical Plan ==")[2]
     assert re.findall("ReadSchema: ([^\\s]*)", plan) == ["struct<key:int,value:bigint>"]
     assert plan.count("HashAggregate") == 2
+    with keyed.session(spark=spark, updates=False) as session:
+        session.load_frames({"Fact": fact, "Dim": dim})
+        assert "ReadSchema: struct<key:int,value:bigint>" in session.state.host.explained("Total")
+        with pytest.raises(ddlog.DDlogError, match="changes"):
+            session.insert("Dim", (9, 9))
     wanted = sorted(map(tuple, found["Total"].collect()))
     given = ddlog.compile(STAR.format(fact="")).run(spark, {"Fact": fact.union(fact), "Dim": dim})
     assert sorted(map(tuple, given["Total"].collect())) == wanted

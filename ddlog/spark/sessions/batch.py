@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
-from ...core.walk import mentions
 from ...engine.runtime import Batch
 from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
@@ -18,7 +17,7 @@ from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import NoFurtherChanges
 from ...sessions.faults import diagnosed, never_settled
-from ...sessions.pending import RunLog, SignedBatch
+from ...sessions.pending import RunLog, SignedBatch, key_places
 from ...sessions.program import Program
 from ...values.rows import Row
 from ..files.listing import SparkFacts
@@ -53,18 +52,11 @@ def open_batch(
     with spark_failures():
         codec = SparkCodec(program.checked.typedefs)
         codec.learn(program.checked, column_types(circuit))
-        keys = {name: _key(program, name) for name, each in program.relations.items() if each.key}
+        keys = {name: key_places(each) for name, each in program.relations.items() if key_places(each)}
         runtime = BatchRuntime(
             circuit, session, codec, values.NAN, options, maintain, keys, is_connect(session)
         )
         return BatchHost(program, runtime, codec)
-
-
-def _key(program: Program, relation: str) -> tuple[int, ...]:
-    """The columns of which the primary key of a relation is a function: no two rows agree on them."""
-    key = program.relations[relation].key
-    assert key is not None and key.body is not None
-    return tuple(k for k, each in enumerate(key.parameters) if mentions(key.body, each.name))
 
 
 class BatchHost(SparkHost):
@@ -113,8 +105,7 @@ class BatchHost(SparkHost):
                 kept.unpersist()
 
     def explained(self, relation: str) -> str:
-        """Spark's plan of a relation. Raises DDlogError."""
-        with spark_failures():
+        with self._failing():
             return self.runtime.explained(relation)
 
 

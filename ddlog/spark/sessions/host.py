@@ -16,6 +16,7 @@ from ...engine.circuit import CIRCUMSTANCES, Circuit, Clock, DeltaJoin, Fixpoint
 from ...engine.runtime import Batch, Delta, RowSet, StateLost
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
+from ...errors.options import CannotBeCombined
 from ...errors.spark import BadRecord
 from ...io.files import FactFile
 from ...io.places import Place
@@ -172,6 +173,10 @@ class SparkHost:
 
         assert isinstance(delta, FrameDelta | DriverDelta)
         return delta.frame()
+
+    def explained(self, relation: str) -> str:
+        reason = "the program has a window, or a rule with an effect, and its relations are computed at once"
+        raise DDlogError([CannotBeCombined("--explain", "this program", reason)])
 
     def write(self, declared: Relation, place: str, format: str) -> str:
         rows, frame = self.runtime.size(declared.name), self.frame(declared.name)

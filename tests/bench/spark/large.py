@@ -1,5 +1,8 @@
-"""An input that does not fit the driver: `python large.py ours|plain FOLDER ROWS`. Prints JSON.
+"""An input that does not fit the driver: `python large.py ours|keyed|plain|distinct FOLDER ROWS`.
 
+Prints JSON.
+`keyed` is the program with the primary keys that the data has; `plain` is the query that is written for such
+data, and `distinct` the one for data in which rows may come twice, which is what `ours` has to assume.
 The fact table is written by Spark as Parquet if it is not there. The driver has 4 GB.
 """
 
@@ -24,9 +27,15 @@ def result(spark: Any, side: str, folder: Path) -> Any:
     facts, dimension = spark.read.parquet(str(folder / "Fact")), spark.read.parquet(str(folder / "Dim"))
     if side == "plain":
         return star.plain(facts, dimension)
+    if side == "distinct":
+        return star.plain(facts.distinct(), dimension.distinct())
     import ddlog
 
-    return ddlog.compile(PROGRAM).run(spark, {"Fact": facts, "Dim": dimension})["Total"]
+    text = PROGRAM.read_text()
+    if side == "keyed":
+        text = text.replace("value: s64)\ninput", "value: s64) primary key (f) f.id\ninput", 1)
+        text = text.replace("class: s32)\n", "class: s32) primary key (d) d.key\n", 1)
+    return ddlog.compile(text).run(spark, {"Fact": facts, "Dim": dimension})["Total"]
 
 
 def main() -> None:
