@@ -97,7 +97,8 @@ def frame_of(state: State, relation: str, weight: bool | None) -> DataFrame:
         if counted or not spine.once():
             summed = frame.groupBy(*spine.columns).agg({"w": "sum"})
             frame = summed.withColumnRenamed("sum(w)", "w").where("w <> 0")
-        return _renamed(frame, spine.schema, "weight" if (counted if weight is None else weight) else None)
+        shown = counted if weight is None else weight
+        return _renamed(frame, state.named(relation), "weight" if shown else None)
 
 
 def shown_delta(tables: Tables, schema: Schema, table: Table) -> FrameDelta:

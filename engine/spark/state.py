@@ -149,6 +149,10 @@ class State:
         """The columns of a relation."""
         return self.circuit.nodes[self.at(relation)].schema
 
+    def named(self, relation: str) -> Schema:
+        """The columns of a relation under the names that its users know."""
+        return self.circuit.nodes[self.outputs.get(relation, self.at(relation))].schema
+
     def stored_at(self, relation: str) -> NodeId:
         """The node whose integral a relation is."""
         return shown(self.circuit, self.relations[relation])
