@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from ..circuit import (
     Circuit,
     Constant,
+    DeltaJoin,
     Distinct,
     Earlier,
     Group,
@@ -55,7 +56,7 @@ def _is_set(node: Node, nodes: Sequence[Node], sets: Sequence[bool], outside: Se
             return False
 
 
-def keeps_valuations(join: Join, nodes: Sequence[Node]) -> bool:
+def keeps_valuations(join: Join | DeltaJoin, nodes: Sequence[Node]) -> bool:
     """Whether different valuations of the positive terms give different rows: every column of these terms (of
     a Group, every key) has a variable, and every such variable is in the output or is a function of the
     output."""
@@ -69,7 +70,7 @@ def keeps_valuations(join: Join, nodes: Sequence[Node]) -> bool:
     return needed <= _known(join, join.output)
 
 
-def _known(join: Join, names: Iterable[str]) -> set[str | None]:
+def _known(join: Join | DeltaJoin, names: Iterable[str]) -> set[str | None]:
     """The variables that are functions of some."""
     known: set[str | None] = set(names)
     lets = [step for step in join.steps if isinstance(step, Let)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..circuit import DeltaGroup
 from ..schema import Schema
+from .accumulating import Accumulators
 from .aggregates import Aggregates
 from .change import Change
 from .expressions import Expressions
@@ -11,6 +12,7 @@ from .faults import raised
 from .operators import difference, touched
 from .spine import Spine
 from .sqltext import As, Select, Source, consolidated, names, sourced
+from .table import Table
 
 
 class GroupText:
@@ -35,6 +37,16 @@ class GroupText:
         old = consolidated(self.columns, touched(groups, keys, self.keys, size), "> 0")
         return difference(old, new, self.columns)
 
+    def accumulated(self, accumulators: Accumulators, groups: Spine, added: Table | None) -> Select:
+        """The change of the groups whose accumulators changed by `added`, or all groups. `groups` is their
+        integral without the change."""
+        if added is None:
+            return self._finished(accumulators.gathered(None, 0))
+        keys = Select(self.keys or [As("1", "one")], added.view, distinct=True)
+        new = self._finished(accumulators.gathered(keys, added.rows))
+        old = consolidated(self.columns, touched(groups, keys, self.keys, added.rows), "> 0")
+        return difference(old, new, self.columns)
+
     def _groups(self, members: Source) -> Select:
         """The rows of the groups that some members make; those of a bag come as often as their weight
         says."""
@@ -43,7 +55,14 @@ class GroupText:
             each = f"{sourced(members)} LATERAL VIEW explode(sequence(1L, w)) AS time"
             members = Select(names(self.source), each)
         gathered = [As(aggregates.gathered(a, self.source), f"a{k}") for k, a in enumerate(node.aggregates)]
-        groups = Select([*self.keys, *gathered, As("count(*)", "n")], members, grouped=self.keys)
+        return self._finished(
+            Select([*self.keys, *gathered, As("count(*)", "n")], members, grouped=self.keys)
+        )
+
+    def _finished(self, groups: Select) -> Select:
+        """The rows of the groups of which the aggregates' columns a0, a1, … and the number `n` of members
+        are gathered."""
+        node, aggregates = self.node, self.aggregates
         outs = node.schema[node.keys :]
         done = [
             aggregates.finish(a, self.source, node.keys, out, f"a{k}")

@@ -70,10 +70,12 @@ class Places:
 @dataclass
 class Placement:
     """The placement of the nodes of a circuit of changes. `ungrouped` are the distinct nodes that pass counts
-    on to groups when they are on the cluster. `mode` is "auto", or for tests "driver", "cluster", "flip"."""
+    on to groups when they are on the cluster, `accumulating` the groups that need no members there. `mode` is
+    "auto", or for tests "driver", "cluster", "flip"."""
 
     circuit: Circuit
     ungrouped: frozenset[NodeId]
+    accumulating: frozenset[NodeId]
     limit: int
     few: int  # rows of a change that the driver joins with what it has
     mode: str = "auto"
@@ -177,7 +179,9 @@ class Placement:
                     if at not in self.timed:
                         here |= sources - large  # small changes of the others are joined there
                 case DeltaGroup() if on_cluster:
-                    away |= {at, node.source} - self.ungrouped
+                    away.add(at)
+                    if at not in self.accumulating:
+                        away |= {node.source} - self.ungrouped
                 case DeltaGroup() | Fixpoint():
                     kept |= self._asked[at] - ({at} if isinstance(node, DeltaGroup) else set())
         for at in self._shown:

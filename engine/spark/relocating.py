@@ -200,8 +200,17 @@ class Relocation:
                 self._actions.append(partial(self._forget_counts, at))
             case DeltaGroup():
                 self._actions.append(partial(self._set_group, at, self._empty_group(node)))
+                if at in self._there.accumulators:
+                    self._accumulate(at, node)
             case Fixpoint():
                 self._recursion_to_cluster(at, node)
+
+    def _accumulate(self, at: NodeId, node: DeltaGroup) -> None:
+        """The accumulators of a group on the cluster, from its members."""
+        accumulators, schema = self._there.accumulators[at], self._nodes[node.source].schema
+        members = self._crossing.there(schema, self._integral(node.source))
+        added = [] if members is None else [accumulators.added(members)]
+        self._actions.append(partial(accumulators.spine.replace, [each for each in added if each.rows]))
 
     def _counts(self, at: NodeId) -> Batch:
         """The weights of the source of a distinct on the driver."""
@@ -253,6 +262,8 @@ class Relocation:
                     group.change(batch)
                     group.commit()
                 self._actions.append(partial(self._set_group, at, group))
+                if at in self._there.accumulators:
+                    self._actions.append(partial(self._there.accumulators[at].spine.replace, []))
             case Fixpoint():
                 self._recursion_to_driver(at, node)
 

@@ -30,6 +30,7 @@ from ..metering import UNKNOWN
 from ..runtime import Delta
 from ..schema import Schema
 from ..versions import versions
+from .accumulating import Accumulators
 from .change import Change, of_table
 from .exchange import all_differ, distinct_rows
 from .forgetting import forget
@@ -189,6 +190,9 @@ class RunningEpoch:
         if change is None:
             return None
         state = self.state
+        accumulators = state.accumulators.get(at)
+        if accumulators is not None:
+            return self._accumulated(at, accumulators, change)
         members = state.counts[node.source] if node.source in state.ungrouped else state.spines[node.source]
         text, groups = state.groups[at], state.spines[at]
         if not (groups.rows(False) or members.rows(False)):
@@ -196,6 +200,18 @@ class RunningEpoch:
         if not change.table.rows:
             return None
         return self._change(at, text.again(members, groups, change), change.small, by_row=True)
+
+    def _accumulated(self, at: NodeId, accumulators: Accumulators, change: Change) -> Change | None:
+        text, groups, spine = self.state.groups[at], self.state.spines[at], accumulators.spine
+        begins = not (groups.rows(False) or spine.rows(False))
+        if begins and self.epoch.static:
+            return self._change(at, text.first(change), change.small)
+        added = accumulators.added(change)
+        spine.add(added)
+        if not added.rows:
+            return None
+        query = text.accumulated(accumulators, groups, None if begins else added)
+        return self._change(at, query, change.small, by_row=not begins)
 
     def timed(
         self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, change: Change | None

@@ -35,7 +35,14 @@ class Sides:
         self.crossing = Crossing(self.here.values, tables)
         mode = options.placement if options.driver_rows else "cluster"
         limit = sys.maxsize if mode in ("driver", "flip") else options.driver_rows
-        self.placement = Placement(circuit, frozenset(there.ungrouped), limit, options.small_rows, mode)
+        self.placement = Placement(
+            circuit,
+            frozenset(there.ungrouped),
+            frozenset(there.accumulating),
+            limit,
+            options.small_rows,
+            mode,
+        )
         self.places = self.placement.places()
         self._inputs = there.inputs
         self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
@@ -183,6 +190,8 @@ class Sides:
         match node:
             case DeltaDistinct():
                 return state.counts[at].rows() <= least
+            case DeltaGroup() if at in state.accumulating:
+                return all(self.size(each) <= least for each in self._inputs_of(node.source))
             case DeltaGroup():
                 counted = node.source in state.ungrouped and at in self.places.there
                 members = state.counts[node.source] if counted else state.spines.get(node.source)
@@ -190,6 +199,16 @@ class Sides:
             case Fixpoint():
                 return all(self.size(result) <= least for result in self.placement.results[at])
         return True
+
+    def _inputs_of(self, at: NodeId) -> set[NodeId]:
+        """The inputs that a node follows from."""
+        found, left = set[NodeId](), [at]
+        while left:
+            each = left.pop()
+            if each not in found:
+                found.add(each)
+                left.extend(self.circuit.nodes[each].reads())
+        return found & set(self._inputs.values())
 
     # ------------------------------------------------------------- telling
 

@@ -25,6 +25,7 @@ from ..integrals import shown, weighted
 from ..maintaining import Maintaining
 from ..schedule import readers
 from ..schema import Schema
+from .accumulating import Accumulators, accumulating
 from .clocked import Memories
 from .expressions import Expressions
 from .grouping import GroupText
@@ -60,6 +61,7 @@ class State:
         self.relations = self.outputs | dict(circuit.relations)
         self.inputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Input)}
         self.read_by = readers(circuit)
+        self.accumulating = accumulating(circuit, expressions)
         self.ungrouped = self._read_by_groups()
         self.kept_static = self._kept(static=True)
         self.spines: dict[NodeId, Spine] = {}
@@ -76,6 +78,7 @@ class State:
         self.forgetful = forgetful_nodes(circuit)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
+        self.accumulators: dict[NodeId, Accumulators] = {}
         self.recursions: dict[NodeId, Recursion] = {}
         for at, node in enumerate(nodes):
             match node:
@@ -85,7 +88,10 @@ class State:
                 case DeltaDistinct():
                     self.counts[at] = Spine(tables, node.schema)
                 case DeltaGroup():
-                    self.groups[at] = GroupText(node, nodes[node.source].schema, expressions)
+                    source = nodes[node.source].schema
+                    self.groups[at] = GroupText(node, source, expressions)
+                    if at in self.accumulating:
+                        self.accumulators[at] = Accumulators(node, source, tables, expressions)
                 case Fixpoint():
                     self.recursions[at] = self.new_recursion(node)
                 case Window():
@@ -119,7 +125,8 @@ class State:
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
                 case DeltaGroup() if not static:
-                    kept.update({node.source, at} - self.ungrouped)
+                    members = set() if at in self.accumulating else {node.source}
+                    kept.update({*members, at} - self.ungrouped)
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
                 case Output():
@@ -137,7 +144,9 @@ class State:
             at
             for at in found
             if all(
-                isinstance(nodes[k], DeltaGroup) for k in self.read_by[at] if not isinstance(nodes[k], Trace)
+                isinstance(nodes[k], DeltaGroup) and k not in self.accumulating
+                for k in self.read_by[at]
+                if not isinstance(nodes[k], Trace)
             )
         }
 
@@ -170,6 +179,7 @@ class State:
         """All spines."""
         yield from self.spines.values()
         yield from self.counts.values()
+        yield from (each.spine for each in self.accumulators.values())
         yield from self.memories.sums.values()
         yield from self.windows.values()
 
@@ -194,6 +204,7 @@ class State:
         """Drops the state."""
         self.spines.clear()
         self.counts.clear()
+        self.accumulators.clear()
         self.memories = Memories(Circuit(()), self.tables)
         self.windows.clear()
         self.recursions.clear()
