@@ -101,6 +101,8 @@ class Meter:
         self.walks: list[float] = []
         self.runs: list[float] = []
         self.rounds: list[float] = []
+        self.marking: Callable[[], int] | None = None  # the number of jobs so far, of a cluster
+        self.marks: list[int] = []  # before, between and after the nodes of the last walk
         self._began = 0, 0, 0  # the lengths of the lists before the epoch
         self._insides: dict[NodeId, Inside] = {}
 
@@ -109,6 +111,7 @@ class Meter:
         outer, _in_force.meter = _in_force.meter, self
         self._began = len(self.walks), len(self.runs), len(self.rounds)
         self.nodes = self.inside = None
+        self.marks.clear()
         try:
             return act()
         except BaseException:
@@ -122,6 +125,12 @@ class Meter:
         walks, runs, rounds = self._began
         del self.walks[walks:], self.runs[runs:], self.rounds[rounds:]
         self.nodes = self.inside = None
+        self.marks.clear()
+
+    def mark(self) -> None:
+        """Notes the number of jobs, if there is a cluster."""
+        if self.marking is not None:
+            self.marks.append(self.marking())
 
     def enter(self, at: NodeId) -> Inside:
         """Begins to measure the inside of a recursion."""

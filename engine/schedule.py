@@ -172,6 +172,8 @@ class _Walk(Generic[B]):
         outputs: dict[str, B] = {}
         meter, clock = metering.current(), metering.clock
         times = None if meter is None or meter.inside is not None else [clock()]
+        if meter is not None and times is not None:
+            meter.mark()
         visited = nodes if meter is None or meter.inside is None else self._inside(nodes, meter.inside)
         for at in visited if greatest is None else _timed(visited, greatest):
             node = self.circuit.nodes[at]
@@ -192,6 +194,8 @@ class _Walk(Generic[B]):
                 raise
             if times is not None:
                 times.append(clock())
+                if meter is not None and meter.marking is not None:
+                    meter.mark()
         if meter is not None and times is not None:
             meter.circuit, meter.nodes = self.circuit, nodes
             meter.walks += times

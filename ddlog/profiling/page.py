@@ -44,6 +44,12 @@ def page(profile: Profile) -> str:
 def _summary(profile: Profile) -> str:
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     facts = [commits, seconds_text(profile.seconds), profile.engine]
+    if any(each.jobs is not None for each in profile.epochs):
+        jobs, shuffled = (
+            sum(each.jobs or 0 for each in profile.epochs),
+            sum(each.shuffled or 0 for each in profile.epochs),
+        )
+        facts.append(f"{jobs:,} jobs, {_bytes(shuffled)} shuffled")
     if profile.memory is not None:
         facts.append(f"{_bytes(sum(each.bytes for each in profile.memory))} stored")
     return f'<p class="facts">{escape(" · ".join(facts))}</p>'
@@ -117,7 +123,17 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None
 
 
 def _operators(operators: Sequence[Operator]) -> str:
-    heads = ("Rule", "Place", "Operator", "Time", "Calls", "Rows in", "Rows out", "Duplicates")
+    heads = (
+        "Rule",
+        "Place",
+        "Operator",
+        "Time",
+        "Calls",
+        "Rows in",
+        "Rows out",
+        "Duplicates",
+        *_work(operators),
+    )
     return _table(
         heads,
         (
@@ -130,14 +146,20 @@ def _operators(operators: Sequence[Operator]) -> str:
                 _count(each.rows_in),
                 _count(each.rows_out),
                 _count(each.duplicates),
+                *((_count(each.jobs), _size(each.shuffled)) if _work(operators) else ()),
             )
             for each in operators
         ),
     )
 
 
+def _work(found: Sequence[Operator | Stratum]) -> tuple[str, ...]:
+    """The heads for what a cluster did, if there is one."""
+    return ("Jobs", "Shuffled") if any(each.jobs is not None for each in found) else ()
+
+
 def _strata(strata: Sequence[Stratum]) -> list[str]:
-    heads = ("Relations", "Recursive", "Time", "Rounds", "New rows", "Duplicates")
+    heads = ("Relations", "Recursive", "Time", "Rounds", "New rows", "Duplicates", *_work(strata))
     parts = [
         _table(
             heads,
@@ -149,6 +171,7 @@ def _strata(strata: Sequence[Stratum]) -> list[str]:
                     _count(len(each.rounds) if each.recursive else None),
                     _count(each.rows_out),
                     _count(each.duplicates),
+                    *((_count(each.jobs), _size(each.shuffled)) if _work(strata) else ()),
                 )
                 for each in strata
             ),
@@ -182,9 +205,15 @@ def _relations(profile: Profile) -> str:
     for each in profile.operators:
         spent[each.relation] = spent.get(each.relation, 0.0) + each.seconds
     return _table(
-        ("Relation", "Rows", "Time", "Bytes"),
+        ("Relation", "Rows", "Time", "Bytes", "Side"),
         (
-            (each.name, _count(each.rows), _time(spent.get(each.name, 0.0)), _size(each.bytes))
+            (
+                each.name,
+                _count(each.rows),
+                _time(spent.get(each.name, 0.0)),
+                _size(each.bytes),
+                each.side or "",
+            )
             for each in sorted(profile.relations, key=lambda each: -each.rows)
         ),
     )

@@ -16,7 +16,9 @@ VERSION = 1
 class Operator:
     """An operator of a rule: `join`, `group`, `distinct` and so on; `rule` is a whole rule of a recursion.
     `rows_in` are the rows of the changes that it was given, `rows_out` those that it gave, and None where
-    they are not counted. `duplicates` are the rows that a `distinct` had already, or was given twice."""
+    they are not counted. `duplicates` are the rows that a `distinct`, or the relation of a rule, had already
+    or was given twice. `jobs` are those of a cluster that it waited for, and `shuffled` the bytes that these
+    read from shuffles; None without a cluster, and where there were none."""
 
     operator: str
     text: str
@@ -27,6 +29,8 @@ class Operator:
     rows_in: int
     rows_out: int | None
     duplicates: int | None = None
+    jobs: int | None = None
+    shuffled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -51,6 +55,8 @@ class Stratum:
     rounds: tuple[Round, ...] = ()
     rows_out: int | None = None
     duplicates: int | None = None
+    jobs: int | None = None
+    shuffled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,8 @@ class Epoch:
     seconds: float
     rows_in: int
     rows_out: int
+    jobs: int | None = None
+    shuffled: int | None = None
 
 
 @dataclass(frozen=True)
@@ -74,12 +82,14 @@ class SlowEpoch:
 
 @dataclass(frozen=True)
 class Relation:
-    """A relation that the session keeps: the rows in it, and the bytes of its store and its indexes."""
+    """A relation that the session keeps: the rows in it, the bytes of its store and its indexes, and on Spark
+    its `side`, driver or cluster."""
 
     name: str
     rows: int
     bytes: int | None
     parts: Mapping[str, int]
+    side: str | None = None
 
 
 @dataclass(frozen=True)

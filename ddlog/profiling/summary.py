@@ -18,7 +18,7 @@ def summary(profile: Profile) -> Iterator[str]:
         return
     yield "Time by relation, and for recursions the rows that each round derived, and the new ones:"
     for stratum in profile.strata[:_RULES]:
-        yield f"{_time(stratum.seconds, profile)}  {stratum.name}{_of(stratum)}"
+        yield f"{_time(stratum.seconds, profile)}  {stratum.name}{_of(stratum)}{_work(stratum)}"
     yield "Time by rule, with the rows in and out:"
     for each in profile.operators[:_RULES]:
         yield f"{_time(each.seconds, profile)}  {each.operator}: {each.text}"
@@ -51,4 +51,8 @@ def _figures(each: Operator) -> str:
     rows = "" if each.rows_out is None else f", {each.rows_out:,} out"
     twice = f", {each.duplicates:,} duplicates" if each.duplicates else ""
     place = f"  // {each.place}" if each.place else ""
-    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{place}"
+    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{_work(each)}{place}"
+
+
+def _work(each: Operator | Stratum) -> str:
+    return f", {each.jobs:,} jobs, {each.shuffled or 0:,} bytes shuffled" if each.jobs else ""

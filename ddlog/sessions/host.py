@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from ..engine.circuit import Circuit
     from ..io.places import Place
+    from .metered import Cluster
     from .program import Program
 
 
@@ -61,6 +62,12 @@ class Host(Protocol):
     @property
     def spark(self) -> SparkSession | None:
         """The Spark session that holds the relations; None in-process."""
+
+    def cluster(self) -> Cluster | None:
+        """What tells about jobs; None where there are none, or nothing tells."""
+
+    def sides(self) -> Mapping[str, str]:
+        """Whether relations lie on the driver or on the cluster, where there is one."""
 
     def failures(self) -> AbstractContextManager[None]:
         """Turns failures of the host inside into DDlogErrors."""

@@ -74,6 +74,12 @@ class InProcessHost:
         self._program, self._typedefs = program, program.checked.typedefs
         self._lowered: dict[int, tuple[CheckedQuery, Circuit]] = {}  # those that are asked again, by identity
 
+    def cluster(self) -> None:
+        """There is none."""
+
+    def sides(self) -> dict[str, str]:
+        return {}
+
     def failures(self) -> AbstractContextManager[None]:
         return _NO_FAILURES
 

@@ -24,7 +24,7 @@ from ..profiling.profile import (
     SlowEpoch,
     Stratum,
 )
-from .metered import Cost, Epochs, Recursion, Sums
+from .metered import Cluster, Cost, Epochs, Recursion, Sums, Work
 
 if TYPE_CHECKING:
     from ..engine.runtime import Delta
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
+_NO_WORK = float("nan"), float("nan")
 
 
 class _Slow(NamedTuple):
@@ -42,13 +43,18 @@ class _Slow(NamedTuple):
     number: int  # negative, so that of equals the later one goes
     nodes: Sequence[NodeId]
     taken: Taken
+    work: Mapping[NodeId, Work]
+    whole: tuple[int | None, int | None]  # jobs and bytes shuffled
 
 
 class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
-    def __init__(self) -> None:
-        self._meter = Meter()
+    def __init__(self, cluster: Cluster | None = None) -> None:
+        self._meter, self._cluster = Meter(), cluster
+        self._work: dict[NodeId, Work] = {}  # of the epochs that wait
+        if cluster is not None:
+            self._meter.marking = cluster.begun
         self._sums: Sums | None = None
         self._walked: list[Sequence[NodeId]] = []  # by the epochs that wait
         self._waiting: list[float] = []  # their numbers and seconds
@@ -67,12 +73,26 @@ class Recorder:
             self._seconds += seconds
             self._commits += 1
             self._walked.append(nodes)
-            self._waiting += number, seconds
+            work, whole = ({}, _NO_WORK) if self._cluster is None else self._worked(nodes, self._cluster)
+            self._waiting += number, seconds, *whole
             if seconds > self._least:
-                self._note_slow(_Slow(seconds, -number, nodes, self._meter.last()))
+                told = (None, None) if self._cluster is None else (int(whole[0]), int(whole[1]))
+                self._note_slow(_Slow(seconds, -number, nodes, self._meter.last(), work, told))
             if self._meter.is_full:
                 self._add()
         return deltas
+
+    def _worked(
+        self, nodes: Sequence[NodeId], cluster: Cluster
+    ) -> tuple[Mapping[NodeId, Work], tuple[float, float]]:
+        """What a cluster did for each node in the last epoch, and in all, also after the walk."""
+        marks = [*self._meter.marks, cluster.begun()]
+        every = cluster.work(marks)
+        work = {at: each for at, each in zip(nodes, every, strict=False) if each.jobs}
+        for at, each in work.items():
+            jobs, shuffled = self._work.get(at, (0, 0))
+            self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
+        return work, (sum(each.jobs for each in every), sum(each.shuffled for each in every))
 
     def _note_slow(self, slow: _Slow) -> None:
         if len(self._slowest) < _SLOWEST:
@@ -92,7 +112,10 @@ class Recorder:
             if self._sums is None:
                 self._sums = self._new()
             ends = self._sums.add(self._walked, self._meter.taken())
-            self._epochs.add(np.column_stack([np.array(self._waiting).reshape(-1, 2), ends]))
+            waiting = np.array(self._waiting).reshape(-1, 4)
+            self._epochs.add(np.column_stack([waiting[:, :2], ends, waiting[:, 2:]]))
+            self._sums.add_work(self._work)
+            self._work.clear()
             self._walked.clear()
             self._waiting.clear()
         return self._sums
@@ -107,7 +130,9 @@ class Recorder:
         for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
             sums = self._new()
             ((taken, given),) = sums.add([slow.nodes], slow.taken).tolist()
-            yield SlowEpoch(Epoch(-slow.number, slow.seconds, int(taken), int(given)), _strata(sums, names))
+            sums.add_work(slow.work)
+            epoch = Epoch(-slow.number, slow.seconds, int(taken), int(given), *slow.whole)
+            yield SlowEpoch(epoch, _strata(sums, names))
 
     @property
     def totals(self) -> tuple[int, float, tuple[Epoch, ...]]:
@@ -180,6 +205,7 @@ def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relati
                 session.size(declared.name),
                 None if memory is None else memory.bytes,
                 {} if memory is None else memory.parts,
+                session.state.host.sides().get(declared.name),
             )
 
 
@@ -208,7 +234,15 @@ def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
         for at, operators in outside.items()
     ]
     strata += (
-        Stratum(name, False, _seconds(each), _dearest(each), duplicates=_sum(o.duplicates for o in each))
+        Stratum(
+            name,
+            False,
+            _seconds(each),
+            _dearest(each),
+            duplicates=_sum(o.duplicates for o in each),
+            jobs=_sum(o.jobs for o in each),
+            shuffled=_sum(o.shuffled for o in each),
+        )
         for name, each in found.items()
     )
     return tuple(sorted(strata, key=lambda each: -each.seconds))
@@ -235,6 +269,10 @@ def _recursive(
         ", ".join(relations), True, whole.seconds + _seconds(outside),
         _dearest([*operators, *outside]), rounds, new,
         derived - new if new is not None and derived and derived >= new else None,
+        jobs=_sum([None if whole.work is None else whole.work.jobs, *(each.jobs for each in outside)]),
+        shuffled=_sum(
+            [None if whole.work is None else whole.work.shuffled, *(each.shuffled for each in outside)]
+        ),
     )  # fmt: skip
 
 
@@ -255,7 +293,16 @@ def _operator(operator: str, text: str, cost: Cost, names: _Names) -> Operator:
     if duplicates is not None and duplicates < 0:
         duplicates = None
     return Operator(
-        operator, text, relation, place, cost.calls, cost.seconds, cost.taken, cost.out, duplicates
+        operator,
+        text,
+        relation,
+        place,
+        cost.calls,
+        cost.seconds,
+        cost.taken,
+        cost.out,
+        duplicates,
+        *(cost.work or (None, None)),
     )
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -13,6 +14,23 @@ from ..engine.metering import RUN, Figures, Taken, summed
 
 _NO_RUNS = np.zeros((0, RUN))
 _NO_ROUNDS = np.zeros((0, 5))
+
+
+class Work(NamedTuple):
+    """The jobs of a cluster, and the bytes that they read from shuffles."""
+
+    jobs: int
+    shuffled: int
+
+
+class Cluster(Protocol):
+    """What tells about the jobs of a cluster."""
+
+    def begun(self) -> int:
+        """The number of jobs so far."""
+
+    def work(self, marks: Iterable[int]) -> list[Work]:
+        """What was done between each two such numbers that follow each other."""
 
 
 @dataclass(slots=True)
@@ -25,6 +43,7 @@ class Cost:
     taken: int = 0
     out: int | None = 0
     new: int | None = None
+    work: Work | None = None
 
 
 @dataclass(slots=True)
@@ -72,6 +91,13 @@ class Sums:
         self.circuit, self._operators = circuit, operators
         self._visited: dict[int, _Visited] = {}  # by the identity of the nodes
         self._runs, self._rounds = _NO_RUNS, _NO_ROUNDS
+        self._work: dict[NodeId, Work] = {}
+
+    def add_work(self, work: Mapping[NodeId, Work]) -> None:
+        """Adds what a cluster did for nodes."""
+        for at, each in work.items():
+            jobs, shuffled = self._work.get(at, (0, 0))
+            self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
 
     def add(self, walked: Sequence[Sequence[NodeId]], taken: Taken) -> Figures:
         """Adds epochs, given the nodes that each walked. Gives for each the rows by which inputs and outputs
@@ -105,6 +131,7 @@ class Sums:
                 if not isinstance(node, Output | ResultNode | Trace):
                     cost = found.setdefault(at, Cost())
                     cost.calls += visited.epochs
+                    cost.work = self._work.get(at)
                     cost.seconds += seconds
                     cost.taken += round(sum(rows.get(source, 0) for source in node.reads()))
                     cost.out = cost.out + round(rows[at]) if known and cost.out is not None else None
@@ -130,7 +157,7 @@ class Epochs:
     _MOST = 1 << 14
 
     def __init__(self) -> None:
-        self._kept = np.zeros((0, 4))
+        self._kept = np.zeros((0, 6))
 
     def add(self, figures: Figures) -> None:
         """Adds commits."""
@@ -141,9 +168,10 @@ class Epochs:
             kept = np.concatenate([kept[slower], kept[len(even) :]])
         self._kept = kept
 
-    def rows(self) -> Iterable[tuple[int, float, int, int]]:
-        """The commits that are kept: number, seconds, rows in and out."""
-        return ((int(n), seconds, int(a), int(b)) for n, seconds, a, b in self._kept.tolist())
+    def rows(self) -> Iterable[tuple[int, float, int, int, int | None, int | None]]:
+        """The commits that are kept: number, seconds, rows in and out, jobs and bytes shuffled."""
+        for n, seconds, a, b, jobs, shuffled in self._kept.tolist():
+            yield int(n), seconds, int(a), int(b), _rows(jobs), _rows(shuffled)
 
 
 def _rows(number: float) -> int | None:

@@ -89,7 +89,7 @@ class SessionProfile:
         if self._recorder is None:
             from .measuring import Recorder
 
-            self._recorder = Recorder()
+            self._recorder = Recorder(state.host.cluster())
         state.progress, state.recorder = observe, recorder or self._recorder
         watch.begin(_BEGIN)
         try:

@@ -16,6 +16,7 @@ from ..inprocess.batch import Batch
 from ..inprocess.rows import ArrayDelta
 from ..inprocess.runtime import InProcess
 from ..maintaining import Decision, Maintaining
+from ..metering import handing_over
 from ..rules import schemas_of
 from ..runtime import Progress
 from ..schema import Schema
@@ -97,7 +98,8 @@ class DriverRecursion:
                 progress(phase, iteration, rows)
 
         decided = self._runtime.decided
-        deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
+        with handing_over():
+            deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
         self._undo.append(batches)
         self._decision = self._runtime.decisions()[-1] if self._runtime.decided > decided else None
         out = {}

@@ -16,6 +16,7 @@ from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import Tables
 from ddlog.sessions.session import Session
+from ddlog.spark.sessions.connect import is_connect
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
@@ -208,3 +209,28 @@ def test_a_failed_move_leaves_the_last_commit(spark: SparkSession) -> None:
             assert got == wanted
             assert contents(there) == contents(here)
         assert failed
+
+
+def test_a_profile_tells_jobs_and_sides(spark: SparkSession) -> None:
+    """Of a join on the cluster the jobs and the shuffled bytes, and nothing of either on the driver."""
+    text = (
+        "input relation A(x: u32, y: u32)\noutput relation N(x: u32, n: u64)\n"
+        "N(x, n) :- A(x, y), var n = y.group_by(x).count().\n"
+    )
+    for options in (SparkOptions(placement="cluster"), ON_DRIVER):
+        placement = options.placement
+        with ddlog.compile(text).session(engine="spark", spark=spark, spark_options=options) as session:
+            session.measure()
+            session.insert_rows("A", [(1, 2), (1, 3), (2, 3)])
+            session.commit()
+            profile = session.profile()
+        assert {each.side for each in profile.relations} == {placement}
+        (jobs,) = {each.jobs for each in profile.epochs if each.number == 1}
+        counted = sum(each.jobs or 0 for each in profile.strata)
+        if is_connect(spark):
+            assert (jobs, counted) == (None, 0)
+        elif placement == "driver":
+            assert (jobs, counted) == (0, 0)
+        else:
+            assert jobs is not None and jobs >= counted > 0
+            assert sum(each.shuffled or 0 for each in profile.operators) > 0

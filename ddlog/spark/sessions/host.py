@@ -44,6 +44,7 @@ if TYPE_CHECKING:
 
     from ...engine.maintaining import Mode
     from ...engine.spark.runtime import SparkOptions, SparkRuntime
+    from ...sessions.metered import Cluster
 
 _SHORT = 1 << 26  # bytes of a file that is read again to find the line of a fault
 
@@ -109,6 +110,17 @@ class SparkHost:
                 if relations:
                     raise StateLost(relations, "mended") from None
                 raise
+
+    def cluster(self) -> Cluster | None:
+        """None through Connect, which does not tell about jobs."""
+        if self.kind == HostKind.CONNECT:
+            return None
+        from ..jobs import Jobs
+
+        return Jobs(self.spark)
+
+    def sides(self) -> dict[str, str]:
+        return {name: side for name, side, _ in self.runtime.placed()}
 
     def close(self) -> None:
         self.runtime.close()  # the Spark session goes on
