@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -53,6 +54,8 @@ _ON_CLUSTER = {
     "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
     "spark.locality.wait": "0",
     "spark.log.level": "FATAL",
+    # Each process has files of its own at this URL, which only Spark knows how to read.
+    "spark.hadoop.fs.viewfs.mounttable.own.link./here": "file:///proc/self/cwd",
     "spark.storage.cachedPeersTtl": "100",
     "spark.speculation": "true",
     "spark.speculation.interval": "20ms",
@@ -68,8 +71,12 @@ def cluster() -> Iterator[Cluster | None]:
     if not workers:
         yield None
         return
+    before = Path.cwd()
     with standalone(int(workers)) as made:
+        (made.folder / "driver").mkdir()
+        os.chdir(made.folder / "driver")  # the driver, too, has a folder of its own
         yield made
+        os.chdir(before)
 
 
 @pytest.fixture(scope="session")

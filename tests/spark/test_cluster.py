@@ -24,7 +24,7 @@ import ddlog
 from ddlog.engine.spark.runtime import SparkOptions, SparkRuntime
 from ddlog.engine.spark.tables import Tables
 
-from .cluster import Cluster
+from .cluster import EXECUTOR, Cluster
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -59,7 +59,11 @@ LARGE = {"driver_rows": 0, "small_rows": 0}  # all that the driver need not keep
 def test_a_cluster_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
     command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider", "-q"]
-    command += [*(str(SPARK_TESTS / name) for name in FILES), "-k", f"on_a_cluster and not paths or {CHOSEN}"]
+    command += [
+        *(str(SPARK_TESTS / name) for name in FILES),
+        "-k",
+        f"on_a_cluster and not paths and not tried or {CHOSEN}",
+    ]
     inner = subprocess.Popen(
         command,
         env=os.environ | {"DDLOG_TEST_CLUSTER": "2"},
@@ -157,3 +161,78 @@ def test_on_a_cluster_two_copies_outlive_an_executor(
         session.delete("Edge", (1, 2))
         session.commit()
         assert set(session["Path"].tuples()) == {(0, 1)}
+
+
+@on_cluster
+def test_on_a_cluster_only_tasks_read_and_write_files(machines: Cluster, spark: SparkSession) -> None:
+    """Each process has files of its own there: what the driver read of its own would be wrong."""
+    here, only_tasks = "file:///proc/self/cwd", "viewfs://own/here"
+    for name, text in (("Edge.csv", "x,y\n0,1\n1,2\n"), ("Edge.tsv", "0\t1\n1\t2\n")):
+        (machines.folder / name).write_text(text)
+        spark.sparkContext.addFile(str(machines.folder / name))
+        (machines.folder / "driver" / name).write_text(re.sub(r"\d", "7", text))
+    program = ddlog.compile(PROGRAMS["joins"])
+    for name in ("Edge.csv", "Edge.tsv"):
+        with program.session(spark=spark, spark_options=SparkOptions(**LARGE)) as session:
+            session.load(f"Edge={only_tasks}/{name}")
+            assert set(session["Path"].tuples()) == PATHS
+            for form in ("csv", "parquet"):
+                with pytest.raises(ddlog.DDlogError, match="the executors wrote it to disks of their own"):
+                    session.write("Path", f"{here}/out", form)
+                shared = session.write("Path", f"file://{machines.folder}/out", form)
+                assert spark.read.format(form).load(shared).count() == len(PATHS) + (form == "csv")
+    (machines.folder / "driver" / "Edge.facts").write_text("0\t1\n")
+    with (
+        program.session(spark=spark) as session,
+        pytest.raises(ddlog.DDlogError, match="the executors do not have it"),
+    ):
+        session.load(f"Edge={here}/Edge.facts")
+
+
+UNSTEADY = """
+extern function unsteady(x: s32): s32
+input relation Edge(x: s32, y: s32)
+output relation Next(x: s32, y: s32)
+Next(x, unsteady(y)) :- Edge(x, y).
+"""
+SLOW = 900  # seconds
+PYTHON = """
+import os, signal, time
+from pathlib import Path
+
+def unsteady(x):
+    try:
+        Path({marks!r}, str(x)).touch(exist_ok=False)
+    except FileExistsError:
+        return x + 1  # not the first time
+    if x == 3:
+        os._exit(1)
+    if x == 5:
+        process = os.getpid()
+        while {executor!r} not in Path(f"/proc/{{process}}/cmdline").read_text():
+            process = int(Path(f"/proc/{{process}}/stat").read_text().rpartition(")")[2].split()[1])
+        os.kill(process, signal.SIGKILL)
+    if x == 7:
+        time.sleep({slow})
+    return x + 1
+"""
+
+
+@on_cluster
+def test_on_a_cluster_tasks_are_tried_again(machines: Cluster, spark: SparkSession) -> None:
+    """A Python worker dies in a task, an executor dies in another, and a third would never end in time. The
+    function is in a file that the driver has."""
+    marks, folder = machines.folder / "marks", machines.folder / "driver"
+    marks.mkdir()
+    (folder / "unsteady.dl").write_text(UNSTEADY)
+    (folder / "unsteady.py").write_text(PYTHON.format(marks=str(marks), executor=EXECUTOR, slow=SLOW))
+    program = ddlog.compile(folder / "unsteady.dl")
+    rows = spark.range(8, numPartitions=8).selectExpr("CAST(id AS INT) AS x", "CAST(id AS INT) AS y")
+    options = SparkOptions(**LARGE, partitions=8, copies=2)
+    with program.session(spark=spark, spark_options=options) as session:
+        session.insert("Edge", rows)
+        began = time.monotonic()
+        changes = session.commit()
+        assert time.monotonic() - began < SLOW, "the slow task ran a second time"
+        assert changes.rows("Next") == [((x, x + 1), 1) for x in range(8)]
+        assert len(list(marks.iterdir())) == 8

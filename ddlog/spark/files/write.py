@@ -27,6 +27,7 @@ from ...types import BigInt, Bit, Bool, Float, JsonField, Signed, String, Type
 from ...values.shapes import forms_of
 from ..sessions.failures import spark_failures
 from ..types.workers import register
+from .written import Written
 
 TABLE = "table:"
 # Up to so many rows make one file. Spark may have few rows as a local relation, and then numbers them as one
@@ -62,12 +63,15 @@ def write_frame(
             plain.write.mode("overwrite").saveAsTable(name)
             return name
         name = f"{place.rstrip('/')}/{relation.name}"
+        written = Written(spark, name)
         if format == "parquet":
-            _plain(spark, frame, codec, columns, typedefs).write.mode("overwrite").parquet(name)
+            plain = _plain(spark, frame, codec, columns, typedefs)
+            written.observed(plain).write.mode("overwrite").parquet(name)
         else:
             whole = frame.coalesce(1) if rows is not None and rows <= _FEW else frame
             lines = _lines(spark, whole, codec, relation, columns, typedefs, format)
-            lines.write.mode("overwrite").text(name)
+            written.observed(lines).write.mode("overwrite").text(name)
+        written.check()
         return name
 
 

@@ -33,6 +33,7 @@ _ENDED = re.compile(
     "|answer from Java side is empty|error while obtaining a new communication channel"
     "|all masters are unresponsive"
 )
+_NO_FILE = re.compile(r"File (file:\S+) does not exist")
 _OUTCOMES = {"ended": RowsLost, "given": GivenRowsLost, "mended": RowsMadeAgain}
 
 
@@ -90,6 +91,12 @@ def diagnose(error: BaseException) -> Diagnostic | None:
     if condition == "PATH_NOT_FOUND":
         path = re.search(r"Path does not exist: (\S+?)\.?(?:\s|$)", text)
         return CannotRead(path.group(1) if path else "input", "there is no such file or directory")
+    missing = _NO_FILE.search(text)
+    if missing is not None:
+        reason = (
+            "the executors do not have it; give a place that all machines share, such as hdfs:// or s3a://"
+        )
+        return CannotRead(local_path(missing.group(1)), reason)
     ended = _ENDED.search(text)
     return SparkEnded(ended.group()) if ended else SparkFailed(_reason(text))
 
