@@ -39,7 +39,8 @@ class Written:
             return frame
         from pyspark.sql.functions import collect_set, spark_partition_id
 
-        return frame.observe(self._parts, collect_set(spark_partition_id()).alias("parts"))
+        numbered = frame.withColumn("ddlog_part", spark_partition_id())
+        return numbered.observe(self._parts, collect_set("ddlog_part").alias("parts")).drop("ddlog_part")
 
     def check(self) -> None:
         """Raises DDlogError if this machine does not see the file of each partition with rows."""
