@@ -86,10 +86,13 @@ class Epochs(Generic[G, B]):
         length: Callable[[G], int],
         exhausted: Callable[[Running[B], MemoryError], None] | None = None,
         restless: Callable[[], tuple[NodeId, ...]] = tuple,
+        ordered: Callable[[Sequence[NodeId]], Sequence[NodeId]] = lambda nodes: nodes,
     ) -> None:
         """`held` gives the contents of an input, None where it has none; `length` the rows of a batch.
         `exhausted` looks at an epoch that ran out of memory, before it is rolled back. `restless` gives the
-        nodes that change even if no input does."""
+        nodes that change even if no input does. `ordered` gives nodes in another order, in which each still
+        comes after those that it reads."""
+        self._ordered = ordered
         self._circuit, self._begin, self._held, self._length = circuit, begin, held, length
         self._restless = restless
         self._exhausted = exhausted
@@ -120,7 +123,8 @@ class Epochs(Generic[G, B]):
         try:
             known = self.beginning.known if epoch.first and self.beginning is not None else None
             times = self.times if self._is_large(epoch) else None
-            outputs = walk(self._circuit, running, self._active(epoch), limit, progress, known, times)
+            nodes = self._ordered(self._active(epoch))
+            outputs = walk(self._circuit, running, nodes, limit, progress, known, times)
             deltas = running.finish(outputs)
             if look is not None:
                 look()

@@ -47,6 +47,10 @@ class Change:
             self.small = self._held.rows <= self.tables.most_small
         return self._held
 
+    def take(self, table: Table) -> None:
+        """Becomes a table that holds its rows."""
+        self._held, self.small = table, table.rows <= self.tables.most_small
+
     def settle(self) -> None:
         """Computes the table."""
         self.table  # noqa: B018

@@ -26,6 +26,7 @@ from ..circuit import (
     Output,
     Result,
     Sum,
+    Trace,
 )
 from ..epoch import Epoch
 from ..inprocess.batch import Batch, Gathering, concat
@@ -41,11 +42,12 @@ from ..versions import versions
 from .change import Change
 from .driverrows import DriverDelta
 from .moving import Crossing, Moving
-from .placement import Outgrown, Placement, Places
+from .placement import Outgrown, Placement, Places, is_linear
 from .reading import shown_delta
 from .rows import FrameDelta
 from .running import RunningEpoch as RunningThere
 from .tables import Table
+from .together import settle_together
 
 
 class EpochHere(RunningHere):
@@ -80,11 +82,15 @@ class PlacedEpoch:
         placement: Placement,
         places: Places,
         epoch: Epoch[Table],
+        waves: Sequence[int] = (),
     ) -> None:
+        """`waves`: see `Placement.waves`; without them, every change is kept at once."""
         self.here, self.there, self.crossing = here, there, crossing
         self.placement, self.places, self.epoch = placement, places, epoch
         self.circuit = there.circuit
         self._nodes = self.circuit.nodes
+        self.waves, self._wave = waves, 0
+        self._waiting: list[tuple[NodeId, Moving]] = []  # the changes of this wave, to be kept
         self._kept_there = places.kept_there
         if epoch.static:
             self._kept_there &= there.state.kept_static
@@ -114,30 +120,36 @@ class PlacedEpoch:
         """No change."""
 
     def input(self, at: NodeId, node: Input) -> Moving | None:
+        self._begin(at)
         if self._is_there(at):
             return _moving(None, self.there.input(at, node))
         return _moving(self.here.input(at, node))
 
     def constant(self, at: NodeId, node: Constant) -> Moving | None:
+        self._begin(at)
         return _moving(self.here.constant(at, node))
 
     def sum(self, at: NodeId, node: Sum, changes: Sequence[Moving | None]) -> Moving | None:
+        self._begin(at)
         some = [each for each in changes if each is not None]
         here = self.here.sum(at, node, [each.here for each in some])
         return _moving(here, self.there.sum(at, node, [each.there for each in some]))
 
     def negate(self, at: NodeId, node: Negate, change: Moving | None) -> Moving | None:
+        self._begin(at)
         if change is None:
             return None
         here = self.here.negate(at, node, change.here)
         return _moving(here, self.there.negate(at, node, change.there))
 
     def clocked(self, at: NodeId, node: Clocked, change: Moving | None) -> Moving | None:
+        self._begin(at)
         (source, *_) = node.reads() or (at,)
         return _moving(None, self.there.clocked(at, node, self._there(source, change)))
 
     def join(self, at: NodeId, node: Join | DeltaJoin, changes: Sequence[Moving | None]) -> Moving | None:
-        if len(node.terms) == 1 and not node.terms[0].negated and isinstance(node, Join):
+        self._begin(at)
+        if isinstance(node, Join) and is_linear(node):
             return self._linear(at, node, changes[0])
         sources = [term.source for term in node.terms]
         if not self._is_there(at):
@@ -208,11 +220,13 @@ class PlacedEpoch:
         return found.total()
 
     def distinct(self, at: NodeId, node: DeltaDistinct, change: Moving | None) -> Moving | None:
+        self._begin(at)
         if self._is_there(at):
             return _moving(None, self.there.distinct(at, node, self._there(node.source, change)))
         return _moving(self.here.distinct(at, node, self._here(at, node.source, change)))
 
     def group(self, at: NodeId, node: DeltaGroup, change: Moving | None) -> Moving | None:
+        self._begin(at)
         if self._is_there(at):
             return _moving(None, self.there.group(at, node, self._there(node.source, change)))
         found = self.here.group(at, node, self._here(at, node.source, change))
@@ -223,11 +237,13 @@ class PlacedEpoch:
     def timed(
         self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, change: Moving | None
     ) -> Moving | None:
+        self._begin(at)
         return _moving(None, self.there.timed(at, node, self._there(node.source, change)))
 
     def recursion(
         self, at: NodeId, node: Fixpoint, changes: Mapping[int, Moving | None]
     ) -> Nested[Moving | None]:
+        self._begin(at)
         if self._is_there(at):
             sent = {source: self._there(source, change) for source, change in changes.items()}
             return _Recursion(self.there.recursion(at, node, sent))
@@ -244,9 +260,43 @@ class PlacedEpoch:
     # ------------------------------------------------------------- integrals
 
     def keep(self, at: NodeId, change: Moving | None) -> None:
-        """Takes a change into the integrals of the node, on either side."""
+        """Takes a change into the integrals of the node, on either side: one of the cluster when its wave is
+        over."""
         if change is None:
             return
+        if change.there is None or not self.waves:
+            self._keep(at, change)
+        else:
+            self._waiting.append((at, change))
+
+    def _begin(self, at: NodeId) -> None:
+        """Ends the wave before, if a node is of the next one."""
+        if self.waves and self.waves[at] != self._wave:
+            self._end_wave()
+            self._wave = self.waves[at]
+
+    def _end_wave(self) -> None:
+        """Computes the small changes of a wave together, and takes all into the integrals."""
+        waiting, self._waiting = self._waiting, []
+        some = {
+            id(change.there): change.there
+            for at, change in waiting
+            if change.there is not None and change.there.rows is None and change.there.small
+            if self._is_read(at)
+        }
+        if len(some) > 1:
+            settle_together(self.there.tables, list(some.values()))
+        for at, change in waiting:
+            self._keep(at, change)
+
+    def _is_read(self, at: NodeId) -> bool:
+        """Whether the change of a node is needed as a table."""
+        if at in self.places.kept_here or at in self._kept_there:
+            return True
+        readers = (self._nodes[k] for k in self.there.state.read_by[at])
+        return not all(isinstance(node, Sum | Negate | Trace) or is_linear(node) for node in readers)
+
+    def _keep(self, at: NodeId, change: Moving) -> None:
         if at in self.places.kept_here:
             self._keep_here(at, change)
         if at in self._kept_there:
@@ -279,6 +329,7 @@ class PlacedEpoch:
     # ------------------------------------------------------------- the end
 
     def finish(self, outputs: Mapping[str, Moving | None]) -> dict[str, Delta]:
+        self._end_wave()
         state, here = self.there.state, self.here
         static = self.epoch.static
         deltas: dict[str, Delta] = {}

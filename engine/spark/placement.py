@@ -31,12 +31,16 @@ from ..circuit import (
     Import,
     Input,
     Integrate,
+    Join,
     Late,
     Loop,
+    Negate,
+    Node,
     NodeId,
     Output,
     Result,
     Rounds,
+    Sum,
     Trace,
     Window,
 )
@@ -48,6 +52,11 @@ SLACK = 4
 """A node that is large is small again when it has shrunk to this part of the limit."""
 TOTAL = 4
 """The driver holds at most so many times the limit, all nodes together."""
+
+
+def is_linear(node: Node) -> bool:
+    """Whether a node is a join of one term, which needs no integral."""
+    return isinstance(node, Join) and len(node.terms) == 1 and not node.terms[0].negated
 
 
 class Outgrown(Exception):
@@ -188,6 +197,20 @@ class Placement:
             (away if at in large or at in self.timed else here).add(at)
         here -= self._forgetful
         return Places(frozenset(there), frozenset(here), frozenset(away))
+
+    def waves(self, places: Places) -> list[int]:
+        """The wave of each node. All small changes that the cluster computes in one wave come by one job,
+        before the next wave: an operator that needs a change of the cluster as a table is in a later wave."""
+        waves: list[int] = []
+        made_there: list[bool] = []
+        for at, node in enumerate(self.circuit.nodes):
+            is_plain = isinstance(node, Trace | Output | Sum | Negate) or is_linear(node)
+            sources = node.reads()
+            waits = [waves[s] + (made_there[s] and not is_plain) for s in sources]
+            waves.append(max(waits, default=0))
+            there = (node.fixpoint if isinstance(node, Result) else at) in places.there
+            made_there.append(any(made_there[s] for s in sources) if is_plain else there)
+        return waves
 
     # ------------------------------------------------------------- changing it
 

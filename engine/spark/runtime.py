@@ -82,6 +82,7 @@ class SparkRuntime:
             sides.held,
             lambda table: table.rows,
             restless=state.memories.restless,
+            ordered=sides.ordered,
         )
         return state, sides, epochs
 

@@ -16,7 +16,7 @@ from ..inprocess.runtime import InProcess
 from ..maintaining import Maintaining
 from .moving import Crossing
 from .placedepoch import EpochHere, PlacedEpoch
-from .placement import SLACK, TOTAL, Outgrown, Placement
+from .placement import SLACK, TOTAL, Outgrown, Placement, Places
 from .relocating import Relocation
 from .running import RunningEpoch
 from .spine import Spine
@@ -47,6 +47,8 @@ class Sides:
         self._inputs = there.inputs
         self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
         there.elsewhere, there.lent = self._lend, self.lent
+        self._waves: Sequence[int] = ()
+        self._waves_of: Places | None = None
         self.started = False  # whether an epoch was committed
         for at in self.places.kept_here:
             node = circuit.nodes[at]
@@ -115,9 +117,20 @@ class Sides:
         here: Epoch[Batch] = Epoch(given, epoch.number, epoch.static, epoch.limit, epoch.progress)
         running = EpochHere(self.here.state, here)
         running.most = TOTAL * self.placement.limit
+        cluster = RunningEpoch(self.there, epoch)
         return PlacedEpoch(
-            running, RunningEpoch(self.there, epoch), self.crossing, self.placement, self.places, epoch
+            running, cluster, self.crossing, self.placement, self.places, epoch, self._waves_now()
         )
+
+    def ordered(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Nodes in the order in which an epoch visits them, by waves: see `placement.waves`."""
+        waves = self._waves_now()
+        return sorted(nodes, key=lambda at: (waves[at], at)) if any(waves) else nodes
+
+    def _waves_now(self) -> Sequence[int]:
+        if self._waves_of != self.places:
+            self._waves, self._waves_of = self.placement.waves(self.places), self.places
+        return self._waves
 
     def _given(self, at: NodeId, parts: Sequence[tuple[Table, int]]) -> list[tuple[Batch, int]]:
         schema = self.circuit.nodes[at].schema

@@ -202,9 +202,13 @@ class Tables:
         """The rows of a query, on the driver, if they are no more than `most`; by one job, of which no
         partition gives many more. A LIMIT would bring all rows to one task first."""
         interrupt.check()
-        first = f"(monotonically_increasing_id() & {_IN_PARTITION}) <= {most}"
-        limited = everything(query, where=first)
-        rows = self.fetch(limited, schema, extra)
+        rows = self.fetch(_first(query, most), schema, extra)
+        return rows if rows.num_rows <= most else None
+
+    def limited(self, query: Query, most: int) -> pa.Table | None:
+        """The rows of a query of any columns, as `at_most` brings them."""
+        interrupt.check()
+        rows = self.spark.sql(str(_first(query, most))).toArrow()
         return rows if rows.num_rows <= most else None
 
     def _expected_bytes(self, query: Query) -> float | None:
@@ -241,6 +245,11 @@ class Tables:
     def close(self) -> None:
         """Releases all tables."""
         self._registry.release_but(())
+
+
+def _first(query: Query, most: int) -> Query:
+    """A query for the first rows of each partition, one more than `most`."""
+    return everything(query, where=f"(monotonically_increasing_id() & {_IN_PARTITION}) <= {most}")
 
 
 def _whole(column: pa.ChunkedArray, type: pa.DataType) -> pa.Array:

@@ -153,6 +153,37 @@ def test_only_what_meets_a_large_relation_takes_jobs(spark: SparkSession) -> Non
             assert list(session[name].tuples()) == list(here[name].tuples())
 
 
+def test_rules_that_meet_a_large_relation_share_a_job(spark: SparkSession) -> None:
+    count = 6
+    rules = [
+        f"input relation Few{k}(y: s32, name: string)\noutput relation Out{k}(x: s32, name: string)\n"
+        f"Out{k}(x, name) :- Large(x, y), Few{k}(y, name)."
+        for k in range(count)
+    ]
+    program = ddlog.compile("\n".join(["input relation Large(x: s32, y: s32)", *rules]))
+    options, limited = SparkOptions(driver_rows=1000, small_rows=100), Tables.limited
+    rows = spark.range(5000).selectExpr("CAST(id AS INT) AS x", "CAST(id % 2500 AS INT) AS y")
+    with program.session(spark=spark, spark_options=options) as there, program.session() as here:
+        there.insert("Large", rows)
+        here.insert("Large", *((k, k % 2500) for k in range(5000)))
+        for turn in range(3):
+            seen: list[str] = []
+
+            def noted(tables: Tables, query: Any, *rest: Any, seen: list[str] = seen) -> Any:
+                seen.append(str(query))
+                return limited(tables, query, *rest)
+
+            for session in (there, here):
+                for k in range(count):
+                    session.insert(f"Few{k}", (10 * turn + k, "é"))
+            with (
+                mock.patch.object(Tables, "limited", noted),
+                mock.patch.object(Tables, "fetch", None if turn == 2 else Tables.fetch),
+            ):
+                assert str(there.commit()) == str(here.commit())
+        assert len(seen) == 1, "one job brings what all rules find"
+
+
 def test_a_relation_moves_when_it_has_grown_and_when_it_has_shrunk(spark: SparkSession) -> None:
     program = ddlog.compile(
         "input relation A(x: s32, y: s32)\noutput relation Big(y: s32, n: u64, m: s32)\n"
