@@ -34,7 +34,6 @@ WORTH = 0.05
 _RATE = 4e8  # bytes that are read in a second
 _SOON = 0.002  # seconds of reading that are of no account
 _ROW = 1e-7  # seconds of deriving a row, or of reading it from the log, at least
-_SHARE = 1.5  # bytes of a checkpoint for each byte of the log
 _ROOM = 4 << 20
 _PAGES = 1 << 14  # of SQLite that are given back at once
 _TOGETHER = 16  # pieces of a transaction where no commit waits
@@ -134,9 +133,10 @@ class Checkpointing:
 
     # ------------------------------------------------------------- writing
 
-    def write(self, epoch: int, log_bytes: int, before: Found | None) -> None:
-        """Writes the state of the runtime, which is that after an epoch, if that is worth it. `before`: what
-        the session began with. Raises OSError and sqlite3.Error; then the checkpoint before it stands."""
+    def write(self, epoch: int, room: int, before: Found | None) -> None:
+        """Writes the state of the runtime, which is that after an epoch, if that is worth it. `room`: the
+        bytes that there are for what is no output relation. `before`: what the session began with. Raises
+        OSError and sqlite3.Error; then the checkpoint before it stands."""
         if not self._runtime.goes_on or (
             before is not None and before.epoch == epoch and self._is_all(before)
         ):
@@ -148,7 +148,7 @@ class Checkpointing:
             file.forget(self._store)
             return
         file.make_tables(self._store)
-        writing = _Writing(self, PieceWriter(self._store, _TOGETHER), int(_SHARE * log_bytes) + _ROOM)
+        writing = _Writing(self, PieceWriter(self._store, _TOGETHER), room + _ROOM)
         for unit in sorted(units, key=lambda each: -costs[each.node] / (each.rows + 1)):
             name = self.names[unit.node]
             if name is not None:
