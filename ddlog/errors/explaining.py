@@ -89,7 +89,8 @@ class NoStateBefore(Diagnostic):
 
 @declared()
 class ByLoop(Diagnostic):
-    """A question about rows of a loop."""
+    """A question, other than why a row holds, about rows of a loop."""
 
     title: ClassVar[str] = "rows of {relation} are not explained, as a loop computes them round by round"
+    suggestion: ClassVar[str] = "`why` explains those that hold"
     relation: str

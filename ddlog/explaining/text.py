@@ -107,7 +107,8 @@ def item_line(item: Absent | Condition, words: Words) -> str:
 
 def group_line(group: Group) -> str:
     """A group, with the number of its members."""
-    count = "1 member" if group.count == 1 else f"{group.count} members"
+    noun = "different value" if group.whole.clause.bag else "member"
+    count = f"1 {noun}" if group.count == 1 else f"{group.count} {noun}s"
     return f"{' '.join(group.text.split())}  {count}"
 
 

@@ -70,7 +70,7 @@ def grouped(derivations: Derivations, contents: dict[str, dict[Any, int]]) -> di
     heights, found = Heights(derivations), dict[Any, int]()
     for name, rows in contents.items():
         for row in rows if not heights.derivations.given(name) else ():
-            heights.search((name, row))
+            heights.search_all((name, row))
             ways = [each for each in heights.searched[name, row] if each.valuation.group is not None]
             height = min(map(heights.of, ways), default=math.inf)
             if height < math.inf:
