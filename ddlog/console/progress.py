@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import threading
+import time
 from textwrap import shorten
 from types import TracebackType
 from typing import TYPE_CHECKING
@@ -16,7 +17,8 @@ _WIDTH = 70  # of a rule's text
 
 
 class ProgressLine:
-    """Takes a phase, an iteration and a number of rows; inside a `with` block it shows the latest.
+    """Takes a phase, an iteration and a number of rows; inside a `with` block it shows the latest, with the
+    rows that came a second in this phase.
 
     It shows nothing with `quiet`, or if standard error is not a terminal.
     """
@@ -25,10 +27,13 @@ class ProgressLine:
         self._enabled = not quiet and sys.stderr.isatty()
         self._lock = threading.Lock()
         self._latest = ("working", 0, 0)
+        self._began = time.monotonic(), 0  # the phase, with so many rows
         self._timer: threading.Timer | None = None
         self._status: Status | None = None
 
     def __call__(self, phase: str, iteration: int, rows: int) -> None:
+        if phase != self._latest[0] or rows < self._latest[2]:
+            self._began = time.monotonic(), rows
         self._latest = phase, iteration, rows
         if self._status is not None:
             self._status.update(self._shown())
@@ -41,7 +46,10 @@ class ProgressLine:
         if iteration:
             parts.append(f"iteration {iteration:,}")
         if rows:
-            parts.append(f"{rows:,} rows")
+            since, before = self._began
+            seconds = time.monotonic() - since
+            rate = f", {(rows - before) / seconds:,.0f} a second" if rows > before and seconds >= 0.1 else ""
+            parts.append(f"{rows:,} rows{rate}")
         return escape(", ".join(parts))
 
     def __enter__(self) -> ProgressLine:
