@@ -1,9 +1,8 @@
 """An input that does not fit the driver: `python large.py ours|keyed|plain|distinct FOLDER ROWS`.
 
-Prints JSON.
-`keyed` is the program with the primary keys that the data has; `plain` is the query that is written for such
-data, and `distinct` the one for data in which rows may come twice, which is what `ours` has to assume.
-The fact table is written by Spark as Parquet if it is not there. The driver has 4 GB.
+Prints JSON. `keyed` is the program with the primary keys that the data has; `plain` is the query that is
+written for such data, and `distinct` the one for data in which rows may come twice, which is what `ours` has
+to assume. The fact table is written by Spark as Parquet if it is not there. The driver has 4 GB.
 """
 
 from __future__ import annotations
