@@ -58,7 +58,7 @@ LARGE = {"driver_rows": 0, "small_rows": 0}  # all that the driver need not keep
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs Linux: executors are found in /proc")
 def test_a_cluster_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
-    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider", "-q"]
+    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
     command += [
         *(str(SPARK_TESTS / name) for name in FILES),
         "-k",
