@@ -93,8 +93,11 @@ def launch(
 
 def _told(session: Session, note: Callable[[str], None]) -> Session:
     """The session, with a note if another program used its state last."""
-    if session.state.durable is not None and session.state.durable.changed:
-        note("the program is not the one that last used the state: all else is derived anew by its rules")
+    durable = session.state.durable
+    if durable is not None:
+        durable.told = note
+        if durable.changed:
+            note("the program is not the one that last used the state: what it changes is derived anew")
     return session
 
 

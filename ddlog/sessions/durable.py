@@ -13,7 +13,6 @@ import sqlite3
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -129,8 +128,8 @@ class Durable:
         self.checkpointing: Checkpointing | None = None
         self.begun_with: Found | None = None
         """What of a checkpoint the session began with."""
-        self.note = ""
-        """Says why a checkpoint was left out."""
+        self.told: Callable[[str], None] = lambda text: None
+        """Called with what the user should know: why a checkpoint was left out, or not written."""
         self._log.written = self._tell
 
     @staticmethod
@@ -223,12 +222,14 @@ class Durable:
         """Writes what was derived, if the runtime is at the last epoch of the file. If that fails, the state
         is whole without it."""
         if self.checkpointing is not None and self.epoch == self.store.head.epoch and self.is_begun:
-            with suppress(OSError, sqlite3.Error, DDlogError):
+            try:
                 now, every = (
                     sum(each.bytes for each in of) for of in (self.store.current(), self.store.spans())
                 )
                 self.checkpointing.write(self.epoch, _TIMES * now - every, self.begun_with)
                 self.store.finish()
+            except (OSError, sqlite3.Error, DDlogError) as error:
+                self.told(f"no checkpoint was written, so the next session derives all anew: {error}")
 
     # ------------------------------------------------------------- epochs
 

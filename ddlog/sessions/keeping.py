@@ -27,6 +27,8 @@ class Keeping(Protocol):
     """Called with the changes of an epoch and its number before they are written. May refuse them."""
     after: list[Callable[[int], None]]
     """Called with the number of an epoch when it, and all before it, are on disk."""
+    told: Callable[[str], None]
+    """Called with what the user should know, as a text."""
 
     @property
     def place(self) -> str:

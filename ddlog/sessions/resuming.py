@@ -62,7 +62,8 @@ def _from_checkpoint(
     found = checkpointing.found()
     if found is None:
         return None
-    durable.note = f"its checkpoint is left out: {found.note}" if found.note else ""
+    if found.note:
+        _left_out(durable, found.note)
     if not found.units:
         return None
     try:
@@ -70,8 +71,12 @@ def _from_checkpoint(
     except _BROKEN as error:
         host.fields.start_over()
         durable.begun_with = None
-        durable.note = f"its checkpoint is left out: {_said(error)}"
+        _left_out(durable, _said(error))
         return None
+
+
+def _left_out(durable: Durable, why: str) -> None:
+    durable.told(f"the checkpoint of {durable.place}, or a part of it, is left out: {why}")
 
 
 def _said(error: Exception) -> str:

@@ -123,6 +123,7 @@ class FolderDurable:
         self.applied: Callable[[], Sequence[str]] = lambda: ()
         self.before: list[Callable[[Sealed, int], None]] = []
         self.after: list[Callable[[int], None]] = []
+        self.told: Callable[[str], None] = lambda text: None
 
     @property
     def place(self) -> str:
