@@ -53,6 +53,7 @@ def has_java() -> bool:
 def pytest_configure(config: pytest.Config) -> None:
     """Declares the marker of tests that start a JVM without the fixture `spark`."""
     config.addinivalue_line("markers", "java: the test starts a JVM")
+    config.addinivalue_line("markers", "needs_cluster: the test runs where DDLOG_TEST_CLUSTER says so")
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

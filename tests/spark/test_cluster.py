@@ -35,7 +35,7 @@ CHOSEN = "cluster-people or a_fault_is or test_multisets"
 FILES = ["test_cluster.py", "test_session.py", "test_runtime.py", "test_parity.py"]
 ON_CLUSTER = "DDLOG_TEST_CLUSTER" in os.environ
 
-on_cluster = pytest.mark.skipif(not ON_CLUSTER, reason="needs a cluster: DDLOG_TEST_CLUSTER=2")
+on_cluster = pytest.mark.needs_cluster
 
 EDGES = """
 input relation Edge(x: s32, y: s32)
