@@ -126,7 +126,9 @@ def _kept(program: Program, chosen: Sequence[Relation], options: RunOptions) -> 
 
 
 def _first_commit(session: Session, options: RunOptions, note: Note) -> Changes:
-    static = options.updates is None and options.follow is None
+    # A session with a state has sessions after it, which can begin with what this one derives.
+    lasting = options.state is not None and not options.read_only
+    static = options.updates is None and options.follow is None and not lasting
     if not options.input:
         return session.start(static=static)
     check_input(session, options)
