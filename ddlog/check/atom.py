@@ -19,6 +19,7 @@ from .context import Context, Local
 from .destructure import Destructure, destructure, is_pattern, stored
 from .element import Element, constructed, define_whole, element
 from .expr import check
+from .literal import constant
 from .pattern import by_field, by_position
 from .streams import read_in_body
 
@@ -73,7 +74,8 @@ def atom(body: BodyBuilder, term: syntax.Atom) -> None:
         body.unknown = body.unknown or relation is None
         _bind_rest(body, term)
         return
-    if term.negated and any(_takes_apart(body, expr) for expr in said.columns.values()):
+    given = [(said.columns[each.name], each.type) for each in relation.columns if each.name in said.columns]
+    if term.negated and any(_takes_apart(body, expr, of) for expr, of in given):
         complement(body, relation, said.columns, term.span)
         return
     columns = [
@@ -136,6 +138,11 @@ def _binder(body: BodyBuilder, relation: core.Relation, name: str, span: Span) -
 def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type) -> str | None:
     """The variable that stands for a column; None for any value."""
     context = body.context
+    plain = context.plain(expr, type_)
+    if plain is not None:
+        known = body.temporary(type_, expr.span)
+        after.lets.append((known, constant(plain.value, type_, expr.span)))
+        return known.name
     match expr:
         case syntax.Wildcard():
             return None
@@ -164,8 +171,10 @@ def column(body: BodyBuilder, after: Destructure, expr: syntax.Expr, type_: Type
     return fresh.name
 
 
-def _takes_apart(body: BodyBuilder, expr: syntax.Expr) -> bool:
+def _takes_apart(body: BodyBuilder, expr: syntax.Expr, type_: Type) -> bool:
     """Whether the expression is a pattern that binds or compares parts of a column."""
+    if body.context.plain(expr, type_) is not None:
+        return False
     while isinstance(expr, syntax.Typed):
         expr = expr.arg
     return isinstance(expr, syntax.Struct | syntax.TupleExpr | syntax.Unary) and is_pattern(body, expr)

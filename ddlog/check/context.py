@@ -150,6 +150,7 @@ class Context:
         self.forgotten: set[str] = set()
         self.bound_later: dict[str, Span] = {}
         self.replaced: dict[int, Typed] = {}
+        self.plain: Callable[[syntax.Expr, Type], core.Const | None] = lambda expr, of: None
         self._settling = False  # nothing more will be learnt: what fails now may follow from an error
         self._questions: list[Question] = []
         self._literals: list[tuple[TypeVar, int | None]] = []

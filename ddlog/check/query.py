@@ -12,6 +12,7 @@ from .elaborated import Elaborated
 from .function import Instances
 from .nesting import deep_recursion
 from .originals import with_own_names
+from .plainvalues import plain_value
 from .rule import read_body
 
 
@@ -19,7 +20,7 @@ def check_query(program: core.CheckedProgram, source: Source) -> core.CheckedQue
     """The query as a rule without head, with its result variables in order of first occurrence.
 
     A lone expression is the definition of a variable `value`; a lone relation name stands for all
-    its columns. Raises DDlogError.
+    its columns. Arguments of terms may be values as commands write them. Raises DDlogError.
     """
     if not isinstance(program, Elaborated):
         raise InternalError("queries need a program from check_program")
@@ -34,6 +35,7 @@ def _check_query(program: Elaborated, source: Source) -> core.CheckedQuery:
     environment = program.declarations()
     instances = Instances(environment, program.functions)
     context = Context(environment, "", instances)
+    context.plain = lambda expr, of: plain_value(expr, of, program.typedefs)
     clauses = tuple(_query_clause(environment, each) for each in query.body)
     if len(clauses) == 1 and isinstance(clauses[0], syntax.Condition):
         clauses = (_value_clause(clauses[0]),)
