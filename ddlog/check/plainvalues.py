@@ -1,4 +1,5 @@
-"""Values in queries as commands write them: `NULL`, bare values of a nullable column, dates as text."""
+"""Values in queries as commands write them: `NULL` and bare values for a nullable column, dates as text, sets
+and maps as they are printed."""
 
 from __future__ import annotations
 
@@ -6,22 +7,22 @@ from collections.abc import Mapping
 
 from .. import core, syntax
 from ..syntax.cursor import TextFault
-from ..types import Type, TypeDef, User
+from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
 from ..values.shapes import is_nullable
 from ..values.totext import NULL
 
+_SCALARS = (BigInt, Bit, Bool, Float, Signed, String)  # of which commands write what expressions do
+
 
 def plain_value(expr: syntax.Expr, of: Type, typedefs: Mapping[str, TypeDef]) -> core.Const | None:
-    """The constant that an argument for a column stands for, if its type has a form in commands that is no
-    expression; None for all that is checked as one."""
-    if not isinstance(of, User) or of.name not in typedefs:
-        return None
-    if not (is_nullable(of, typedefs) or typedefs[of.name].text is not None):
-        return None
+    """The constant that an argument for a column stands for, if it is one in commands; None for all that is
+    checked as an expression."""
     text = expr.span.text()
+    if isinstance(of, _SCALARS) or "${" in text:
+        return None
     is_variable = isinstance(expr, syntax.Name | syntax.Wildcard | syntax.VarDecl)
-    if is_variable and (text.upper() != NULL or not is_nullable(of, typedefs)):
+    if is_variable and not (text.upper() == NULL and is_nullable(of, typedefs)):
         return None
     try:
         return core.Const(parse_value(text, of, typedefs), of, expr.span)

@@ -34,8 +34,7 @@ from ..core import (
     Unnest,
     Var,
 )
-from ..types import Function, Opaque, Type, User
-from ..values import local_name
+from ..types import Opaque, Type, User
 from ..values.rows import Row
 from .held import Held
 
@@ -89,7 +88,7 @@ class Stage:
                     names += [name for name in columns if name is not None]
                 case Let(name) | Unnest(name):
                     names.append(name)
-        return tuple(name for name in dict.fromkeys(names) if not _unshown(self.type(name)))
+        return tuple(dict.fromkeys(names))
 
     def type(self, name: str) -> Type:
         """The type of a variable."""
@@ -196,11 +195,6 @@ def picked(names: Sequence[str]) -> Callable[[Mapping[str, Any]], Row]:
     if len(names) > 1:
         return itemgetter(*names)
     return lambda values: tuple(values[name] for name in names)
-
-
-def _unshown(of: Type) -> bool:
-    """Whether values of a type are not for answers: groups and functions."""
-    return isinstance(of, Function) or (isinstance(of, Opaque) and local_name(of.name) == "Group")
 
 
 def positive(stage: Stage) -> Iterator[Atom]:

@@ -1,0 +1,57 @@
+"""Explanations of rows that hold functions, groups, sets and maps."""
+
+from collections.abc import Iterator
+
+import pytest
+
+import ddlog
+from ddlog import Session
+
+PROGRAM = """
+typedef Fn = |u32|: u32
+input relation R(k: string, v: u32)
+relation F(k: string, f: Fn, m: Map<string, Fn>)
+F(k, |x| x + v, ["a" -> |x| x * v]) :- R(k, v).
+output relation Applied(k: string, r: u32)
+Applied(k, g(f(10))) :- F(k, f, m), (_, var g) = FlatMap(m).
+output relation Alone(k: string)
+Alone(k) :- F(k, f, _), not F("b", f, _).
+relation G(g: Group<string, u32>)
+G(g) :- R(k, v), var g = v.group_by(k).
+output relation Sets(k: string, all: Set<u32>, by: Map<string, u32>)
+Sets(g.key(), g.to_set(), ["x" -> 1]) :- G(g).
+"""
+
+
+@pytest.fixture(scope="module")
+def session() -> Iterator[Session]:
+    with ddlog.compile(PROGRAM).session() as made:
+        for row in [("a", 1), ("a", 2), ("b", 2)]:
+            made.insert("R", row)
+        made.commit()
+        yield made
+
+
+@pytest.mark.parametrize(
+    ("question", "height", "shown"),
+    [
+        ('Applied("a", 11)', 2, "g  <closure: |x| x * v, captured_args: [1]>"),
+        ('Alone("a")', 2, 'not F("b", <closure: |x| x + v, captured_args: [1]>, _)  absent'),
+        ('Sets("a", [1, 2], [("x", 1)])', 2, "G([1, 2])  height 1"),
+        ('Sets("b", [2], m)', 2, "v.group_by(k)  1 member"),
+        ("G(g)", 1, "2 rows match"),
+        ('F("b", f, m)', 1, 'R("b", 2)  fact'),
+    ],
+)
+def test_why(session: Session, question: str, height: int, shown: str) -> None:
+    found = session.why(question)
+    assert found.tree.height == height
+    assert shown in str(found)
+    assert len(session.why_all(question)) == 1 and found.json() and found.dot() and found.html()
+
+
+def test_other_questions(session: Session) -> None:
+    assert "g(f(10)) is 24" in str(session.why_not('Applied("b", 3)'))
+    assert "g.to_set() is [1, 2]" in str(session.why_not('Sets("a", [2], [("x", 1)])'))
+    assert session.why_ends('Sets("a", [1, 2], [("x", 1)])') == [[("R", ("a", 1))], [("R", ("a", 2))]]
+    assert session.why_change('Alone("a")').change.came
