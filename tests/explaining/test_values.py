@@ -51,7 +51,30 @@ def test_why(session: Session, question: str, height: int, shown: str) -> None:
 
 
 def test_other_questions(session: Session) -> None:
-    assert "g(f(10)) is 24" in str(session.why_not('Applied("b", 3)'))
-    assert "g.to_set() is [1, 2]" in str(session.why_not('Sets("a", [2], [("x", 1)])'))
-    assert session.why_ends('Sets("a", [1, 2], [("x", 1)])') == [[("R", ("a", 1))], [("R", ("a", 2))]]
+    assert "g(f(10)) is 24" in str(session.why_not('Applied("b", 3)', within=60))
+    assert "g.to_set() is [1, 2]" in str(session.why_not('Sets("a", [2], [("x", 1)])', within=60))
+    assert session.why_ends('Sets("a", [1, 2], [("x", 1)])', within=60) == [
+        [("R", ("a", 1))],
+        [("R", ("a", 2))],
+    ]
     assert session.why_change('Alone("a")').change.came
+
+
+def test_references_and_interned_values_are_written_as_they_are_printed() -> None:
+    text = """
+    typedef Shape = Square{side: u32} | Dot
+    input relation I(n: string, side: u32)
+    output relation O(n: istring, s: Ref<Shape>, all: Set<Ref<Shape>>)
+    O(intern(n), ref_new(Square{d}), g.to_set()) :-
+        I(n, d), var g = ref_new(Square{d}).group_by((n, d)).
+    """
+    with ddlog.compile(text).session() as session:
+        session.insert("I", ("x", 3))
+        session.commit()
+        assert session.why('O("x", Square{3}, [Square{3}])').tree.height == 1
+        assert session.why('O{.n = "x", .s = Square{.side = 3}, .all = [Square{3}]}').tree.height == 1
+        assert session.why_ends('O("x", Square{3}, [Square{3}])', within=60) == [[("I", ("x", 3))]]
+        assert "does not hold" in str(session.why_not('O("x", Dot, [Dot])', within=60))
+        assert list(session.query('I(x, y), not O("x", Dot, _)')) == [("x", 3)]
+        assert list(session.query('I(x, y), not O("x", Square{3}, _)')) == []
+        assert list(session.query('I(x, y), O("x", &Square{z}, _)')) == [("x", 3, 3)]
