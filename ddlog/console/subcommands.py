@@ -61,12 +61,11 @@ def check(arguments: argparse.Namespace) -> int:
 
 def circuit(arguments: argparse.Namespace) -> int:
     """`ddlog circuit`. Raises DDlogError."""
-    if arguments.profile is not None and (arguments.plans or arguments.input or arguments.engine == "spark"):
+    if arguments.profile is not None and (arguments.plans or arguments.input):
         from ..errors.diagnostics import DDlogError
         from ..errors.options import CannotBeCombined
 
-        other = "--engine spark" if arguments.engine == "spark" else "--plans"
-        raise DDlogError([CannotBeCombined("--profile", other, "only a drawing marks the costs")])
+        raise DDlogError([CannotBeCombined("--profile", "--plans", "only a drawing marks the costs")])
     if arguments.plans or arguments.input:
         from .plans import show_plans
 
@@ -91,7 +90,12 @@ def _circuit_on_spark(arguments: argparse.Namespace) -> int:
     if arguments.output is not None:
         reason = "on Spark a circuit is shown as text only"
         raise DDlogError([CannotBeCombined("--engine spark", "--output", reason)])
-    sys.stdout.write(explain(_compile(arguments)))
+    placed = None
+    if arguments.profile is not None:
+        from .drawing import placed_by
+
+        placed = placed_by(arguments.profile)
+    sys.stdout.write(explain(_compile(arguments), placed))
     return 0
 
 

@@ -123,6 +123,7 @@ def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None
 
 
 def _operators(operators: Sequence[Operator]) -> str:
+    sided = any(each.side for each in operators)
     heads = (
         "Rule",
         "Place",
@@ -132,6 +133,7 @@ def _operators(operators: Sequence[Operator]) -> str:
         "Rows in",
         "Rows out",
         "Duplicates",
+        *(("Side",) if sided else ()),
         *_work(operators),
     )
     return _table(
@@ -146,6 +148,7 @@ def _operators(operators: Sequence[Operator]) -> str:
                 _count(each.rows_in),
                 _count(each.rows_out),
                 _count(each.duplicates),
+                *((each.side or "",) if sided else ()),
                 *((_count(each.jobs), _size(each.shuffled)) if _work(operators) else ()),
             )
             for each in operators

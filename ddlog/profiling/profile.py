@@ -18,7 +18,8 @@ class Operator:
     `rows_in` are the rows of the changes that it was given, `rows_out` those that it gave, and None where
     they are not counted. `duplicates` are the rows that a `distinct`, or the relation of a rule, had already
     or was given twice. `jobs` are those of a cluster that it waited for, and `shuffled` the bytes that these
-    read from shuffles; None without a cluster, and where there were none."""
+    read from shuffles; None without a cluster, and where there were none. `side` is where it runs now, on
+    Spark: driver or cluster."""
 
     operator: str
     text: str
@@ -31,6 +32,7 @@ class Operator:
     duplicates: int | None = None
     jobs: int | None = None
     shuffled: int | None = None
+    side: str | None = None
 
 
 @dataclass(frozen=True)

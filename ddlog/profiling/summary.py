@@ -10,10 +10,15 @@ _RULES = 15
 _ROUNDS = 8
 
 
-def summary(profile: Profile) -> Iterator[str]:
-    """Lines: the times of the strata, of the dearest rules, and of the slowest commits."""
+def summary(profile: Profile, relations: bool = True) -> Iterator[str]:
+    """Lines: the times of the strata, of the dearest rules, and of the slowest commits; and before these, on
+    Spark, where the relations lie."""
     commits = f"{profile.commits:,} commit{'' if profile.commits == 1 else 's'}"
     yield f"{profile.program}: {commits} in {seconds_text(profile.seconds)} ({profile.engine})"
+    if relations and any(each.side for each in profile.relations):
+        yield "Rows of each relation, and where it lies:"
+        for relation in sorted(profile.relations, key=lambda each: (-each.rows, each.name)):
+            yield f"{relation.rows:>14,}  {relation.side or '':<7}  {relation.name}"
     if not profile.commits:
         return
     yield "Time by relation, and for recursions the rows that each round derived, and the new ones:"
@@ -51,7 +56,8 @@ def _figures(each: Operator) -> str:
     rows = "" if each.rows_out is None else f", {each.rows_out:,} out"
     twice = f", {each.duplicates:,} duplicates" if each.duplicates else ""
     place = f"  // {each.place}" if each.place else ""
-    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{_work(each)}{place}"
+    side = f", on the {each.side}" if each.side else ""
+    return f"{each.calls:,}x, {each.rows_in:,} in{rows}{twice}{side}{_work(each)}{place}"
 
 
 def _work(each: Operator | Stratum) -> str:

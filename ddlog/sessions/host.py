@@ -69,6 +69,10 @@ class Host(Protocol):
     def sides(self) -> Mapping[str, str]:
         """Whether relations lie on the driver or on the cluster, where there is one."""
 
+    def operators(self) -> Sequence[str]:
+        """For each node of the circuit whether its operator runs on the driver or on the cluster; nothing
+        where there is no cluster."""
+
     def failures(self) -> AbstractContextManager[None]:
         """Turns failures of the host inside into DDlogErrors."""
 

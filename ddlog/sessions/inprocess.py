@@ -80,6 +80,9 @@ class InProcessHost:
     def sides(self) -> dict[str, str]:
         return {}
 
+    def operators(self) -> list[str]:
+        return []
+
     def failures(self) -> AbstractContextManager[None]:
         return _NO_FAILURES
 

@@ -142,11 +142,16 @@ class Recorder:
 
 
 class _Names:
-    """The places and the relations of rules, by their text."""
+    """The places and the relations of rules, by their text, and the sides of operators."""
 
     def __init__(self, session: Session) -> None:
         rules = session.program.checked.rules
         self._rules = {one_line(rule.text): (str(rule.span), rule.heads[0].relation) for rule in rules}
+        self._sides = session.state.host.operators()
+
+    def side(self, at: NodeId) -> str | None:
+        """Where the operator of a node runs, on Spark."""
+        return self._sides[at] if at < len(self._sides) else None
 
     def of(self, text: str) -> tuple[str, str]:
         """The place of a rule, and its relation; of another text, no place and its first name."""
@@ -197,6 +202,7 @@ def profile_of(session: Session, recorder: Recorder | None) -> Profile:
 
 def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relation]:
     by_name: Mapping[str, Held] = {each.name: each for each in held or () if each.kind == "relation"}
+    sides = session.state.host.sides()
     for declared in session.program.relations.values():
         if not declared.hidden and session.keeps(declared.name):
             memory = by_name.get(declared.name)
@@ -205,7 +211,7 @@ def _relations(session: Session, held: Iterable[Held] | None) -> Iterator[Relati
                 session.size(declared.name),
                 None if memory is None else memory.bytes,
                 {} if memory is None else memory.parts,
-                session.state.host.sides().get(declared.name),
+                sides.get(declared.name),
             )
 
 
@@ -224,7 +230,7 @@ def _strata(sums: Sums, names: _Names) -> tuple[Stratum, ...]:
     for at, cost in costs.items():
         node = circuit.nodes[at]
         if not isinstance(node, Fixpoint):
-            operator = _operator(operator_of(node), cost_key(node), cost, names)
+            operator = _operator(operator_of(node), cost_key(node), cost, names, names.side(at))
             stratum = recursive.get(operator.relation)
             (found.setdefault(operator.relation, []) if stratum is None else outside[stratum]).append(
                 operator
@@ -260,7 +266,8 @@ def _recursive(
     assert isinstance(node, Fixpoint)
     relations = dict.fromkeys(name.partition("$")[0] or "(internal)" for name, _ in node.results)
     operators = [
-        _operator(operator, one_line(text), cost, names) for (operator, text), cost in inside.costs.items()
+        _operator(operator, one_line(text), cost, names, names.side(at))
+        for (operator, text), cost in inside.costs.items()
     ]
     rounds = tuple(Round(*each) for each in inside.rounds)
     new = None if any(each.rows is None for each in rounds) else sum(each.rows or 0 for each in rounds)
@@ -284,7 +291,7 @@ def _seconds(operators: Iterable[Operator]) -> float:
     return sum(each.seconds for each in operators)
 
 
-def _operator(operator: str, text: str, cost: Cost, names: _Names) -> Operator:
+def _operator(operator: str, text: str, cost: Cost, names: _Names, side: str | None) -> Operator:
     place, relation = names.of(text)
     if operator == "distinct" and cost.out is not None:
         duplicates: int | None = cost.taken - cost.out
@@ -302,7 +309,9 @@ def _operator(operator: str, text: str, cost: Cost, names: _Names) -> Operator:
         cost.taken,
         cost.out,
         duplicates,
-        *(cost.work or (None, None)),
+        None if cost.work is None else cost.work.jobs,
+        None if cost.work is None else cost.work.shuffled,
+        side,
     )
 
 

@@ -155,9 +155,11 @@ class SessionProfile:
 
     def lines(self) -> Iterator[str]:
         """The profile as text."""
-        yield "Rows of each relation:"
+        sides = self._session.state.host.sides()
+        yield "Rows of each relation, and where it lies:" if sides else "Rows of each relation:"
         for name, relation in sorted(self._named()):
-            yield f"{self._session.size(relation):>12,}  {name}"
+            side = f"{sides.get(relation, ''):<7}  " if sides else ""
+            yield f"{self._session.size(relation):>12,}  {side}{name}"
         yield from self._on_demand()
         yield from self._bytes()
         yield from self._plans()
@@ -173,7 +175,7 @@ class SessionProfile:
             from ..profiling.summary import summary
             from .measuring import profile_of
 
-            yield from summary(profile_of(self._session, recorder))
+            yield from summary(profile_of(self._session, recorder), relations=False)
         if self._changes:
             yield "Changes of output relations, rows added and removed:"
             for name, (added, removed) in sorted(self._changes.items()):

@@ -59,6 +59,11 @@ def is_linear(node: Node) -> bool:
     return isinstance(node, Join) and len(node.terms) == 1 and not node.terms[0].negated
 
 
+def _is_plain(node: Node) -> bool:
+    """Whether a node takes changes where they are."""
+    return isinstance(node, Trace | Output | Sum | Negate) or is_linear(node)
+
+
 class Outgrown(Exception):
     """A node has more rows than the driver is to hold."""
 
@@ -202,15 +207,19 @@ class Placement:
         """The wave of each node. All small changes that the cluster computes in one wave come by one job,
         before the next wave: an operator that needs a change of the cluster as a table is in a later wave."""
         waves: list[int] = []
-        made_there: list[bool] = []
-        for at, node in enumerate(self.circuit.nodes):
-            is_plain = isinstance(node, Trace | Output | Sum | Negate) or is_linear(node)
-            sources = node.reads()
-            waits = [waves[s] + (made_there[s] and not is_plain) for s in sources]
+        made_there = self.made_there(places)
+        for node in self.circuit.nodes:
+            waits = [waves[s] + (made_there[s] and not _is_plain(node)) for s in node.reads()]
             waves.append(max(waits, default=0))
-            there = (node.fixpoint if isinstance(node, Result) else at) in places.there
-            made_there.append(any(made_there[s] for s in sources) if is_plain else there)
         return waves
+
+    def made_there(self, places: Places) -> list[bool]:
+        """Whether the change of each node is made on the cluster; a plain operator follows its sources."""
+        made: list[bool] = []
+        for at, node in enumerate(self.circuit.nodes):
+            there = (node.fixpoint if isinstance(node, Result) else at) in places.there
+            made.append(any(made[s] for s in node.reads()) if _is_plain(node) else there)
+        return made
 
     # ------------------------------------------------------------- changing it
 

@@ -267,6 +267,10 @@ class SparkRuntime:
         """For each relation that is kept: its name, "driver" or "cluster", and its rows, about."""
         return self._sides.told()
 
+    def operators_placed(self) -> list[str]:
+        """Where the operator of each node of the circuit runs: "driver" or "cluster"."""
+        return self._sides.operators()
+
     def plans(self) -> None:
         """Unknown: Spark settles on the run of a query."""
 

@@ -232,3 +232,8 @@ class Sides:
             (name, "driver" if at in self.places.kept_here else "cluster", self.size(at))
             for name, at in names.items()
         ]
+
+    def operators(self) -> list[str]:
+        """ "driver" or "cluster" for each node of the circuit: where its operator runs."""
+        made_there = self.placement.made_there(self.places)
+        return ["cluster" if there else "driver" for there in made_there]

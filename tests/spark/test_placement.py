@@ -256,6 +256,7 @@ def test_a_profile_tells_jobs_and_sides(spark: SparkSession) -> None:
             session.commit()
             profile = session.profile()
         assert {each.side for each in profile.relations} == {placement}
+        assert {each.side for each in profile.operators} == {placement}
         (jobs,) = {each.jobs for each in profile.epochs if each.number == 1}
         counted = sum(each.jobs or 0 for each in profile.strata)
         if is_connect(spark):

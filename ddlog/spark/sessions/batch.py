@@ -70,6 +70,13 @@ class BatchHost(SparkHost):
         runtime.failures = self._failing
         self._reader = FactReader(runtime.spark, codec, self._typedefs, lazily=True)
 
+    def sides(self) -> dict[str, str]:
+        """Unknown: relations are queries."""
+        return {}
+
+    def operators(self) -> list[str]:
+        return []
+
     def pending(self, declared: Relation) -> Loaded:
         return Loaded()
 

@@ -122,6 +122,9 @@ class SparkHost:
     def sides(self) -> dict[str, str]:
         return {name: side for name, side, _ in self.runtime.placed()}
 
+    def operators(self) -> list[str]:
+        return self.runtime.operators_placed()
+
     def close(self) -> None:
         self.runtime.close()  # the Spark session goes on
 
