@@ -20,7 +20,9 @@ ITERATION_LIMIT = 0.25
 UPDATE_LIMIT = 2.0
 FLAT = 1.15  # what is held at the end, against a quarter of the way
 LARGE = 100_000_000
-NAMES = (*CASES, "iterations", "update", "epochs", "large", "growth")
+PLACED = {"placed_network": "network", "placed_mixed": "mixed", "placed_update": "update"}
+NAMES = (*CASES, "iterations", "update", *PLACED, "epochs", "large", "growth")
+PLACED_LIMITS = {"placed_network": 6.0, "placed_mixed": 0.1, "placed_update": 0.5}
 
 Figures = dict[str, Any]
 Facts = Callable[[Any], Path]
@@ -122,6 +124,27 @@ def small_table(found: Figures) -> str:
         one = ("ten rows under join and group", f"{each['rows']:,}", f"{seconds:.3f}")
         body.append((*one, f"{UPDATE_LIMIT}", verdict(seconds, UPDATE_LIMIT), *rest(each)))
     return table("Small changes, all of the state on the cluster", head, body)
+
+
+def placed_table(found: Figures) -> str:
+    """What placement by size makes of the costs of commits."""
+    head = ("program", "rows", "loading", "seconds", "required", "", "jobs")
+    body = []
+    for name, each in found.items():
+        limit = PLACED_LIMITS[name]
+        if name == "placed_network":
+            for start, load, commits, jobs in zip(
+                ("cold", "warm"), each["load_seconds"], each["commit_seconds"], each["jobs"], strict=True
+            ):
+                total = load + sum(commits)
+                figures = (f"{load:.2f}", f"{total:.2f}", f"{limit}", verdict(total, limit), str(jobs))
+                body.append((f"network, load and three commits, {start}", "", *figures))
+            continue
+        what = "a commit to small relations" if name == "placed_mixed" else "ten rows under join and group"
+        seconds = each["commit_seconds"]
+        figures = (f"{each['load_seconds']:.1f}", f"{seconds:.3f}", f"{limit}", verdict(seconds, limit))
+        body.append((what, f"{each['rows']:,}", *figures, f"{each['jobs']:g}"))
+    return table("Placed by size", head, body)
 
 
 def rest(each: Figures) -> tuple[str, ...]:
@@ -230,6 +253,13 @@ def run_spark(names: Sequence[str], settings: Settings, failures: list[str]) -> 
             attempt(name, lambda name=name: figures_of("small", name, settings.scale))  # type: ignore[misc]
     if "iterations" in found or "update" in found:
         print(small_table(found), flush=True)
+    placed = {
+        name: attempt(name, lambda part=part: figures_of("placed", part, settings.scale))  # type: ignore[misc]
+        for name, part in PLACED.items()
+        if name in names
+    }
+    if any(placed.values()):
+        print(placed_table({name: each for name, each in placed.items() if each}), flush=True)
     if "epochs" in names and attempt("epochs", lambda: figures_of("small", "epochs", settings.scale)):
         print(epoch_table(found["epochs"]), flush=True)
     if "large" in names and attempt("large", lambda: large(settings)):
