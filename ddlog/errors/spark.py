@@ -197,3 +197,13 @@ class NoFrameOfLookup(Diagnostic):
 
     title: ClassVar[str] = "to_spark cannot be used on the rows that an index finds: they are on the driver"
     suggestion: ClassVar[str] = "filter the relation's DataFrame: session[relation].to_spark().where(…)"
+
+
+@declared()
+class SameView(Diagnostic):
+    """Two relations whose temp views would be one."""
+
+    title: ClassVar[str] = "Spark takes the views {first} and {second} for one"
+    suggestion: ClassVar[str] = "set spark.sql.caseSensitive to true, or name the views yourself"
+    first: str
+    second: str

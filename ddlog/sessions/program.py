@@ -292,6 +292,7 @@ class Program:
         inputs: Mapping[str, DataFrame],
         *,
         outputs: str | Iterable[str] = "outputs",
+        views: str | None = None,
         max_iterations: int | None = None,
         spark_options: SparkOptions | None = None,
     ) -> dict[str, DataFrame]:
@@ -301,7 +302,10 @@ class Program:
         The columns of a DataFrame have the names of the relation's columns, in any order, and types that can
         be cast to theirs; a value that does not fit is an error. A result is a query of Spark, which runs
         when it is used; what is recursive is computed now. The primary keys that the program declares are
-        taken for granted. Raises DDlogError.
+        taken for granted.
+
+        With `views`, a prefix that may be empty, each result is also a temp view of Spark under the prefix
+        and the relation's name, in place of an older one. Raises DDlogError.
         """
         wanted = self._wanted(outputs)
         with self.session(
@@ -309,7 +313,12 @@ class Program:
             updates=False,
         ) as session:  # fmt: skip
             session.load_frames(inputs)
-            return {name: session[name].to_spark() for name in wanted}
+            frames = {name: session[name].to_spark() for name in wanted}
+        if views is not None:
+            from .tempviews import register_views
+
+            register_views(frames, self.relations, views)
+        return frames
 
     def key_function(self, relation: Relation) -> Callable[[Row], Any]:
         """A function that computes the primary key of a row of the relation."""

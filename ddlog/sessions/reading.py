@@ -11,9 +11,11 @@ from ..errors.reading import NotDelayed, NotKept
 from ..errors.source import Source
 from ..errors.unknown import unknown_index
 from ..values.rows import row_of
+from .gaps import Ability, check_offered
 from .indexes import IndexView
 from .results import RelationView, Result
 from .state import SessionState
+from .tempviews import register_views
 
 
 class Reading:
@@ -69,6 +71,14 @@ class Reading:
     def write(self, relation: str, place: str, format: str) -> str:
         """Lets Spark write a relation, and returns the folder or table."""
         return self._state.host.write(self._readable(relation), place, format)
+
+    def register_views(self, prefix: str) -> list[str]:
+        """Makes a temp view of Spark of each output relation, and returns their names."""
+        self._state.check_open()
+        check_offered(self._state.host.kind, Ability.FRAMES_OUT)
+        program = self._state.program
+        kept = [name for name in program.names("output") if name in self._state.kept]
+        return register_views({name: self.view(name).to_spark() for name in kept}, program.relations, prefix)
 
     def _readable(self, name: str) -> Relation:
         self._state.check_open()

@@ -304,6 +304,12 @@ class Session(Inputs):
         contents are replaced. Returns the folder or table."""
         return self._reading.write(relation, place, format)
 
+    def register_views(self, prefix: str = "") -> list[str]:
+        """Makes a temp view of Spark of each output relation that the session keeps, under the prefix and its
+        name, in place of an older one. Returns the names. A view shows the last commit and does not change
+        with the next one: call this again then."""
+        return self._reading.register_views(prefix)
+
     @cached_property
     def _explaining(self) -> Explaining:
         from .explained import Explaining

@@ -158,3 +158,34 @@ def test_nothing_runs_before_an_action(spark: Any) -> None:
     for rows, relation in (([(1, 0, None, "x")], "Total"), ([(1, 0, 7, "x")], "Ratio")):
         with pytest.raises(Exception, match="ddlog-"):
             found(rows, relation)
+
+
+def test_temp_views_of_the_outputs(spark: Any) -> None:
+    program = ddlog.compile("""
+    input relation Edge(a: s32, b: s32)
+    output relation Back(b: s32, a: s32)
+    output multiset End(x: s32)
+    relation Inner(x: s32)
+    Back(b, a) :- Edge(a, b).
+    End(b) :- Edge(_, b).
+    Inner(b) :- Edge(_, b).
+    """)
+    edges = spark.createDataFrame([(1, 2), (3, 2)], "a INT, b INT")
+    spark.range(1).createOrReplaceTempView("t_Back")
+    frames = program.run(spark, {"Edge": edges}, views="t_")
+    assert sorted(frames) == ["Back", "End"]
+    assert sorted(map(tuple, spark.sql("FROM t_back SELECT *").collect())) == [(2, 1), (2, 3)]
+    assert [tuple(row) for row in spark.sql("SELECT x, weight FROM t_End").collect()] == [(2, 2)]
+    with program.session(spark=spark) as session:
+        assert session.register_views("a b.`") == ["a b.`Back", "a b.`End"]
+        session.insert("Edge", edges)
+        session.commit()
+        assert spark.table("`a b.``Back`").count() == 0, "a view stays as it was"
+        session.register_views("a b.`")
+        assert spark.table("`a b.``Back`").count() == 2
+    twins = ddlog.compile("output relation Up(x: u8)\noutput relation UP(x: u8)\nUp(1). UP(2).")
+    with pytest.raises(ddlog.DDlogError, match="for one"):
+        twins.run(spark, {}, views="v_")
+    assert not spark.catalog.tableExists("v_Up")
+    with program.session() as session, pytest.raises(ddlog.DDlogError, match="engine"):
+        session.register_views()
