@@ -20,6 +20,7 @@ ITERATION_LIMIT = 0.25
 UPDATE_LIMIT = 2.0
 FLAT = 1.15  # what is held at the end, against a quarter of the way
 LARGE = 100_000_000
+SIDES = ("plain", "keyed", "distinct", "ours")
 PLACED = {"placed_network": "network", "placed_mixed": "mixed", "placed_update": "update"}
 NAMES = (*CASES, "iterations", "update", *PLACED, "epochs", "large", "growth")
 PLACED_LIMITS = {"placed_network": 6.0, "placed_mixed": 0.1, "placed_update": 0.5}
@@ -190,10 +191,11 @@ def epoch_table(found: Figures) -> str:
 
 
 def large(settings: Settings) -> Figures:
-    """A group-by and join of many rows in Parquet, with 4 GB of driver memory; beside the plain query."""
+    """A group-by and join of many rows in Parquet, with 4 GB of driver memory: the program with primary keys
+    and without, each after the query that a Spark user writes for such data."""
     rows = LARGE if settings.full else 10_000
     folder = settings.cache / f"star_{rows}"
-    sides = {side: figures_of("large", side, str(folder), str(rows)) for side in ("plain", "ours")}
+    sides = {side: figures_of("large", side, str(folder), str(rows)) for side in SIDES}
     for side, found in sides.items():
         if found["rows"] != rows or found["total"] != sides["plain"]["total"]:
             raise Failed(f"large, {side}: {found}, not {rows} rows and a sum of {sides['plain']['total']}")
@@ -204,7 +206,7 @@ def large_table(found: Figures) -> str:
     """The table of the large input: our time and that of the plain query."""
     body = [
         (side, f"{found['rows']:,}", f"{found[side]['seconds']:.1f}", f"{found[side]['java_mib']:.0f}")
-        for side in ("plain", "ours")
+        for side in SIDES
     ]
     return table(
         "Parquet joined and grouped, 4 GB of driver memory", ("", "rows", "seconds", "MiB of Java"), body
