@@ -82,6 +82,12 @@ class Host(Protocol):
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         """The rows of a table, as `Session.insert_table` takes it. Raises DDlogError."""
 
+    def feed(
+        self, declared: Relation, frame: DataFrame
+    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
+        """The rows to delete and those to insert by a change feed, as `Session.apply_changes` takes it.
+        Raises DDlogError."""
+
     def locate(
         self,
         places: Sequence[Place],

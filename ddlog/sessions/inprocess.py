@@ -105,6 +105,11 @@ class InProcessHost:
             raise refused(self.kind, Ability.FRAMES_IN)
         return table_rows(self.runtime, declared, table, self._typedefs)
 
+    def feed(
+        self, declared: Relation, frame: DataFrame
+    ) -> AbstractContextManager[tuple[IncomingRows, IncomingRows]]:
+        raise refused(self.kind, Ability.FRAMES_IN)
+
     def locate(
         self,
         places: Sequence[Place],

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from ..core import Relation
-from ..errors.changes import NoPrimaryKey
+from ..errors.changes import BadTable, NoPrimaryKey
 from ..errors.diagnostics import DDlogError
 from ..values.rows import Row, row_of
 from .incoming import is_frame, key_value, row_change
@@ -56,6 +56,18 @@ class Inputs:
         with self.transaction.changing(relation) as (declared, changes):
             rows = list(self.state.host.incoming(declared, table).rows())
             _keyed(declared, changes).upsert(rows)
+
+    def apply_changes(self, relation: str, feed: Any) -> None:
+        """Changes an input relation by a change feed, a Spark DataFrame as Delta's `readChangeFeed` and
+        Iceberg's change log give it: `_change_type` is insert, delete, update_preimage or update_postimage.
+        Rows that come and go cancel out. In a set no row may come or go twice: a table with duplicates needs
+        a multiset."""
+        with self.transaction.changing(relation) as (declared, changes):
+            if not is_frame(feed):
+                raise DDlogError([BadTable(declared.name, "a change feed is a Spark DataFrame")])
+            with self.state.host.feed(declared, feed) as sides:
+                for incoming, sign in zip(sides, (-1, 1), strict=True):
+                    changes.change(incoming.batch(), incoming.rows, sign)
 
     def insert_rows(self, relation: str, rows: Sequence[Row]) -> None:
         """`insert` of rows that are tuples of canonical values already."""

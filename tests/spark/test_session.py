@@ -189,6 +189,61 @@ def test_multisets(spark: SparkSession, session: ddlog.Session) -> None:
     assert session.commit().rows("Times") == [((2,), -1), ((6,), 1)]
 
 
+@pytest.mark.usefixtures("interpreted")
+def test_change_feeds(spark: SparkSession, session: ddlog.Session) -> None:
+    def feed(columns: str, *rows: tuple[Any, ...]) -> DataFrame:
+        return spark.createDataFrame(list(rows), f"{columns}, _change_type STRING, _commit_version LONG")
+
+    session.insert("Person", (1, "a"), (2, "b"), (3, "c"))
+    session.insert("Edge", (1, 2), (3, 4))
+    session.commit()
+    session.apply_changes("Person", feed(
+        "name STRING, id INT",
+        ("b", 2, "update_preimage", 4), ("x", 2, "update_postimage", 4),
+        ("x", 2, "update_preimage", 5), ("y", 2, "update_postimage", 5),
+        ("c", 3, "delete", 5), ("d", 4, "insert", 5), ("d", 4, "delete", 6), ("e", 5, "insert", 6),
+        ("a", 1, "update_postimage", 7), ("a", 1, "update_preimage", 7),
+    ))  # fmt: skip
+    iceberg = spark.createDataFrame(
+        [
+            (1, 2, "DELETE", 0, 8),
+            (5, 6, "INSERT", 0, 8),
+            (5, 6, "UPDATE_BEFORE", 1, 9),
+            (7, 8, "UPDATE_AFTER", 1, 9),
+        ],
+        "a LONG, b INT, _change_type STRING, _change_ordinal INT, _commit_snapshot_id LONG",
+    )
+    session.apply_changes("Edge", iceberg)
+    session.apply_changes(
+        "Seen", feed("x INT", (1, "insert", 1), (1, "insert", 1), (2, "insert", 1), (2, "delete", 2))
+    )
+    changes = session.commit()
+    assert changes.rows("Names") == [(("b",), -1), (("c",), -1), (("e",), 1), (("y",), 1)]
+    assert changes.rows("Path") == [((1, 2), -1), ((7, 8), 1)]
+    assert changes.rows("Times") == [((1,), 2)]
+    for wrong, message in (
+        (
+            feed("a INT, b INT", (1, 1, "upsert", 1)),
+            "expected insert, update_postimage, delete, update_preimage, found upsert",
+        ),
+        (feed("a INT, b INT", (1, 1, None, 1)), "found null"),
+        (feed("a INT, b INT", (1, None, "delete", 1)), "column `b`: expected signed<32>, found null"),
+        (
+            feed("a INT, b INT", *[(1, 1, "insert", 1)] * 2),
+            "more than once; declare the relation as a multiset",
+        ),
+        (spark.createDataFrame([(1, 2)], "a INT, b INT"), "no column _change_type"),
+        ({"a": [1], "b": [2], "_change_type": ["insert"]}, "a Spark DataFrame"),
+    ):
+        with pytest.raises(DDlogError, match=message):
+            session.apply_changes("Edge", wrong)
+    with pytest.raises(DDlogError, match="has no row with the key 9"):
+        session.apply_changes(
+            "Person", feed("id INT, name STRING", (9, "z", "delete", 1), (8, "z", "insert", 1))
+        )
+    assert len(session.commit()) == 0, "a feed that does not fit changes nothing"
+
+
 def test_a_query_may_have_types_that_the_program_has_not(spark: SparkSession) -> None:
     program = ddlog.compile(
         "input relation Number(n: u32) output relation Shown(n: u32) Shown(n) :- Number(n)."

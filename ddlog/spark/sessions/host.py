@@ -35,6 +35,7 @@ from ..files.read import FactReader
 from ..files.write import TABLE, write_frame
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
+from .changefeed import net_change
 from .connect import is_connect, open_session
 from .failures import lost_rows, spark_failures
 from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
@@ -144,7 +145,19 @@ class SparkHost:
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):
             return table_rows(self.runtime, declared, table, self._typedefs)
-        cast = self._cast(declared, table, f"the DataFrame for {declared.name}")
+        return self._frame_rows(declared, self._cast(declared, table, f"the DataFrame for {declared.name}"))
+
+    @contextmanager
+    def feed(self, declared: Relation, frame: DataFrame) -> Iterator[tuple[IncomingRows, IncomingRows]]:
+        with spark_failures():
+            deleted, inserted, net = net_change(declared, frame, partial(self._cast, declared))
+        net.persist()  # both sides read it
+        try:
+            yield self._frame_rows(declared, deleted), self._frame_rows(declared, inserted)
+        finally:
+            net.unpersist()
+
+    def _frame_rows(self, declared: Relation, cast: DataFrame) -> IncomingRows:
         return IncomingRows(partial(self._batch, declared, cast), partial(self._collected, declared, cast))
 
     def query(
