@@ -188,7 +188,7 @@ def _profile(commands: _Commands) -> None:
 def _state(commands: _Commands) -> None:
     help = "show what the state of a session holds"
     state = commands.add_parser("state", help=help, description=f"{help.capitalize()}.")
-    state.add_argument("file", metavar="FILE", help="the file of --state")
+    state.add_argument("file", metavar="FILE", help="the file of --state, or its folder or URL on Spark")
     state.add_argument("--check", action="store_true",
                        help="read all of it, and say what is damaged and what can be had")  # fmt: skip
     state.add_argument("--export", metavar="DIR", type=_name,

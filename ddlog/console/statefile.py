@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateHoldsData
 from ..sessions.session import Session
@@ -21,6 +23,9 @@ def check_input(session: Session, options: StateOptions | None) -> None:
 
 def state_file(path: str, check: bool, export: str | None, compact: bool) -> None:
     """Checks, exports or compacts a state, or says what it holds. Raises DDlogError."""
+    if "://" in path or path.startswith("file:") or Path(path).is_dir():
+        _state_folder(path, check, export, compact)
+        return
     from ..state import reports
 
     if check:
@@ -33,3 +38,17 @@ def state_file(path: str, check: bool, export: str | None, compact: bool) -> Non
         print_lines(reports.compacted(path))
     if not (check or export is not None or compact):
         print_lines(reports.described(path))
+
+
+def _state_folder(place: str, check: bool, export: str | None, compact: bool) -> None:
+    """The same for a state in a folder."""
+    from ..spark.state import reports
+
+    if check:
+        print_lines(reports.checked(place))
+    if export is not None:
+        print_lines(reports.exported(place, export))
+    if compact:
+        print_lines(reports.compacted(place))
+    if not (check or export is not None or compact):
+        print_lines(reports.described(place))

@@ -133,7 +133,7 @@ class Store:
         if not present and (read_only or not create):
             raise DDlogError([NoState(str(path))])
         if place.is_dir():
-            raise DDlogError([NotAState(str(path), "it is a directory")])
+            raise DDlogError([NotAState(str(path), "it is a folder, where sessions on Spark keep theirs")])
         if present:
             _check_header(place)  # before there is a lock beside it
         holding = None if read_only else Holding(place)

@@ -41,12 +41,10 @@ def schema_of(stored: Stored) -> pa.Schema:
     """The Arrow schema of a relation's rows; a column of a type that Arrow has no form for is of texts."""
     import pyarrow as pa
 
-    names = {each.partition(": ")[0] for each in stored.types}
-    defined = [_Reader(_WORDS.findall(each), names).definition() for each in stored.types]
-    typedefs = {each.name: each for each in defined if len(each.parameters) < 2}
+    columns, known = types_of(stored)
+    typedefs = {name: each for name, each in known.items() if len(each.parameters) < 2}
     found = []
-    for name, text in stored.columns:
-        of = _Reader(_WORDS.findall(text), names).type()
+    for name, of in columns:
         if isinstance(of, BigInt) or (isinstance(of, Bit | Signed) and of.width > 64):
             found.append(pa.field(name, pa.int64()))
             continue
@@ -55,6 +53,15 @@ def schema_of(stored: Stored) -> pa.Schema:
         except KeyError:  # a type of several parameters, whose order its definition does not tell
             found.append(pa.field(name, pa.string()))
     return pa.schema(found)
+
+
+def types_of(stored: Stored) -> tuple[list[tuple[str, Type]], dict[str, TypeDef]]:
+    """The columns of a relation, and the types that they are made of. The order of several parameters of a
+    type is that in which they occur, which may be another one than the program's."""
+    names = {each.partition(": ")[0] for each in stored.types}
+    defined = [_Reader(_WORDS.findall(each), names).definition() for each in stored.types]
+    columns = [(name, _Reader(_WORDS.findall(text), names).type()) for name, text in stored.columns]
+    return columns, {each.name: each for each in defined}
 
 
 class _Reader:

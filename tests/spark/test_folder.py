@@ -10,20 +10,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+from ddlog.console.cli import main
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.table import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.lowering.building import column
 from ddlog.sessions.program import compile
 from ddlog.sessions.session import Session
-from ddlog.spark.state import durable, folding, lease
+from ddlog.spark.state import durable, folding, lease, reports
 from ddlog.spark.state import rows as staterows
 from ddlog.spark.state.files import HadoopFiles, LocalFiles
 from ddlog.spark.state.folder import StateFolder
 from ddlog.spark.state.folding import Folding
 from ddlog.spark.state.lease import Lease
+from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.state.holding import Holding
@@ -120,6 +123,28 @@ def test_a_session_goes_on(spark: SparkSession, tmp_path: Path, monkeypatch: pyt
             with pytest.raises(DDlogError, match="rolled back, as it cannot be written: No space left"):
                 told(session, 3)
         assert told(session, 3) == expected[3]
+    monkeypatch.setattr(reports, "FEW", -1)
+    exported = rows_of_an_export(tmp_path / "state", tmp_path / "by executors")
+    assert [len(rows) for rows in exported.values()] == [2, 1] and exported["Bag"] == [
+        "(Decimal('1180591620717411303424'),)"
+    ]
+    monkeypatch.undo()
+    assert rows_of_an_export(tmp_path / "state", tmp_path / "here") == exported
+    with session_on(spark, tmp_path / "state"), pytest.raises(DDlogError, match="is in use by the process"):
+        list(reports.compacted(str(tmp_path / "state")))
+    assert "bytes before" in next(reports.compacted(str(tmp_path / "state")))
+    assert rows_of_an_export(tmp_path / "state", tmp_path / "again") == exported
+    with session_on(spark, tmp_path / "state") as session:
+        assert session.epoch == 5 and sorted(session["Ever"].tuples()) == [(1,), (2,), (3,)]
+
+
+def rows_of_an_export(state: Path, target: Path) -> dict[str, list[str]]:
+    """The rows that `ddlog state --export` writes."""
+    found = {}
+    for line in reports.exported(str(state), str(target)):
+        table = pq.read_table(line)
+        found[Path(line).stem] = sorted(str(tuple(row.values())) for row in table.to_pylist())
+    return found
 
 
 def test_what_a_folder_is_not_for(spark: SparkSession, tmp_path: Path) -> None:
@@ -147,7 +172,8 @@ RELATION = compile("input multiset R(x: u8, y: string)").relations["R"]
 SCHEMA = tuple(column(each.name, each.type) for each in RELATION.columns)
 CODEC = SparkCodec({})
 ROWS = RelationRows(1, RELATION, CODEC)
-STORED = [Stored(1, "R", "multiset", "input", False, (("x", "u8"), ("y", "string")), ())]
+STORED = [Stored(1, "R", "multiset", "input", False, (("x", "bit<8>"), ("y", "string")), ())]
+PROGRAM_OF_R = {"name": "r.dl", "digest": "d", "depth": "0"}
 
 
 class Dead(BaseException):
@@ -183,7 +209,7 @@ class Dying(LocalFiles):
 
 
 def opened(files: LocalFiles) -> StateFolder:
-    return StateFolder.open(files, lambda: durable._held(files), None)
+    return StateFolder.open(files, lambda: held(files), None)
 
 
 def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
@@ -193,7 +219,7 @@ def append(folder: StateFolder, rows: list[tuple[int, str, int]]) -> None:
     table = pa.Table.from_arrays([*data, weights], schema=arrow_schema(CODEC, SCHEMA))
     parts = [ROWS.write(folder.files, folder.draft().folder, table)] if rows else []
     epoch = folder.manifest.epoch + 1
-    folder.append(epoch, parts, [f"id {epoch}"], {"digest": "d", "depth": "0"}, STORED)
+    folder.append(epoch, parts, [f"id {epoch}"], PROGRAM_OF_R, STORED)
 
 
 def contents(folder: StateFolder) -> dict[tuple[int, str], int]:
@@ -317,6 +343,43 @@ def test_damage_is_found(tmp_path: Path, number: int) -> None:
         with pytest.raises(DDlogError, match=message):
             open(LocalFiles(place))
     Holding(place).release()  # nobody holds what could not be opened
+
+
+def test_the_command_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A folder on this machine is told of, checked, exported and compacted without Spark and the program."""
+    place = tmp_path / "state"
+
+    def run(*words: str) -> tuple[int, str]:
+        code, (out, error) = main(["state", str(place), *words]), capsys.readouterr()
+        return code, out + error
+
+    assert "there is no such state" in run()[1]
+    folder = opened(LocalFiles(place))
+    for rows in SCRIPT[:4]:
+        append(folder, rows)
+    code, out = run()
+    size = sum(each.bytes for each in folder.manifest.files())
+    told = f"epoch 4, no history, 4 spans, {size:,} bytes\n"
+    assert (code, out.startswith(told), "4 ids of applied updates" in out) == (0, True, True)
+    assert f"input multiset R(x: bit<8>, y: string)  {sum(STATES[4].values())} rows" in out
+    assert "is in use by the process" in run("--compact")[1]
+    folder.close()
+    assert run("--check") == (0, "epoch 4: all of it is as it was written\n")
+    for words in (["--compact"], []):
+        assert run(*words, "--export", str(tmp_path / "out"))[0] == 0
+        rows = pq.read_table(tmp_path / "out" / "R.parquet").to_pylist()
+        counted = {row: sum((each["x"], each["y"]) == row for each in rows) for row in STATES[4]}
+        assert counted == STATES[4] and len(rows) == sum(STATES[4].values())
+    assert "epoch 4, no history, 2 spans" in run()[1] and len(list(place.glob("data/*"))) == 2
+    again = opened(LocalFiles(place))
+    append(again, SCRIPT[4])
+    assert contents(again) == STATES[5] and folds(again).ids() == {f"id {n}" for n in range(1, 6)}
+    again.close()
+    flip(next(place.glob("data/*/*.parquet")))
+    next(place.glob("data/*/ids.json")).unlink()
+    code, out = run("--check")
+    assert code == 1 and "R-1.parquet is not what was written" in out and "ids.json is missing" in out
+    assert "other files can be read, with changes of" in out
 
 
 def test_a_reader_goes_beside_a_writer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,22 +21,20 @@ from ...sessions.program import Program
 from ...sessions.results import Changes
 from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
-from ...state.holding import Holding
 from ...state.inputs import PAST, kept_relations
 from ...state.program import compared, texts
 from ...state.store import Stored
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
-from .files import HadoopFiles, LocalFiles, local_folder
 from .folder import StateFolder
 from .folding import Folding
-from .lease import Lease
 from .manifest import Part
+from .opening import open_folder
 from .rows import FEW, RelationRows
 
 if TYPE_CHECKING:
     import pyarrow as pa
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import DataFrame
 
 SignedTables = list[tuple[Table, int]]
 
@@ -57,30 +55,6 @@ def open_durable(
         except BaseException:
             folder.close()
             raise
-
-
-def open_folder(place: str, spark: SparkSession, read_only: bool) -> StateFolder:
-    """The state at a path of this machine, or at a URL of a file system of Hadoop. Raises DDlogError."""
-    path = local_folder(place)
-    try:
-        if path is not None:
-            local = LocalFiles(path)
-            return StateFolder.open(local, None if read_only else partial(_held, local), spark)
-        remote = HadoopFiles(spark, place)
-    except OSError as error:
-        raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
-    return StateFolder.open(remote, None if read_only else partial(Lease, remote), spark)
-
-
-class _Held(Holding):
-    """A lock of the operating system, which no other session can take over."""
-
-    def check(self) -> None:
-        """Nothing."""
-
-
-def _held(files: LocalFiles) -> _Held:
-    return _Held(files.path)
 
 
 class FolderDurable:

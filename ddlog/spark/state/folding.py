@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import threading
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -27,12 +27,12 @@ MANY = 64
 
 class Folding:
     """Folds the spans of a folder. `passing` are the relations of which no earlier rows are needed, `depth`
-    is the number of epochs before the last that have to be told apart."""
+    is the number of epochs before the last that have to be told apart. `spark` None: there are few rows."""
 
     def __init__(
         self,
         folder: StateFolder,
-        spark: SparkSession,
+        spark: SparkSession | None,
         rows: Mapping[int, RelationRows],
         passing: Collection[int],
         depth: int,
@@ -56,10 +56,10 @@ class Folding:
         with suppress(Exception):  # the spans stand, and the next commit tries again
             self.fold()
 
-    def fold(self) -> bool:
-        """Folds spans, if there are enough. Raises DDlogError, OSError and what Spark raises; then the spans
-        stand."""
-        chosen = self._chosen()
+    def fold(self, whole: bool = False) -> bool:
+        """Folds spans, if there are enough; `whole`: all that may be. Raises DDlogError, OSError and what
+        Spark raises; then the spans stand."""
+        chosen = self._all() if whole else self._chosen()
         if not chosen:
             return False
         draft = self._folder.draft()
@@ -72,14 +72,12 @@ class Folding:
 
     def ids(self) -> set[str]:
         """The ids of all updates that were applied."""
-        return set(self._ids(self._folder.manifest.spans))
+        return set(applied(self._folder, self._folder.manifest.spans))
 
     def _chosen(self) -> Sequence[Span]:
         """The spans to be folded together: the newest that may be, and those before them that are not much
         larger."""
-        manifest = self._folder.manifest
-        last = manifest.epoch - self._depth - 1
-        able = [span for span in manifest.spans if span.last <= last]
+        able = self._able()
         if len(able) < max(2, MANY // 2):
             return ()
         start, rows = len(able) - 1, able[-1].rows
@@ -87,6 +85,17 @@ class Folding:
             start -= 1
             rows += able[start].rows
         return able[start:]
+
+    def _all(self) -> Sequence[Span]:
+        """All spans that may be folded, if that changes anything."""
+        able = self._able()
+        past = any(part.relation in self._passing for span in able for part in span.parts)
+        return able if len(able) > 1 or past else ()
+
+    def _able(self) -> list[Span]:
+        """The spans of epochs that need not be told apart."""
+        manifest = self._folder.manifest
+        return [span for span in manifest.spans if span.last <= manifest.epoch - self._depth - 1]
 
     def _folded(self, spans: Sequence[Span], folder: str) -> Span:
         parts: dict[int, list[Part]] = {}
@@ -102,6 +111,7 @@ class Folding:
         files = self._folder.files
         if sum(part.rows for part in parts) <= FEW:
             return rows.write(files, folder, rows.summed(rows.read(files, parts)))
+        assert self._spark is not None
         spark = self._spark.newSession()
         frame = rows.summed_frame(spark, rows.read_frame(spark, files, parts))
         written = rows.write_frame(files, folder, frame, 0, 0, spark)
@@ -109,15 +119,17 @@ class Folding:
         return Part(rows.id, int(found[0]), int(found[1] or 0), written.files)
 
     def _id_files(self, spans: Sequence[Span], folder: str) -> tuple[StoredFile, ...]:
-        ids = list(self._ids(spans))
+        ids = list(applied(self._folder, spans))
         if not ids:
             return ()
         data, name = json.dumps(ids).encode(), f"{folder}/ids.json"
         self._folder.files.write(name, data)
         return (StoredFile(name, len(data), zlib.crc32(data)),)
 
-    def _ids(self, spans: Sequence[Span]) -> Iterator[str]:
-        for span in spans:
-            for each in span.id_files:
-                yield from json.loads(self._folder.files.read(each.name))
-            yield from span.ids
+
+def applied(folder: StateFolder, spans: Iterable[Span]) -> Iterator[str]:
+    """The ids of the updates that were applied in some spans."""
+    for span in spans:
+        for each in span.id_files:
+            yield from json.loads(folder.files.read(each.name))
+        yield from span.ids

@@ -107,7 +107,7 @@ class RelationRows:
         """The rows, each once, with the sum of its weights. Raises ValueError."""
         import pyarrow as pa
 
-        columns = [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
+        columns = self.decoded(rows)
         values = list(zip(*columns, strict=True)) if columns else [()] * rows.num_rows
         first: dict[object, int] = {}
         sums: dict[object, int] = {}
@@ -119,6 +119,10 @@ class RelationRows:
         return found.set_column(
             len(columns), rows.schema.field("w"), pa.array([sums[r] for r in kept], pa.int64())
         )
+
+    def decoded(self, rows: pa.Table) -> list[list[object]]:
+        """The columns of rows as values. Raises ValueError."""
+        return [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
 
     def difference(self, host: SparkHost, relation: str, known: pa.Table | DataFrame | None) -> pa.Table:
         """What a relation of a session holds beyond some rows, with weights; on the driver."""

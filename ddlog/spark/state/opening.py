@@ -1,0 +1,49 @@
+"""States in folders by their places: a path of this machine, or a URL."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from ...errors.diagnostics import DDlogError
+from ...errors.state import CannotUseState
+from ...state.holding import Holding
+from .files import HadoopFiles, LocalFiles, local_folder
+from .folder import StateFolder
+from .lease import Lease
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+
+def open_folder(place: str, spark: SparkSession | None, read_only: bool, create: bool = True) -> StateFolder:
+    """The state at a path of this machine, for which no Spark is needed, or at a URL of a file system of
+    Hadoop. Raises DDlogError."""
+    files = files_at(place, spark)
+    if isinstance(files, HadoopFiles):
+        return StateFolder.open(files, None if read_only else partial(Lease, files), spark, create)
+    return StateFolder.open(files, None if read_only else partial(held, files), spark, create)
+
+
+def files_at(place: str, spark: SparkSession | None) -> HadoopFiles | LocalFiles:
+    """The files of a state. Raises DDlogError."""
+    path = local_folder(place)
+    if path is not None:
+        return LocalFiles(path)
+    assert spark is not None
+    try:
+        return HadoopFiles(spark, place)
+    except OSError as error:
+        raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
+
+
+class _Held(Holding):
+    """A lock of the operating system, which no other session can take over."""
+
+    def check(self) -> None:
+        """Nothing."""
+
+
+def held(files: LocalFiles) -> _Held:
+    """The lock on a state of this machine. Raises DDlogError if another session holds it."""
+    return _Held(files.path)

@@ -1,0 +1,270 @@
+"""What `ddlog state` tells of a state in a folder, and what it does with one, without its program.
+
+Spark is started only for a folder that is not on this machine, and for many rows.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from ...core import Column, Relation
+from ...engine.spark.sqltext import quoted
+from ...errors.diagnostics import DDlogError, counted
+from ...errors.facts import CannotWrite
+from ...errors.source import Source, Span
+from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
+from ...io.arrow import to_table
+from ...state.inputs import PAST
+from ...state.store import Stored
+from ...state.typetexts import types_of
+from ...types import Tuple
+from ..files.write import write_frame
+from ..sessions.connect import open_session
+from ..sessions.failures import spark_failures
+from ..types.codec import SparkCodec
+from .files import Files, local_folder
+from .folder import StateFolder, newest
+from .folding import Folding, applied
+from .manifest import Manifest, Part, StoredFile, check_chain
+from .opening import files_at, open_folder
+from .rows import FEW, WEIGHT, RelationRows, check_files
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import SparkSession
+
+
+def described(place: str) -> Iterator[str]:
+    """Lines that say what a state holds. Raises DDlogError."""
+    with _opened(place) as folder:
+        known = folder.manifest
+        size = sum(each.bytes for each in known.files())
+        yield f"epoch {known.epoch:,}, no history, {counted(len(known.spans), 'span')}, {size:,} bytes"
+        if known.program:
+            yield f"program {known.program['name']}, SHA-256 {known.program['digest'][:16]}"
+        for stored in known.relations:
+            columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
+            rows = counted(_count(folder, _parts(known, stored), place), "row")
+            dropped = ", dropped: --compact removes it" if stored.dropped else ""
+            yield f"{stored.role} {stored.kind} {stored.name}({columns})  {rows}{dropped}"
+        ids = set(applied(folder, known.spans))
+        if ids:
+            yield f"{counted(len(ids), 'id')} of applied updates"
+
+
+def checked(place: str) -> Iterator[str]:
+    """Reads all of a state, and says that it is whole. Raises DDlogError that says what is lost, and what can
+    be had."""
+    try:
+        with _opened(place) as folder:
+            epoch = folder.manifest.epoch
+    except DDlogError as error:
+        if any(isinstance(each, StateDamaged) for each in error.diagnostics):
+            _check_each(place)
+        raise
+    yield f"epoch {epoch:,}: all of it is as it was written"
+
+
+def exported(place: str, directory: str) -> Iterator[str]:
+    """Writes each input relation of a state to a Parquet file of a directory; Spark writes many rows to a
+    folder of Parquet files. Raises DDlogError."""
+    with _opened(place) as folder:
+        for stored in folder.manifest.relations:
+            if not stored.dropped and stored.role == "input" and stored.kind != "stream":
+                yield _exported(folder, stored, directory)
+
+
+def compacted(place: str) -> Iterator[str]:
+    """Folds all spans into one, but for those that have to be told apart, and removes dropped relations.
+    Raises DDlogError."""
+    with _opened(place, read_only=False) as folder:
+        known = folder.manifest
+        gone = {each.id for each in known.relations if each.dropped}
+        kept = [each for each in known.relations if not each.dropped]
+        before = sum(each.bytes for each in known.files())
+        if gone:
+            spans = tuple(
+                replace(span, parts=tuple(part for part in span.parts if part.relation not in gone))
+                for span in known.spans
+            )
+            folder.publish(replace(known, relations=tuple(kept), spans=spans))
+        passing = {each.id for each in kept if each.kind == "stream"}
+        rows = {each.id: _rows(folder, each) for each in kept if each.id not in passing}
+        many = any(sum(part.rows for part in _parts(known, each)) > FEW for each in kept)
+        depth = int((known.program or {}).get("depth", "0"))
+        Folding(folder, open_session() if many else None, rows, passing, depth).fold(whole=True)
+        folder.sweep()
+        yield f"{before:,} bytes before, {sum(each.bytes for each in folder.manifest.files()):,} now"
+
+
+@contextmanager
+def _opened(place: str, read_only: bool = True) -> Iterator[StateFolder]:
+    """The state, checked. Raises DDlogError."""
+    spark = _spark(place)
+    if newest(files_at(place, spark)) is None:
+        raise DDlogError([NoState(place)])
+    with spark_failures():
+        folder = open_folder(place, spark, read_only, create=False)
+        try:
+            yield folder
+        except OSError as error:
+            raise DDlogError([CannotUseState(place, error.strerror or str(error))]) from None
+        finally:
+            folder.close()
+
+
+def _spark(place: str) -> SparkSession | None:
+    """The Spark session that the folder needs."""
+    found: SparkSession | None = open_session() if local_folder(place) is None else None
+    return found
+
+
+def _parts(known: Manifest, stored: Stored) -> list[Part]:
+    """The rows of a relation as of the last epoch."""
+    first = known.epoch if stored.kind == "stream" else 0
+    return [
+        part
+        for span in known.spans
+        if span.last >= first
+        for part in span.parts
+        if part.relation == stored.id and part.rows
+    ]
+
+
+def _count(folder: StateFolder, parts: Iterable[Part], place: str) -> int:
+    """The sum of the weights of rows. Raises DDlogError and OSError."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+    import pyarrow.parquet as pq
+
+    found, spark = 0, _spark(place)
+    for part in parts:
+        if spark is not None and part.rows > FEW:
+            urls = [folder.files.url(each.name) for each in part.files]
+            found += int(spark.read.parquet(*urls).selectExpr(f"sum(`{WEIGHT}`)").collect()[0][0])
+            continue
+        for each in part.files:
+            try:
+                data = io.BytesIO(folder.files.read(each.name))
+                found += pc.sum(pq.read_table(data, columns=[WEIGHT]).column(WEIGHT)).as_py() or 0
+            except pa.ArrowException as error:
+                raise DDlogError([StateDamaged(folder.root, f"{each.name}: {error}", "")]) from None
+    return found
+
+
+def _check_each(place: str) -> None:
+    """Raises DDlogError that says which files of a state are lost, and how many rows can be read; returns if
+    that cannot be told."""
+    spark = _spark(place)
+    files = files_at(place, spark)
+    known = newest(files)
+    if known is None:
+        return
+    problems, readable, names = (
+        list[str](),
+        dict[int, int](),
+        {each.id: each.name for each in known.relations},
+    )
+    for span in known.spans:
+        for part in span.parts:
+            lost = [problem for each in part.files if (problem := _problem(spark, files, [each]))]
+            problems += lost
+            readable[part.relation] = readable.get(part.relation, 0) + (0 if lost else part.rows)
+        problems += [problem for each in span.id_files if (problem := _problem(spark, files, [each]))]
+    if not problems:
+        check_chain(files.root, known)
+        return
+    more = f"; {len(problems) - 5} more" if len(problems) > 5 else ""
+    left = ", ".join(
+        f"{counted(rows, 'row')} of {names.get(id, id)}" for id, rows in readable.items() if rows
+    )
+    told = f"other files can be read, with changes of {left}" if left else ""
+    raise DDlogError([StateDamaged(files.root, "; ".join(problems[:5]) + more, told)])
+
+
+def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile]) -> str:
+    """What is wrong with files; empty if nothing is."""
+    try:
+        check_files(spark, files, some)
+    except DDlogError as error:
+        return "; ".join(each.problem for each in error.diagnostics if isinstance(each, StateDamaged))
+    except OSError as error:
+        return f"{some[0].name}: {error.strerror or error}"
+    return ""
+
+
+def _relation(root: str, stored: Stored) -> tuple[Relation, SparkCodec]:
+    """A relation without its program, and the codec of its rows. Raises DDlogError."""
+    columns, typedefs = types_of(stored)
+    unclear = [each.name for each in typedefs.values() if len(each.parameters) > 1]
+    if unclear:
+        what = f"rows of {stored.name} without the program, as the type {unclear[0]} has several parameters"
+        raise DDlogError([NotInFolders(root, what, "let the program write them with --output")])
+    record = Tuple(tuple(type for _, type in columns))
+    place = Span(Source(root, ""), 1, 1, 1, 1)
+    declared = tuple(Column(name, type) for name, type in columns)
+    relation = Relation(
+        stored.name.removesuffix(PAST), stored.role, stored.kind, record, None, declared, None, place
+    )
+    return relation, SparkCodec(typedefs)
+
+
+def _rows(folder: StateFolder, stored: Stored) -> RelationRows:
+    return RelationRows(stored.id, *_relation(folder.root, stored))
+
+
+def _exported(folder: StateFolder, stored: Stored, directory: str) -> str:
+    parts = _parts(folder.manifest, stored)
+    rows, local = _rows(folder, stored), local_folder(directory)
+    if local is None or sum(part.rows for part in parts) > FEW:
+        name = _written(folder, stored, rows, parts, directory if local is None else f"file://{local}")
+        return name if local is None else f"{Path(directory) / stored.name}"
+    found = rows.read(folder.files, parts)
+    if len(parts) > 1:
+        found = rows.summed(found)
+    target = Path(directory) / f"{stored.name}.parquet"
+    try:
+        _write(_table(rows, stored, found), target)
+    except OSError as error:
+        raise DDlogError([CannotWrite(str(target), error.strerror or str(error))]) from None
+    return f"{target}"
+
+
+def _write(table: pa.Table, target: Path) -> None:
+    import pyarrow.parquet as pq
+
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, target)
+
+
+def _table(rows: RelationRows, stored: Stored, found: pa.Table) -> pa.Table:
+    """Rows in the form in which the in-process engine gives them to others, each as often as it is there."""
+    columns, typedefs = types_of(stored)
+    data = rows.decoded(found)
+    if not columns:
+        raise DDlogError([CannotWrite(stored.name, "it has no columns")])
+    return to_table(columns, data, typedefs, found.column("w").to_pylist())
+
+
+def _written(
+    folder: StateFolder, stored: Stored, rows: RelationRows, parts: Sequence[Part], directory: str
+) -> str:
+    """Lets Spark write a relation."""
+    spark = open_session().newSession()
+    spark.conf.set("spark.sql.caseSensitive", "true")
+    relation, codec = _relation(folder.root, stored)
+    frame = rows.read_frame(spark, folder.files, parts)
+    if len(parts) > 1:
+        frame = rows.summed_frame(spark, frame)
+    named = ", ".join(
+        f"{column} AS {quoted(each.name)}"
+        for column, each in zip(rows.columns, relation.columns, strict=True)
+    )
+    repeated = frame.selectExpr(f"inline(array_repeat(struct({named}), CAST(w AS INT)))")
+    once = replace(relation, kind="relation")
+    return write_frame(repeated, None, codec, once, codec.typedefs, directory, "parquet")
