@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ..core import originals, relation_named
@@ -46,10 +47,14 @@ def launch(
     keeps nothing for a change. Raises DDlogError."""
     check_not_empty(inputs)
     declared = program.relations
-    if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
-        options = replace(options, engine="spark" if "://" in state.state else "in-process")
     places = parse_places(inputs, program.names("input"), declared, originals(declared))
-    choice = choose(options, lambda: _size(places), only_spark(places))
+    asks_for_spark = only_spark(places)
+    if state is not None and state.state is not None and options.engine == "auto" and not options.names_spark:
+        if "://" in state.state or Path(state.state, "log").is_dir():
+            asks_for_spark = f"the state {state.state}"
+        else:
+            options = replace(options, engine="in-process")
+    choice = choose(options, lambda: _size(places), asks_for_spark)
     if not choice.spark:
         if options.engine == "auto":
             note(choice.text)

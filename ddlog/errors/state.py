@@ -13,9 +13,10 @@ class NotAState(Diagnostic):
     """A file that is no state of a session."""
 
     title: ClassVar[str] = "{path} is not a state of ddlog: {reason}"
-    suggestion: ClassVar[str] = "give a new file, or one that --state made"
+    suggestion: ClassVar[str] = "{instead}"
     path: str
     reason: str
+    instead: str = "give a new file, or one that --state made"
 
 
 @declared()

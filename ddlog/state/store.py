@@ -133,7 +133,9 @@ class Store:
         if not present and (read_only or not create):
             raise DDlogError([NoState(str(path))])
         if place.is_dir():
-            raise DDlogError([NotAState(str(path), "it is a folder, where sessions on Spark keep theirs")])
+            reason = "it is a folder, and a session in process keeps its state in a file"
+            instead = "give a file, or let Spark run it (--engine spark), which keeps its state in folders"
+            raise DDlogError([NotAState(str(path), reason, instead)])
         if present:
             _check_header(place)  # before there is a lock beside it
         holding = None if read_only else Holding(place)

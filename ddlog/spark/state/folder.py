@@ -24,6 +24,7 @@ from .rows import check_files
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+_INSTEAD = "give a new folder, or one that --state made"
 _OWN = frozenset({"log", "data", "lock"})
 
 
@@ -223,7 +224,7 @@ def newest(files: Files) -> Manifest | None:
         foreign = sorted(name for name in others if name.partition(".")[0] not in _OWN)
         if foreign:
             raise DDlogError(
-                [NotAState(files.root, f"it is a folder with other files, such as {foreign[0]}")]
+                [NotAState(files.root, f"it is a folder with other files, such as {foreign[0]}", _INSTEAD)]
             )
         if files.folders("data"):
             raise DDlogError([StateDamaged(files.root, "there are rows, and no manifest in log/", "")])
