@@ -115,9 +115,10 @@ class StateOfOtherInputs(Diagnostic):
     """A state of a program with other input relations."""
 
     title: ClassVar[str] = "{path} was kept for other input relations:{differences}"
-    suggestion: ClassVar[str] = "--migrate takes over what has the same names, and keeps the rest in the file"
+    suggestion: ClassVar[str] = "{instead}"
     path: str
     differences: str
+    instead: str = "--migrate takes over what has the same names, and keeps the rest in the file"
 
 
 @declared()

@@ -49,13 +49,16 @@ class Differences:
     changed: list[tuple[Stored, Stored]]
     gone: list[Stored]
 
-    def check(self, path: str) -> None:
-        """Raises DDlogError if an input relation is gone or has other columns."""
+    def check(self, path: str, instead: str | None = None) -> None:
+        """Raises DDlogError if an input relation is gone or has other columns. `instead` says what can be
+        done, if it is not a migration."""
         lost = [each for each in self.gone if each.role == "input"]
         if self.changed or lost:
             lines = [f"  {_shown(old)}\n  now {_shown(new)}" for old, new in self.changed]
             lines += [f"  {_shown(each)}\n  now there is no input relation {each.name}" for each in lost]
-            raise DDlogError([StateOfOtherInputs(path, "".join(f"\n{line}" for line in lines))])
+            told = "".join(f"\n{line}" for line in lines)
+            error = StateOfOtherInputs(path, told)
+            raise DDlogError([error if instead is None else replace(error, instead=instead)])
 
 
 def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Differences:

@@ -166,6 +166,7 @@ def test_what_a_folder_is_not_for(spark: SparkSession, tmp_path: Path) -> None:
     with pytest.raises(DDlogError, match="a session in process keeps its state in a file"):
         compile(text).session(state=tmp_path / "state")
     assert "R(x: bit<8>)" in str(raised.value) and "R(x: bit<16>)" in str(raised.value)
+    assert "--export" in str(raised.value) and "--migrate" not in str(raised.value)
 
 
 # ---------------------------------------------------------------- the folder itself

@@ -36,6 +36,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+_NEW_STATE = "write the facts with `ddlog state --export`, and begin a new state with them"
+
 SignedTables = list[tuple[Table, int]]
 
 
@@ -45,8 +47,7 @@ def open_durable(
     """The state in a folder, for a session that computes these relations. Raises DDlogError."""
     check_offered(host.kind, Ability.STATE, place)
     if migrate:
-        instead = "let a program with the old columns write the facts, and begin a new state with them"
-        raise DDlogError([NotInFolders(place, "migration", instead)])
+        raise DDlogError([NotInFolders(place, "migration", _NEW_STATE)])
     check_keepable(program, computed)
     with spark_failures():
         folder = open_folder(place, host.spark, read_only)
@@ -73,7 +74,7 @@ class FolderDurable:
         self._program = texts(program.source.name, program.source.text, depth)
         self.changed = bool(known.program) and (known.program or {}).get("digest") != self._program["digest"]
         differences = compared(known.relations, wanted)
-        differences.check(folder.root)
+        differences.check(folder.root, _NEW_STATE)
         gone = {each.id for each in differences.gone}
         self._stored = [replace(each, dropped=each.dropped or each.id in gone) for each in known.relations]
         self._fresh = False  # whether a relation is kept from now on that the state does not know
