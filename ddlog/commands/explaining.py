@@ -56,7 +56,7 @@ class WhyEnds:
             insert = ", ".join(words.row(*fact) for fact in each.insertions)
             on.show(f"{delete}; with insert {insert}" if each and insert else delete or f"insert {insert}")
         if not found:
-            on.show("no set of up to three facts was found")
+            on.show("no set of up to three facts was found" + ("" if found.complete else " in time"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,8 +57,8 @@ class NoAttempt(Diagnostic):
     """A search by trial in a session whose changes leave traces."""
 
     title: ClassVar[str] = (
-        "facts cannot be deleted on trial in a program with streams, windows or effects, nor after a static "
-        "load"
+        "facts cannot be changed on trial in a program with streams, windows or effects, after a static "
+        "load, or where relations are evaluated on demand"
     )
 
 

@@ -39,6 +39,14 @@ class Ending(list[Fact]):
         self.insertions = list(insert)
 
 
+class EndingSets(list[Ending]):
+    """Sets of changes that end a row. `complete` says whether the time sufficed to look for all."""
+
+    def __init__(self, found: Iterable[Ending], complete: bool) -> None:
+        super().__init__(found)
+        self.complete = complete
+
+
 @dataclass
 class Endings:
     """Looks for sets of changes until a moment (of `time.monotonic`). `complete` says whether the time

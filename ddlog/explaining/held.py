@@ -70,9 +70,8 @@ class Held(Protocol):
         """What `look` gives when it sees the session as it was before the last commit, which was not the
         first."""
 
-    @property
-    def can_attempt(self) -> bool:
-        """Whether changes can be taken back without a trace."""
+    def can_attempt(self, relation: str) -> bool:
+        """Whether changes can be taken back without a trace, and rows of a relation follow them."""
 
     def place(self, span: Span) -> Span:
         """The place that the user knows for a place in the program's rules."""

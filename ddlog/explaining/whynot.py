@@ -15,7 +15,7 @@ from .absence import DEPTH, Absences, Missing
 from .absencejson import missing_json, sets_json
 from .absencetext import AbsenceLines
 from .derivations import Derivations
-from .endings import Ending, Endings
+from .endings import Endings, EndingSets
 from .goals import Goal
 from .held import Fact
 from .repairs import Repairs
@@ -69,23 +69,22 @@ def why_not(
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
     until = time.monotonic() + within
     missing = Absences(derivations, until).missing(relation, row, depth)
-    if not held.can_attempt:
+    if not held.can_attempt(relation):
         return Absence(missing, (), True, held.program)
     repairs = Repairs(derivations, until)
     return Absence(missing, repairs.insertions((relation, row)), repairs.complete, held.program)
 
 
-def ends(derivations: Derivations, relation: str, row: Row, within: float = 2.0) -> tuple[list[Ending], bool]:
-    """The smallest sets of changes of facts that end a row that holds, and whether the time sufficed. Raises
-    DDlogError."""
+def ends(derivations: Derivations, relation: str, row: Row, within: float = 2.0) -> EndingSets:
+    """The smallest sets of changes of facts that end a row that holds. Raises DDlogError."""
     derivations.check(relation)
     held = derivations.held
     if not held.holds(relation, [row])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])
-    if not held.can_attempt:
+    if not held.can_attempt(relation):
         raise DDlogError([NoAttempt()])
     endings = Endings(derivations, time.monotonic() + within)
-    return endings.of((relation, row)), endings.complete
+    return EndingSets(endings.of((relation, row)), endings.complete)
 
 
 def whole_row(goal: Goal) -> Row:

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, GroupBy, Let, Stratum
-from ..demand.demanded import effectful
+from ..demand.demanded import effectful, needed
 from ..engine.runtime import NotKept
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NoStateBefore
@@ -25,7 +25,7 @@ from .pending import PendingChanges
 
 if TYPE_CHECKING:
     from ..engine.runtime import Batch
-    from ..explaining.endings import Ending
+    from ..explaining.endings import EndingSets
     from ..explaining.goals import Goal
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
@@ -155,7 +155,7 @@ class SessionHeld:
 
     def before(self, look: Callable[[], T]) -> T:
         state = self._state
-        if not self.can_attempt:
+        if not self._goes_back:
             raise DDlogError(
                 [NoStateBefore("the program has streams, windows or effects, or a load was static")]
             )
@@ -168,8 +168,12 @@ class SessionHeld:
         finally:
             self._before = False
 
+    def can_attempt(self, relation: str) -> bool:
+        return self._goes_back and needed(self.program, [relation], ()) <= self._state.kept
+
     @cached_property
-    def can_attempt(self) -> bool:
+    def _goes_back(self) -> bool:
+        """Whether changes can be taken back without a trace."""
         relations = self.program.relations.values()
         timed = any(each.kind == "stream" or each.window is not None for each in relations)
         return not timed and not effectful(self.program) and not self._state.static
@@ -227,14 +231,13 @@ class Explaining:
         name, row, _ = self._asked(relation, value, lambda _, goal: (whole_row(goal), ()))
         return why_not(self._derivations, name, row, depth, within)
 
-    def ends(self, relation: str, value: Any, within: float) -> list[Ending]:
+    def ends(self, relation: str, value: Any, within: float) -> EndingSets:
         """The smallest sets of changes of facts that end a row."""
         from ..explaining.why import row_asked
         from ..explaining.whynot import ends
 
         name, row, _ = self._asked(relation, value, row_asked)
-        found, _ = ends(self._derivations, name, row, within)
-        return found
+        return ends(self._derivations, name, row, within)
 
     def why_change(self, relation: str, value: Any, depth: int) -> ChangeExplanation:
         """Why the last commit changed whether a row holds."""

@@ -126,11 +126,14 @@ class Replayed:
 class RoundHeld:
     """The relations of a round. See `Held`."""
 
-    first, can_attempt = False, False
+    first = False
 
     def __init__(self, of: Replayed) -> None:
         self._of, self.program = of, of.of.program
         self._inner: dict[tuple[str, ...], Replayed | None] = {}
+
+    def can_attempt(self, relation: str) -> bool:
+        return False
 
     def moved(self) -> None:
         """Forgets what was asked of another round."""

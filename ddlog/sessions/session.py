@@ -38,7 +38,7 @@ from .transaction import Transaction
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from ..explaining.endings import Ending
+    from ..explaining.endings import EndingSets
     from ..explaining.explanation import Explanation
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
@@ -268,10 +268,11 @@ class Session(Inputs):
         is the time for it, in seconds. The row is given as for `why`. An error if the row holds."""
         return self._explaining.why_not(relation, row, depth, within)
 
-    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> list[Ending]:
+    def why_ends(self, relation: str, row: Any = None, *, within: float = 2.0) -> EndingSets:
         """The smallest sets of up to three changes of facts that end a row that holds. Each is a list of the
         facts to delete, as a relation and a row; the facts to insert, where deletions do not suffice, are
-        its `insertions`. None if `within` so many seconds none was found. The row is given as for `why`."""
+        its `insertions`. `complete` of the result says whether so many seconds (`within`) sufficed for the
+        search. The row is given as for `why`."""
         return self._explaining.ends(relation, row, within)
 
     def why_change(self, relation: str, row: Any = None, *, depth: int = 10) -> ChangeExplanation:
