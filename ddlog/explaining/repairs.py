@@ -54,9 +54,10 @@ class Repairs:
                     break
                 tried.add(each)
                 if self._suffices(each, fact):
-                    found.append(each)
+                    found.append(self._least(each, fact))
             if found or self._late():
-                return tuple(map(sorted_facts, found))
+                least = min(map(len, found), default=0)
+                return tuple(sorted_facts(each) for each in dict.fromkeys(found) if len(each) == least)
         return ()
 
     def giving(self, term: Atom, values: Mapping[str, Any], most: int) -> Iterator[Facts]:
@@ -79,6 +80,11 @@ class Repairs:
         """Whether a row holds once facts are inserted."""
         held = self.derivations.held
         return held.attempt(sorted_facts(facts), (), lambda: held.holds(fact[0], [fact[1]])[0], False)
+
+    def _least(self, facts: Facts, fact: Fact) -> Facts:
+        """The smallest part of some facts that suffices: a row may hold in a way that no candidate is for."""
+        parts = (each for size in range(1, len(facts)) for each in combinations(sorted_facts(facts), size))
+        return next((part for part in map(frozenset, parts) if self._suffices(part, fact)), facts)
 
     def _holds(self, fact: Fact) -> bool:
         if fact not in self._there:

@@ -58,7 +58,9 @@ class InProcess:
         up; see `engine.memory`. `values` are those of another runtime, to share with it. `maintain`: whether
         recursions are maintained; see `engine.maintaining`."""
         self.values, self._workers = Values(nan) if values is None else values, workers
-        self._maintaining = maintain if isinstance(maintain, Maintaining) else Maintaining(maintain)
+        self._maintaining = (
+            Maintaining(maintain) if callable(maintain) or isinstance(maintain, str) else maintain
+        )
         self._limit = memory_limit
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""

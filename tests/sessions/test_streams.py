@@ -303,14 +303,6 @@ def test_a_stream_may_be_wanted_for_its_past_alone() -> None:
         assert session.commit() == {"Was": [((1,), -1)]}
 
 
-def test_a_checkpoint_is_refused_where_time_matters(session: Session, tmp_path: Path) -> None:
-    from ddlog.spark.streaming.stream import epochs_of
-
-    with pytest.raises(DDlogError, match="not their transactions, and Event, Price-1 depends"):
-        epochs_of(session, None, tmp_path)  # type: ignore[arg-type]
-    assert not list(tmp_path.iterdir())
-
-
 # ---- The command line
 
 EVENTS_JSON = """\

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 
 SPARK_TESTS = Path(__file__).parent
 LIMIT = 600  # seconds: a loaded machine takes five times as long
-CHOSEN = "cluster-people or a_fault_is or test_multisets"
-FILES = ["test_cluster.py", "test_session.py", "test_runtime.py", "test_parity.py"]
+CHOSEN = "cluster-people"
+FILES = ["test_cluster.py", "test_parity.py"]
 ON_CLUSTER = "DDLOG_TEST_CLUSTER" in os.environ
 
 on_cluster = pytest.mark.needs_cluster
@@ -80,7 +80,7 @@ def test_a_cluster_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
     assert inner.returncode == 0, output
     passed = re.search(r"(\d+) passed", output)
-    assert passed is not None and int(passed.group(1)) >= 5, output
+    assert passed is not None and int(passed.group(1)) >= 4, output
     with capsys.disabled():
         print(f"\na standalone cluster of two workers: {passed.group()}")
 
