@@ -169,7 +169,10 @@ class SessionHeld:
             self._before = False
 
     def can_attempt(self, relation: str) -> bool:
-        return self._goes_back and needed(self.program, [relation], ()) <= self._state.kept
+        if not self._goes_back:
+            return False
+        looped = {name for each in self.program.strata if each.loop is not None for name in each.relations}
+        return needed(self.program, [relation], ()) - looped <= self._state.kept
 
     @cached_property
     def _goes_back(self) -> bool:
