@@ -15,8 +15,9 @@ from ..planner import Stages, guessed, plan
 from ..schema import Schema
 from .expressions import Expressions
 from .faults import raised
+from .rowsteps import compiled
 from .sqltext import As, Query, Select, UnionAll, names
-from .valuations import Valuations, compiled
+from .valuations import Valuations
 from .views import JoinStart, SpineView, View
 
 __all__ = ["JoinStart", "JoinText", "SpineView", "View"]
