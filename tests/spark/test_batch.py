@@ -19,7 +19,7 @@ from ddlog.sessions.session import Session
 
 from ..programs.random_programs import grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
-from .test_parity import sampled
+from .alike import sampled
 
 SOME = (
     "bounded_recursion", "casts", "even_negation", "multisets", "order", "primary_keys", "records",
@@ -87,7 +87,7 @@ def test_programs_of_the_corpus(name: str, spark: Any) -> None:
 @pytest.mark.parametrize("texts", [programs(), grouping_programs()], ids=["programs", "groups"])
 def test_random_programs(texts: Any, spark: Any) -> None:
     @seed(5)
-    @sampled
+    @sampled(3)
     @given(texts, transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         program = ddlog.compile(text)

@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import os
 import re
-import signal
-import subprocess
-import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,12 +22,11 @@ from ddlog.engine.spark.runtime import SparkOptions, SparkRuntime
 from ddlog.engine.spark.tables import Tables
 
 from .cluster import EXECUTOR, Cluster
+from .inner import run_inner
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-SPARK_TESTS = Path(__file__).parent
-LIMIT = 600  # seconds: a loaded machine takes five times as long
 CHOSEN = "cluster-people"
 FILES = ["test_cluster.py", "test_parity.py"]
 ON_CLUSTER = "DDLOG_TEST_CLUSTER" in os.environ
@@ -58,31 +54,10 @@ LARGE = {"driver_rows": 0, "small_rows": 0}  # all that the driver need not keep
 @pytest.mark.skipif(not Path("/proc/self/cwd").exists(), reason="needs Linux: executors are found in /proc")
 def test_a_cluster_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("pyspark")
-    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
-    command += [
-        *(str(SPARK_TESTS / name) for name in FILES),
-        "-k",
-        f"on_a_cluster and not paths and not tried or {CHOSEN}",
-    ]
-    inner = subprocess.Popen(
-        command,
-        env=os.environ | {"DDLOG_TEST_CLUSTER": "2"},
-        cwd=SPARK_TESTS.parents[1],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,  # so that the cluster ends with it
-    )
-    try:
-        output, _ = inner.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(inner.pid, signal.SIGKILL)
-        pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
-    assert inner.returncode == 0, output
-    passed = re.search(r"(\d+) passed", output)
-    assert passed is not None and int(passed.group(1)) >= 4, output
+    chosen = f"on_a_cluster and not paths and not tried or {CHOSEN}"
+    passed = run_inner(FILES, chosen, ("DDLOG_TEST_CLUSTER", "2"), least=4)
     with capsys.disabled():
-        print(f"\na standalone cluster of two workers: {passed.group()}")
+        print(f"\na standalone cluster of two workers: {passed}")
 
 
 @pytest.fixture

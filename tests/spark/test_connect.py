@@ -7,13 +7,8 @@ there is chosen to take about a minute; to run all of it: `DDLOG_TEST_REMOTE=loc
 from __future__ import annotations
 
 import os
-import re
-import signal
 import socket
-import subprocess
-import sys
 import time
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -22,8 +17,8 @@ import pytest
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import Tables
 
-SPARK_TESTS = Path(__file__).parent
-LIMIT = 600  # seconds: a loaded machine takes five times as long
+from .inner import run_inner
+
 FILES = ["test_session.py", "test_runtime.py", "test_parity.py"]
 CHOSEN = (
     "test_session or (failed_job and 3) or a_small_change or a_fault_is "
@@ -50,28 +45,10 @@ def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
         pytest.skip("this run is on Connect")
     import pyspark
 
-    command = [sys.executable, "-m", "pytest", "--tb=short", "--durations=8", "-p", "no:cacheprovider"]
-    command += [*(str(SPARK_TESTS / name) for name in FILES), "-k", CHOSEN]
     wait_for_port()
-    inner = subprocess.Popen(
-        command,
-        env=os.environ | {"DDLOG_TEST_REMOTE": "local[2]"},
-        cwd=SPARK_TESTS.parents[1],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        start_new_session=True,  # so that the server ends with it
-    )
-    try:
-        output, _ = inner.communicate(timeout=LIMIT)
-    except subprocess.TimeoutExpired:
-        os.killpg(inner.pid, signal.SIGKILL)
-        pytest.fail(f"no end after {LIMIT} s:\n{inner.communicate()[0]}")
-    assert inner.returncode == 0, output
-    passed = re.search(r"(\d+) passed", output)
-    assert passed is not None and int(passed.group(1)) >= 15 and "skipped" not in output, output
+    passed = run_inner(FILES, CHOSEN, ("DDLOG_TEST_REMOTE", "local[2]"), least=15)
     with capsys.disabled():
-        print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed.group()}")
+        print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed}")
 
 
 class Refusing(dict[str, str]):

@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.commands.commands import Clear, Commit, Rollback, Start
-from ddlog.commands.interpreter import Command, Interpreter
+from ddlog.commands.interpreter import Command
 from ddlog.commands.update import Update
-from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.maintaining import Maintaining, Mode
 from ddlog.engine.spark import runtime
 from ddlog.engine.spark.runtime import SparkOptions
@@ -32,9 +31,9 @@ from ..programs.random_programs import (
     timed_transactions,
     transactions,
 )
-from ..programs.test_corpus import CORPUS
 from ..programs.test_windows import EPOCHS
 from ..programs.test_windows import PROGRAMS as WINDOWS
+from .alike import corpus_alike, follow, printed, sampled, update_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -74,17 +73,8 @@ def merged(commands: Iterable[Command]) -> Iterator[Command]:
 def transcript(program: Program, session: Session, name: str) -> list[str]:
     """All that the first load and the updates of a program change, commit by commit, two of them in one."""
     folder = PROGRAMS / name
-    lines = [str(session.load(folder / "facts"))]
-    interpreter = Interpreter(
-        session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
-    )
-    interpreter.run(
-        merged(
-            update_commands(str(folder / "updates.dat"), program.relations, session.typedefs, lambda _: None)
-        )
-    )
-    interpreter.flush()
-    return lines
+    loaded = str(session.load(folder / "facts"))
+    return [loaded, *printed(program, session, merged(update_file(program, session, folder / "updates.dat")))]
 
 
 BY_DRIVER = ("call_graph", "points_to", "routes")
@@ -133,23 +123,7 @@ LONG = [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)] if "DDLOG_TEST_E
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
-    program = ddlog.compile(CORPUS / f"{name}.dl")
-
-    def printed(session: Session) -> list[str]:
-        lines: list[str] = []
-        commands = update_commands(
-            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None, program.indexes
-        )
-        Interpreter(
-            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
-        ).run(commands)
-        return lines
-
-    with (
-        program.session() as here,
-        program.session(spark=spark, spark_options=options, maintain="always") as there,
-    ):
-        assert printed(there) == printed(here)
+    corpus_alike(name, options, spark)
 
 
 def in_two(commands: Sequence[Command], first: int, second: int) -> list[Command]:
@@ -169,52 +143,14 @@ def in_two(commands: Sequence[Command], first: int, second: int) -> list[Command
 def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
     """An epoch of so many rules takes Spark half a minute, so there are two, the second a small one."""
     program = ddlog.compile(PROGRAMS / "vnet" / "vnet.dl")
-    path = str(PROGRAMS / "vnet" / "updates.dat")
-
-    def printed(session: Session) -> list[str]:
-        lines: list[str] = []
-        commands = update_commands(path, program.relations, session.typedefs, lambda _: None, program.indexes)
-        Interpreter(
-            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
-        ).run(in_two(list(commands), first=48, second=1))
-        return lines
-
+    path = PROGRAMS / "vnet" / "updates.dat"
     options = SparkOptions(placement="cluster")
     with program.session() as here, program.session(spark=spark, spark_options=options) as there:
-        assert printed(there) == printed(here)
-
-
-def follow(
-    text: str | Program,
-    stream: list[list[tuple[str, Any, int]]],
-    options: SparkOptions,
-    spark: Any,
-    maintain: Mode = "always",
-) -> None:
-    """Commits the transactions on both runtimes and compares every change and what is there at the end."""
-    program = ddlog.compile(text) if isinstance(text, str) else text
-    with (
-        program.session() as here,
-        program.session(spark=spark, spark_options=options, maintain=maintain) as there,
-    ):
-        for transaction in stream:
-            for relation, row, sign in transaction:
-                for session in (here, there):
-                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
-            try:
-                wanted = here.commit()
-            except ddlog.DDlogError as unsettled:
-                with pytest.raises(ddlog.DDlogError) as raised:
-                    there.commit()
-                assert str(raised.value) == str(unsettled)
-                here.rollback()
-                there.rollback()
-                continue
-            got = there.commit()
-            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
-        for relation in program.relations:
-            assert list(there[relation].weighted()) == list(here[relation].weighted()), relation
-            assert there.size(relation) == here.size(relation)
+        wanted, got = (
+            printed(program, session, in_two(list(update_file(program, session, path)), first=48, second=1))
+            for session in (here, there)
+        )
+        assert got == wanted
 
 
 CHANGED = """
@@ -260,16 +196,6 @@ def test_recursions_that_are_maintained_or_evaluated_anew(
         assert [each.way for each in there.state.host.runtime.decisions()] == ways
 
 
-EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", "3"))
-sampled = settings(
-    deadline=None,
-    max_examples=EXAMPLES,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-    database=None,
-)
-
-
 @pytest.mark.parametrize(
     "options, maintain",
     [(ON_CLUSTER, "always"), (ALL_LARGE, "never"), (OUTGROWING, "auto")],
@@ -277,7 +203,7 @@ sampled = settings(
 )
 def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spark: SparkSession) -> None:
     @seed(len(repr(options)))
-    @sampled
+    @sampled(3)
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark, maintain)
@@ -287,7 +213,7 @@ def test_random_programs_change_alike(options: SparkOptions, maintain: Mode, spa
 
 def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
     @seed(2)
-    @settings(sampled, max_examples=2 * EXAMPLES)
+    @sampled(6)
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ON_CLUSTER, spark)
@@ -297,7 +223,7 @@ def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None
 
 def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
     @seed(len(repr(ALL_LARGE)))
-    @settings(sampled, max_examples=max(EXAMPLES - 1, 1))  # they take the longest
+    @sampled(2)  # they take the longest
     @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ALL_LARGE, spark)
@@ -307,7 +233,7 @@ def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
 
 def test_random_windows_change_alike(spark: SparkSession) -> None:
     @seed(3)
-    @settings(sampled, max_examples=max(EXAMPLES - 1, 1))
+    @sampled(2)
     @given(st.sampled_from(["relation", "multiset"]), EPOCHS, st.sampled_from([ON_CLUSTER, OUTGROWING]))
     def check(
         kind: str, epochs: list[tuple[list[tuple[tuple[int, int], bool]], int | None]], options: SparkOptions

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, seed, settings
+from hypothesis import given, seed
 
 import ddlog
-from ddlog.commands.interpreter import Interpreter
-from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.tables import Tables
 from ddlog.sessions.session import Session
@@ -20,7 +18,7 @@ from ddlog.spark.sessions.connect import is_connect
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
-from .test_parity import follow
+from .alike import corpus_alike, follow, sampled
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -31,7 +29,6 @@ FLIPPING = SparkOptions(placement="flip", partitions=2)
 OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 ON_DRIVER = SparkOptions(placement="driver")
 LONG = "DDLOG_TEST_EXAMPLES" in os.environ
-EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", "2"))
 ALL = [(path.stem, FLIPPING) for path in sorted(CORPUS.glob("*.dl")) if path.stem != "shared_prefixes"]
 SOME = [
     ("accumulation", OUTGROWING),
@@ -40,42 +37,18 @@ SOME = [
     ("even_negation", FLIPPING),
 ]
 
-sampled = settings(
-    deadline=None,
-    max_examples=EXAMPLES,
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-    database=None,
-)
-
 
 @pytest.mark.parametrize(
     "name, options", ALL if LONG else SOME, ids=lambda v: v if isinstance(v, str) else ""
 )
 def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
-    program = ddlog.compile(CORPUS / f"{name}.dl")
-
-    def printed(session: Session) -> list[str]:
-        lines: list[str] = []
-        commands = update_commands(
-            str(CORPUS / f"{name}.dat"), program.relations, session.typedefs, lambda _: None, program.indexes
-        )
-        Interpreter(
-            session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
-        ).run(commands)
-        return lines
-
-    with (
-        program.session() as here,
-        program.session(spark=spark, spark_options=options, maintain="always") as there,
-    ):
-        assert printed(there) == printed(here)
+    corpus_alike(name, options, spark)
 
 
 @pytest.mark.parametrize("options", [FLIPPING, OUTGROWING], ids=["flipping", "outgrowing"])
 def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession) -> None:
     @seed(len(repr(options)))
-    @sampled
+    @sampled(2)
     @given(programs(), transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, options, spark, "auto")
@@ -85,7 +58,7 @@ def test_random_programs_change_alike(options: SparkOptions, spark: SparkSession
 
 def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None:
     @seed(4)
-    @sampled
+    @sampled(2)
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, FLIPPING, spark)

@@ -1,0 +1,94 @@
+"""The same program on both runtimes: what they print, and what each commit changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+
+import ddlog
+from ddlog.commands.interpreter import Command, Interpreter
+from ddlog.commands.updatefiles import update_commands
+from ddlog.engine.maintaining import Mode
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
+
+from ..programs.test_corpus import CORPUS
+
+
+def sampled(examples: int) -> settings:
+    """So many random programs, or as many as the environment says; they are not shrunk, which takes hours."""
+    return settings(
+        deadline=None,
+        max_examples=int(os.environ.get("DDLOG_TEST_EXAMPLES", examples)),
+        suppress_health_check=list(HealthCheck),
+        phases=[Phase.generate],
+        database=None,
+    )
+
+
+def printed(program: Program, session: Session, commands: Iterable[Command]) -> list[str]:
+    """All that commands print, and what their commits change."""
+    lines: list[str] = []
+    interpreter = Interpreter(
+        session, lines.append, lambda changes, _: lines.append(str(changes)), program.names("output")
+    )
+    interpreter.run(commands)
+    interpreter.flush()
+    return lines
+
+
+def update_file(program: Program, session: Session, path: object) -> Iterable[Command]:
+    """The commands of a file of updates."""
+    return update_commands(str(path), program.relations, session.typedefs, lambda _: None, program.indexes)
+
+
+def corpus_alike(name: str, options: SparkOptions, spark: Any) -> None:
+    """Runs a program of the corpus on both runtimes and compares what they print."""
+    program = ddlog.compile(CORPUS / f"{name}.dl")
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain="always") as there,
+    ):
+        wanted, got = (
+            printed(program, session, update_file(program, session, CORPUS / f"{name}.dat"))
+            for session in (here, there)
+        )
+        assert got == wanted
+
+
+def follow(
+    text: str | Program,
+    stream: list[list[tuple[str, Any, int]]],
+    options: SparkOptions,
+    spark: Any,
+    maintain: Mode = "always",
+) -> None:
+    """Commits the transactions on both runtimes and compares every change and what is there at the end."""
+    program = ddlog.compile(text) if isinstance(text, str) else text
+    with (
+        program.session() as here,
+        program.session(spark=spark, spark_options=options, maintain=maintain) as there,
+    ):
+        for transaction in stream:
+            for relation, row, sign in transaction:
+                for session in (here, there):
+                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            try:
+                wanted = here.commit()
+            except ddlog.DDlogError as unsettled:
+                with pytest.raises(ddlog.DDlogError) as raised:
+                    there.commit()
+                assert str(raised.value) == str(unsettled)
+                here.rollback()
+                there.rollback()
+                continue
+            got = there.commit()
+            assert {name: got.rows(name) for name in got} == {name: wanted.rows(name) for name in wanted}
+        for relation in program.relations:
+            assert list(there[relation].weighted()) == list(here[relation].weighted()), relation
+            assert there.size(relation) == here.size(relation)
