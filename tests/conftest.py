@@ -73,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
 # ---- Workers
 
 # Tests under tests/spark that start a process of their own and leave the shared session alone.
-ALONE = ("test_connect.py", "test_a_process_of_its_own")
+ALONE = ("test_connect.py", "test_cluster.py", "test_a_process_of_its_own")
 
 
 @pytest.hookimpl(optionalhook=True)
