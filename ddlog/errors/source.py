@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from .origins import Origins
 
 AS_RULES = " (as rules)"
 """The end of the name of the text of rules that a module of SQL becomes."""
@@ -11,10 +15,12 @@ AS_RULES = " (as rules)"
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """A named text: a program, a module, a query, a command file."""
+    """A named text: a program, a module, a query, a command file. `origins` say what it was translated
+    from."""
 
     name: str
     text: str = field(repr=False)
+    origins: Origins | None = field(default=None, compare=False, repr=False, kw_only=True)
 
     def line(self, number: int) -> str:
         """The text of a line, counted from 1, without its end."""

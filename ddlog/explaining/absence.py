@@ -20,10 +20,12 @@ from ..errors.source import Span
 from ..types import Type
 from ..values.rows import Row
 from .derivations import Case, Derivations
+from .heights import Heights
 from .held import ANY
 from .inverting import bindings, rest
 from .stages import Stage
-from .tree import Item, Tree, guard_text, shown, step
+from .tree import Item, Tree, Trees, guard_text, shown, step
+from .words import is_passed
 
 DEPTH = 3
 """The levels of missing rows that are looked into, if nobody says."""
@@ -49,6 +51,7 @@ class NoRow:
     exact: bool
     nearest: tuple[Row, ...]
     below: Missing | None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,16 +62,21 @@ class Found:
     pattern: Pattern
     text: str
     rows: tuple[Row, ...]
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Fails:
     """A condition that does not hold, or an expression with another value than is needed. `values` are those
-    of its parts, each with its text and type, `wanted` the value that is needed."""
+    of its parts, each with its text and type, `wanted` the value that is needed: of a `variable`, or of a
+    `column` of a relation if the expression is one of the head."""
 
     text: str
     values: tuple[tuple[str, Any, Type], ...]
     wanted: tuple[Any, Type] | None = None
+    variable: str = ""
+    column: tuple[str, int] | None = None
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Failure: TypeAlias = NoRow | Found | Fails
@@ -133,9 +141,8 @@ class Absences:
         else:
             fails, values = self._failure(body, reached, values, depth)
         holds = tuple(body.items(reached, values))
-        place = self.derivations.held.place(case.written.span)
         named = shown({name: v for name, v in values.items() if v is not ANY})
-        return Attempt(case.written, place, named, holds, fails)
+        return Attempt(case.written, case.written.span, named, holds, fails)
 
     def _failure(
         self, body: _Body, at: int, values: dict[str, Any], depth: int
@@ -150,8 +157,9 @@ class Absences:
                 open_ = [name for name in columns if values.get(name or "", ANY) is ANY]
                 exact, below = len(set(open_)) == len(open_), None
                 if exact and not self.derivations.given(relation):
-                    below = self.missing(relation, pattern, depth - 1)
-                return NoRow(relation, pattern, span.text(), exact, nearest, below), values
+                    passed = is_passed(self.derivations.held.program, relation)
+                    below = self.missing(relation, pattern, depth if passed else depth - 1)
+                return NoRow(relation, pattern, span.text(), exact, nearest, below, span), values
             case clause:
                 return body.fails(at, clause, values), values
 
@@ -212,6 +220,10 @@ class _Body:
                 case Atom(relation, columns, False):
                     row = tuple(values[name] for name in columns if name is not None)
                     given = self.derivations.given(relation)
+                    if is_passed(self.derivations.held.program, relation):
+                        heights = Heights(self.derivations)
+                        yield Trees(self.derivations.held, heights).tree((relation, row), 1)
+                        continue
                     yield Tree(relation, row, "fact" if given else "cut", 0 if given else None)
                 case _:
                     yield from step(clause, values, Stage(self.rule, reached, ()).types, terms)
@@ -227,7 +239,7 @@ class _Body:
             for each in self.valuations(at, [positive], types)
             if all(values.get(name, value) == value for name, value in each.items())
         ]
-        return Found(term.relation, pattern, term.span.text(), tuple(rows[:NEAREST]))
+        return Found(term.relation, pattern, term.span.text(), tuple(rows[:NEAREST]), term.span)
 
     def nearest(self, at: int, term: Atom, values: dict[str, Any]) -> tuple[tuple[Row, ...], dict[str, Any]]:
         """The rows most like one that a term looks for, and the values for which they are."""
@@ -263,13 +275,14 @@ class _Body:
                 shape = matched(condition)
                 args = condition.args if isinstance(condition, Op) else () if shape is None else shape[:1]
                 parts = [each for each in args if not isinstance(each, Const)]
-                return Fails(guard_text(clause), self._evaluated(at, parts))
+                return Fails(guard_text(clause), self._evaluated(at, parts), span=clause.span)
             case Let(name, value, span) | Unnest(name, value, span):
                 found = self._evaluated(at, (value,))
                 wanted = values.get(name, ANY)
                 needed = None if wanted is ANY else (wanted, self.rule.variables.get(name, value.type))
-                return Fails(f"{name.partition('$')[0]} = {span.text()}".removeprefix(" = "), found, needed)
-        return Fails(clause.span.text(), ())
+                text = f"{name.partition('$')[0]} = {span.text()}".removeprefix(" = ")
+                return Fails(text, found, needed, name, span=span)
+        return Fails(clause.span.text(), (), span=clause.span)
 
     def head_fails(self, values: Mapping[str, Any]) -> Failure:
         """The first expression of the head that has another value than the row."""
@@ -277,7 +290,8 @@ class _Body:
             arg, wanted = self.head.args[at], self.pattern[at]
             for text, value, of in self._evaluated(len(self.rule.body), (arg,)):
                 if wanted is not ANY and value != wanted:
-                    return Fails(text, ((text, value, of),), (wanted, of))
+                    column = self.head.relation, at
+                    return Fails(text, ((text, value, of),), (wanted, of), "", column, self.head.span)
         return Fails(self.head.span.text(), ())
 
     def _evaluated(self, at: int, parts: Sequence[Expr]) -> tuple[tuple[str, Any, Type], ...]:

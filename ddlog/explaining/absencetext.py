@@ -58,13 +58,16 @@ class AbsenceLines:
         match fails:
             case NoRow(relation, pattern, text, exact, nearest, below):
                 shown = self.words.row(relation, pattern) if exact else " ".join(text.split())
-                yield self._in("red", f"no {shown}")
+                lack = "nothing in" if exact and self.words.is_described(relation) else "no"
+                yield self._in("red", f"{lack} {shown}")
                 parts = [[f"nearest {self.words.row(relation, row)}"] for row in nearest]
                 if below is not None:
                     parts.append(list(self.missing(below)))
                 yield from boxed(parts)
-            case Found(relation, pattern, _, rows):
-                yield self._in("red", f"not {self.words.row(relation, pattern)}") + "  but there is"
+            case Found(relation, pattern, text, rows):
+                shown = f"not {self.words.row(relation, pattern)}"
+                said = " ".join(text.split()) if self.words.is_described(relation) else shown
+                yield self._in("red", said) + "  but there is"
                 yield from boxed([[self.words.row(relation, row)] for row in rows])
             case Fails(text, values, wanted):
                 said = self._in("red", " ".join(text.split()))

@@ -78,6 +78,8 @@ class OtherMember:
     value: Any
     came: bool
     body: tuple[Part, ...]
+    variables: Mapping[str, Any] = field(default_factory=dict)
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,7 @@ class Regrouped:
     now: int
     members: tuple[OtherMember, ...]
     more: int
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Part: TypeAlias = Changed | Same | Excluded | Regrouped
@@ -233,12 +236,11 @@ class Changes:
         """Looks for the members that a group has in one state and not in the other."""
         if id(group) in side.groups:
             return
-        members, there = side.derivations.members(group.whole), {each.value for each in group.whole.members}
-        here = {each.value for each in members}
-        come = [each for each in members if each.value not in there]
-        gone = [each for each in group.whole.members if each.value not in here]
+        now, then = _apart(side.derivations.members(group.whole), group), _apart(group.whole.members, group)
+        come = [each for key, each in now.items() if key not in then]
+        gone = [each for key, each in then.items() if key not in now]
         shown = [side.trees.member(each, False, side.depth - 1) for each in come[:SHOWN_MEMBERS]]
-        side.groups[id(group)] = _Members(group, shown, len(members), len(come), len(gone))
+        side.groups[id(group)] = _Members(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
         other.asked += [item for each in shown for item in each.body]
@@ -281,16 +283,31 @@ class Changes:
 
     def _group(self, group: Group, side: _Side) -> Regrouped:
         other, came = self._other(side), side is self._now
-        of_other = other.groups.get(id(group), _Members(group, [], 0, 0, group.count))
+        count = _count(_apart(group.whole.members, group))
+        of_other = other.groups.get(id(group), _Members(group, [], 0, 0, count))
         own = side.own.get(id(group), group.members)
         members = [self._member(each, came, side) for each in own]
         members += [self._member(each, not came, other) for each in of_other.shown]
-        counts = (of_other.count, group.count) if came else (group.count, of_other.count)
+        counts = (of_other.count, count) if came else (count, of_other.count)
         more = of_other.come + of_other.gone - len(members)
-        return Regrouped(group.text, group.type, *counts, tuple(members), more)
+        return Regrouped(group.text, group.type, *counts, tuple(members), more, group.span)
 
     def _member(self, member: ShownMember, came: bool, side: _Side) -> OtherMember:
-        return OtherMember(member.value, came, tuple(self._part(each, side) for each in member.body))
+        parts = tuple(self._part(each, side) for each in member.body)
+        return OtherMember(member.value, came, parts, member.variables, member.times)
+
+
+def _apart(members: Iterable[Member], group: Group) -> dict[object, Member]:
+    """The members of a group; where equal values count, one for each valuation."""
+    if not group.whole.clause.bag:
+        return {each.value: each for each in members}
+    return {
+        (each.value, way.rows, way.times): Member(each.value, (way,)) for each in members for way in each.ways
+    }
+
+
+def _count(members: Mapping[object, Member]) -> int:
+    return sum(each.ways[0].times for each in members.values())
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class ChangeLines:
                 yield item_line(item, self.words)
             case Excluded(term, rows, more):
                 lines = [list(self._changed(each)) for each in rows]
-                yield item_line(term, self.words).removesuffix("  absent")
+                yield item_line(term, self.words).removesuffix("  absent").removesuffix("  true")
                 yield from boxed([*lines, ["… and more"]] if more else lines)
             case Regrouped():
                 yield from self._group(part)
@@ -82,7 +82,9 @@ class ChangeLines:
         yield from boxed(parts)
 
     def _member(self, member: OtherMember, group: Regrouped) -> Iterator[str]:
-        yield f"{self.words.value(member.value, group.type)}  {self._dim('came' if member.came else 'went')}"
+        often = f", {member.times} times" if member.times > 1 else ""
+        did = ("came" if member.came else "went") + often
+        yield f"{self.words.value(member.value, group.type)}  {self._dim(did)}"
         yield from self._parts(member.body)
 
     def _dim(self, text: str) -> str:

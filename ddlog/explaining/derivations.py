@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from math import prod
 from typing import Any
 
 from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Stratum, Unnest, Var
@@ -24,12 +25,14 @@ _SECONDS = {"min_second": min, "max_second": max}
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Valuation:
-    """The values of the variables of a stage, the rows of its terms, and its group."""
+    """The values of the variables of a stage, the rows of its terms, and its group. `times`: how often it
+    counts in a group of all rows."""
 
     stage: Stage
     variables: Mapping[str, Any]
     rows: tuple[Fact, ...]
     group: Members | None
+    times: int = 1
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -209,15 +212,32 @@ class Derivations:
         )
         keys = list(dict.fromkeys(tuple(values[name] for name in clause.keys) for values in found))
         by_key: dict[Row, dict[Any, list[Valuation]]] = {key: {} for key in keys}
-        for key, valuation in self._valuations(inner, keys, None) if keys else ():
+        for key, valuation in self._counted(inner, keys, clause) if keys else ():
             by_key[key].setdefault(valuation.variables[MEMBER], []).append(valuation)
         uses = self._uses(stage, clause.name, head)
         return {key: _members(clause, values, uses, inner, key) for key, values in by_key.items()}
 
+    def _counted(self, inner: Stage, keys: Sequence[Row], clause: GroupBy) -> Iterator[tuple[Row, Valuation]]:
+        """The valuations of the clauses before a group; of one of all rows, with how often each counts."""
+        found = self._valuations(inner, keys, None)
+        relations = self._program.relations
+        if not clause.bag or all(relations[each.relation].kind != "multiset" for each in positive(inner)):
+            yield from found
+            return
+        pairs = list(found)
+        rows = dict.fromkeys(fact for _, each in pairs for fact in each.rows)
+        times = dict[Fact, int]()
+        for relation, of in by_relation(rows).items():
+            if relations[relation].kind == "multiset":
+                weights = self.held.weights(relation, of)
+                times |= {(relation, row): weight for row, weight in zip(of, weights, strict=True)}
+        for key, each in pairs:
+            yield key, replace(each, times=prod(times.get(fact, 1) for fact in each.rows))
+
     def members(self, group: Members) -> list[Member]:
         """The members that a group has in the state as it is now."""
         ways: dict[Any, list[Valuation]] = {}
-        for _, valuation in self._valuations(group.inner, [group.key], None):
+        for _, valuation in self._counted(group.inner, [group.key], group.clause):
             ways.setdefault(valuation.variables[MEMBER], []).append(valuation)
         return [Member(value, tuple(ways[value])) for value in sorted(ways)]
 

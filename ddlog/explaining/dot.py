@@ -60,13 +60,12 @@ class Dot:
             if not isinstance(item, Group):
                 yield f"  {name} [label={_quoted(item_line(item, self.words))}, shape=plain];"
                 continue
-            more = item.count - len(item.members)
-            shown = group_line(item) + (f"\n… and {more} more" if more else "")
+            shown = group_line(item) + (f"\n… and {item.more} more" if item.more else "")
             yield f"  {name} [label={_quoted(shown)}, shape=ellipse];"
             for member in item.members:
                 each = self._new(member)
-                decides = "\ndecides" if member.decides else ""
-                yield f"  {each} [label={_quoted(self.words.value(member.value, item.type) + decides)}];"
+                note = f"\n{member.note}" if member.note else ""
+                yield f"  {each} [label={_quoted(self.words.value(member.value, item.type) + note)}];"
                 yield f"  {name} -> {each};"
                 yield from self._items(each, member.body)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from copy import copy
 from typing import Any
 
 from ..core import CheckedProgram
@@ -12,6 +13,7 @@ from .dot import Dot
 from .jsontree import tree_json
 from .page import Page
 from .text import Lines
+from .translated import in_sql
 from .tree import Tree
 from .words import Words
 
@@ -24,12 +26,15 @@ class Explanation:
     indented text. `matches` are the rows that match the question, if it leaves values open."""
 
     def __init__(self, tree: Tree, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
-        self.tree, self.matches = tree, matches
-        self._program, self._words = program, Words(program)
+        rewrite = in_sql(program)
+        self.tree, self.matches = tree if rewrite is None else rewrite.tree(tree), matches
+        self._words = Words(program)
 
     def among(self, matches: Sequence[Row]) -> Explanation:
         """The explanation of the first of the rows that match a question."""
-        return Explanation(self.tree, self._program, matches)
+        found = copy(self)
+        found.matches = matches
+        return found
 
     def lines(self, *, color: bool = False) -> list[str]:
         """The lines of the text, in `color` for a terminal: first the rows that match, if there are

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar
 
 from ..core import CheckedProgram, CheckedQuery, Relation, Stratum
-from ..errors.source import Span
 from ..values.rows import Row
 
 if TYPE_CHECKING:
@@ -49,6 +48,9 @@ class Held(Protocol):
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         """Which rows a relation has."""
 
+    def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        """How often a relation has rows."""
+
     def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
         """For each row that a relation has, the height of a proof, and whether these are the least; None if
         that is not at hand."""
@@ -72,9 +74,6 @@ class Held(Protocol):
 
     def can_attempt(self, relation: str) -> bool:
         """Whether changes can be taken back without a trace, and rows of a relation follow them."""
-
-    def place(self, span: Span) -> Span:
-        """The place that the user knows for a place in the program's rules."""
 
 
 class Replay(Protocol):

@@ -93,6 +93,7 @@ def _members(group: Group, types: Mapping[str, Type], words: Words) -> dict[str,
                 "value": words.value_json(each.value, group.type),
                 "decides": each.decides,
                 "variables": variables_json(each.variables, types, words),
+                **({"times": each.times} if each.times > 1 else {}),
             }
             for each in group.members
         ],

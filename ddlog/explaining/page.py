@@ -85,14 +85,13 @@ class Page:
     def _group(self, group: Group, level: int) -> Iterator[str]:
         yield f"<details{_opened(level)}><summary>{escape(group_line(group))}</summary>"
         for member in group.members:
-            decides = ' <span class="said">decides</span>' if member.decides else ""
+            note = f' <span class="said">{member.note}</span>' if member.note else ""
             value = escape(self.words.value(member.value, group.type))
-            yield f"<details{_opened(level + 1)}><summary>{value}{decides}</summary>"
+            yield f"<details{_opened(level + 1)}><summary>{value}{note}</summary>"
             yield from self._items(member.body, level + 2)
             yield "</details>"
-        more = group.count - len(group.members)
-        if more:
-            yield f'<div class="leaf">… and {more} more</div>'
+        if group.more:
+            yield f'<div class="leaf">… and {group.more} more</div>'
         yield "</details>"
 
 

@@ -33,7 +33,7 @@ class Lines:
             case "cut":
                 said = ", ".join(filter(None, ("…", height_text(tree))))
                 return f"{self._in('bold', row)}  {self._in('dim', said)}"
-        return f"{self._in('bold', row)}  {self._in('dim', height_text(tree))}"
+        return "  ".join(filter(None, (self._in("bold", row), self._in("dim", height_text(tree)))))
 
     def _place(self, tree: Tree) -> str:
         return "" if tree.place is None else f" of the program, {tree.place}"
@@ -69,14 +69,13 @@ class Lines:
     def _group(self, group: Group) -> Iterator[str]:
         yield group_line(group)
         parts = [list(self._member(member, group)) for member in group.members]
-        more = group.count - len(group.members)
-        if more:
-            parts.append([f"… and {more} more"])
+        if group.more:
+            parts.append([f"… and {group.more} more"])
         yield from boxed(parts)
 
     def _member(self, member: ShownMember, group: Group) -> Iterator[str]:
-        decides = self._in("dim", "  decides") if member.decides else ""
-        yield self.words.value(member.value, group.type) + decides
+        note = self._in("dim", f"  {member.note}") if member.note else ""
+        yield self.words.value(member.value, group.type) + note
         yield from self._items(member.body)
 
     def _in(self, style: str, text: str) -> str:
@@ -107,20 +106,19 @@ def item_line(item: Absent | Condition, words: Words) -> str:
 
 def group_line(group: Group) -> str:
     """A group, with the number of its members."""
-    noun = "different value" if group.whole.clause.bag else "member"
-    count = f"1 {noun}" if group.count == 1 else f"{group.count} {noun}s"
+    count = f"1 {group.noun}" if group.count == 1 else f"{group.count} {group.noun}s"
     return f"{' '.join(group.text.split())}  {count}"
 
 
 def _said(item: Absent | Condition, words: Words) -> tuple[str, str]:
     match item:
         case Absent(relation, pattern, text, rounds):
-            hidden = "$" in relation
             when = f" in round {'.'.join(map(str, rounds))}" if rounds else ""
             when = " before round 0" if rounds and rounds[0] < 0 else when
-            return " ".join(
-                text.split()
-            ) if hidden else f"not {words.row(relation, pattern)}", f"absent{when}"
+            if words.is_described(relation):
+                return " ".join(text.split()), f"true{when}"
+            shown = " ".join(text.split()) if "$" in relation else f"not {words.row(relation, pattern)}"
+            return shown, f"absent{when}"
         case Condition(text, value, of):
             return " ".join(text.split()), words.value(value, of)
 
@@ -141,4 +139,4 @@ def rule_line(rule: Rule, place: Span, color: bool) -> str:
 
 def tinted(style: str, text: str, color: bool) -> str:
     """A text in a style of the terminal, if there are colors."""
-    return f"{_STYLES[style]}{text}\x1b[0m" if color else text
+    return f"{_STYLES[style]}{text}\x1b[0m" if color and text else text

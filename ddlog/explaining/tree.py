@@ -14,6 +14,7 @@ from ..values.rows import Row
 from .derivations import Derivation, Member, Members, Valuation
 from .heights import UNKNOWN, Heights
 from .held import ANY, Fact, Held
+from .words import is_passed
 
 SHOWN_MEMBERS = 10
 """The members of a group that a tree has; more are counted."""
@@ -51,6 +52,7 @@ class Absent:
     pattern: tuple[Any, ...]
     text: str
     rounds: tuple[int, ...] = ()
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,22 +62,31 @@ class Condition:
     text: str
     value: Any
     type: Type
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class ShownMember:
     """A member of a group: its value, the variables where it was taken in, and whether it decides the result
-    as the least or greatest."""
+    as the least or greatest. Of a group of all rows, how many `times` it counts."""
 
     value: Any
     decides: bool
     variables: Mapping[str, Any]
     body: tuple[Item, ...]
+    times: int = 1
+
+    @property
+    def note(self) -> str:
+        """What is to be said beside the value."""
+        often = f"{self.times} times" if self.times > 1 else ""
+        return ", ".join(filter(None, ("decides" if self.decides else "", often)))
 
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """A group, with some of its `count` members; `whole` has all."""
+    """A group, with some of its `count` members, and how many `more` there are; `whole` has all. `noun` says
+    what a member is."""
 
     text: str
     type: Type
@@ -83,6 +94,9 @@ class Group:
     count: int
     members: tuple[ShownMember, ...]
     whole: Members
+    noun: str = "member"
+    more: int = 0
+    span: Span | None = field(default=None, compare=False, repr=False)
 
 
 Item: TypeAlias = Tree | Absent | Condition | Group
@@ -105,7 +119,7 @@ class Trees:
     def by(self, fact: Fact, derivation: Derivation, depth: int) -> Tree:
         """The tree of a row that begins with a derivation."""
         case, valuation = derivation.case, derivation.valuation
-        height, place = _whole(self._heights.of(derivation)), self._held.place(case.written.span)
+        height, place = _whole(self._heights.of(derivation)), case.written.span
         if case.is_fact:
             return Tree(*fact, "fact", height, case.written, place)
         kind = "rule" if valuation.stage.last == 0 else "group"
@@ -132,12 +146,15 @@ class Trees:
         spans = [each.span for each in stage.body if isinstance(each, Atom)]
         for clause in stage.body[stage.last :]:
             if isinstance(clause, Atom) and not clause.negated:
-                yield self.tree(next(rows), depth)
+                fact = next(rows)
+                yield self.tree(fact, depth + 1 if is_passed(self._held.program, fact[0]) else depth)
             else:
                 yield from step(clause, valuation.variables, stage.types, spans)
 
     def _group(self, valuation: Valuation, group: Members, depth: int) -> Group:
         clause, deciding = group.clause, set(group.deciding or ())
+        if clause.span.source.origins is not None:
+            return self._rows(valuation, group, depth)
         rest = [at for at in range(len(group.members)) if at not in deciding]
         places = sorted([*deciding, *rest][:SHOWN_MEMBERS])
         members = []
@@ -145,12 +162,41 @@ class Trees:
             member = group.members[at]
             members.append(self.member(member, at in deciding, depth))
         keys = {name: valuation.variables[name] for name in clause.keys}
-        return Group(clause.span.text(), clause.value.type, keys, len(group.members), tuple(members), group)
+        return Group(
+            clause.span.text(),
+            clause.value.type,
+            keys,
+            len(group.members),
+            tuple(members),
+            group,
+            "different value" if clause.bag else "member",
+            len(group.members) - len(members),
+            clause.span,
+        )
+
+    def _rows(self, valuation: Valuation, group: Members, depth: int) -> Group:
+        """A group of a query: its members are rows, of which several may give one value. First come those
+        that a window or a LIMIT gives back as this row."""
+        chosen = _given_back(valuation)
+        rows = [(member, way) for member in group.members for way in member.ways]
+        first = [each for each in rows if each[0].value[-1:] in chosen]
+        shown_first = [*first, *(each for each in rows if each[0].value[-1:] not in chosen)][:SHOWN_MEMBERS]
+        members = [
+            ShownMember(member.value, False, shown(way.variables), tuple(self._items(way, depth)), way.times)
+            for member, way in shown_first
+        ]
+        clause = group.clause
+        keys = {name: valuation.variables[name] for name in clause.keys}
+        text, of = clause.span.text(), clause.value.type
+        count = sum(way.times for _, way in rows)
+        more = len(rows) - len(members)
+        return Group(text, of, keys, count, tuple(members), group, "row", more, clause.span)
 
     def member(self, member: Member, decides: bool, depth: int) -> ShownMember:
         """A member of a group, with the rows that put it there."""
         way = min(member.ways, key=self._heights.greatest)
-        return ShownMember(member.value, decides, shown(way.variables), tuple(self._items(way, depth)))
+        items = tuple(self._items(way, depth))
+        return ShownMember(member.value, decides, shown(way.variables), items, way.times)
 
 
 def step(
@@ -161,21 +207,21 @@ def step(
     match clause:
         case Atom(relation, columns, True, span):
             pattern = tuple(ANY if name is None else values[name] for name in columns)
-            yield Absent(relation, pattern, span.text())
+            yield Absent(relation, pattern, span.text(), (), span)
         case GroupBy():
             return
         case Let(name, _, span) | Unnest(name, _, span) if "$" in name or name not in values:
             return
         case Let(_, _, span) | Guard(_, span) | Unnest(_, _, span) if any(_within(span, e) for e in terms):
             return
-        case Let(name, GetField() | GetItem(), _):
-            yield Condition(name, values[name], types[name])
+        case Let(name, GetField() | GetItem(), span):
+            yield Condition(name, values[name], types[name], span)
         case Let(name, _, span):
-            yield Condition(f"{name} = {span.text()}", values[name], types[name])
-        case Unnest(name, value, _):
-            yield Condition(f"{name} in {value.span.text()}", values[name], types[name])
+            yield Condition(f"{name} = {span.text()}", values[name], types[name], span)
+        case Unnest(name, value, span):
+            yield Condition(f"{name} in {value.span.text()}", values[name], types[name], span)
         case Guard():
-            yield Condition(guard_text(clause), True, Bool())
+            yield Condition(guard_text(clause), True, Bool(), clause.span)
 
 
 def guard_text(guard: Guard) -> str:
@@ -184,6 +230,13 @@ def guard_text(guard: Guard) -> str:
     if found is None or found[0].span == guard.span:
         return guard.span.text()
     return f"{guard.span.text()} = {found[0].span.text()}"
+
+
+def _given_back(valuation: Valuation) -> list[Row]:
+    """The rows that a FlatMap of a group gives back, alone or with a value: each as a tuple of one."""
+    names = [each.name for each in valuation.stage.body[valuation.stage.last :] if isinstance(each, Unnest)]
+    found = [valuation.variables[name] for name in names]
+    return [each for value in found if isinstance(value, tuple) for each in ((value,), value[:1])]
 
 
 def shown(variables: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,6 +17,7 @@ from .derivations import Derivations
 from .explanation import SHOWN_ROWS
 from .goals import Goal, matching
 from .held import Held
+from .translated import in_sql
 from .tree import DEPTH
 from .words import Words
 
@@ -26,7 +27,8 @@ class ChangeExplanation:
     that match the question and changed, if it leaves values open. Printed, it is indented text."""
 
     def __init__(self, change: Change, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
-        self.change, self.matches = change, matches
+        rewrite = in_sql(program)
+        self.change, self.matches = change if rewrite is None else rewrite.change(change), matches
         self._words = Words(program)
 
     def lines(self, *, color: bool = False) -> list[str]:

@@ -19,6 +19,7 @@ from .endings import Endings, EndingSets
 from .goals import Goal
 from .held import Fact
 from .repairs import Repairs
+from .translated import in_sql
 from .words import Words
 
 
@@ -29,7 +30,9 @@ class Absence:
     def __init__(
         self, missing: Missing, insert: tuple[tuple[Fact, ...], ...], complete: bool, program: CheckedProgram
     ) -> None:
-        self.missing, self.insert, self.complete = missing, insert, complete
+        rewrite = in_sql(program)
+        self.missing = missing if rewrite is None else rewrite.missing(missing)
+        self.insert, self.complete = insert, complete
         self._words = Words(program)
 
     def lines(self, *, color: bool = False) -> list[str]:

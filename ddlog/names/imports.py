@@ -15,7 +15,7 @@ from pathlib import Path
 from .. import syntax
 from ..errors import modules as errors
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.source import AS_RULES, Source, program_text
+from ..errors.source import Source, program_text
 from ..sql.translate import translate
 from ..syntax.parser import parse_program
 from .modules import TYPES, ModuleSyntax, bare_constructors, index, library, library_module, module_file
@@ -115,7 +115,7 @@ def _read(
         return None
     if file.suffix == ".sql":
         try:
-            source = Source(f"{file}{AS_RULES}", translate(source).text)
+            source = translate(source).source(source)
         except DDlogError as error:
             found += error.diagnostics
             return None

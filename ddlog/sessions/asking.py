@@ -160,7 +160,7 @@ class Questions:
         """The question, before it is asked."""
         from .program import Program
 
-        program = Program(self._program.source, asked.program, statements=self._program.statements)
+        program = Program(self._program.source, asked.program)
         records = "values" if self._host.spark is not None else "columns"
         circuit = program.circuit("incremental", [FOUND, *sorted(self._whole)], records=records)
         host = self._host.beside(program, circuit)

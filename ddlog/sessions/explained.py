@@ -14,7 +14,6 @@ from ..demand.demanded import effectful, needed
 from ..engine.runtime import NotKept
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NoStateBefore
-from ..errors.source import Span
 from ..explaining.derivations import Derivations
 from ..explaining.explanation import Explanation
 from ..explaining.held import Fact, Held, Replay, is_given
@@ -75,6 +74,11 @@ class SessionHeld:
 
         present = membership(self, relation, rows)
         return [row in present for row in rows]
+
+    def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        if relation in self._state.kept:
+            return self._state.host.runtime.lookup(relation, rows)
+        return [int(there) for there in self.holds(relation, rows)]
 
     def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
         """An iteration of a recursion is a level of proofs if all else that its rules read is given."""
@@ -180,9 +184,6 @@ class SessionHeld:
         relations = self.program.relations.values()
         timed = any(each.kind == "stream" or each.window is not None for each in relations)
         return not timed and not effectful(self.program) and not self._state.static
-
-    def place(self, span: Span) -> Span:
-        return self._state.program.statements.get(span.line, span)
 
 
 def _constant(query: CheckedQuery, given: Mapping[str, Sequence[Row]]) -> Iterable[CheckedQuery]:

@@ -11,9 +11,10 @@ from ..engine.settling import IterationLimit, LoopLimit, LoopRepetition, Repetit
 from ..errors.diagnostics import Diagnostic, InternalError, Note
 from ..errors.loops import LoopLimitReached, LoopRepeats
 from ..errors.memory import MemoryLimitReached, NoMemoryLeft
+from ..errors.origins import origin
 from ..errors.recursion import IterationLimitReached, RecursionRepeats
 from ..errors.sessions import FaultInRule, FaultInView
-from ..errors.source import AS_RULES, Span
+from ..errors.source import Span
 from ..types import TypeDef
 from ..values.rows import record_text
 from .sizes import size_text
@@ -21,13 +22,14 @@ from .sizes import size_text
 _WAYS = {1: "{} comes", -1: "{} goes", 0: "{} comes and goes"}
 
 
-def diagnosed(fault: RowFault, statements: Mapping[int, Span]) -> Diagnostic:
+def diagnosed(fault: RowFault) -> Diagnostic:
     """The error for a fault, at its origin: the span that lowering gave the expression, or the statement of
     SQL that its line comes from."""
-    if statements and isinstance(fault.origin, Span) and fault.origin.source.name.endswith(AS_RULES):
-        return FaultInView(fault.message, span=statements.get(fault.origin.line))
-    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     span = fault.origin if isinstance(fault.origin, Span) else None
+    translated = None if span is None else origin(span)
+    if translated is not None:
+        return FaultInView(fault.message, span=translated.statement)
+    row = ", ".join(f"{name} = {value!r}" for name, value in fault.row.items() if not name.startswith("$"))
     return FaultInRule(fault.message, fault.rule, row, span=span)
 
 

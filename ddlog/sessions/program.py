@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram, Index, Relation, relation_named
@@ -16,7 +15,7 @@ from ..errors.names import UnusedRelation
 from ..errors.nearest import nearest
 from ..errors.options import BadOptionValue, CannotBeCombined
 from ..errors.reading import TakenByAnswer
-from ..errors.source import AS_RULES, Source, Span, program_text
+from ..errors.source import Source, program_text
 from ..errors.unknown import NoSuchRelation
 from ..names.exposed import exposed
 from ..values.rows import Row
@@ -72,16 +71,14 @@ def _compile_sql(source: Source, folders: Sequence[Path]) -> Program:
     beside = [Path(source.name).parent] if Path(source.name).is_file() else []
     with paused():
         made = translate(source)
-        checked, diagnostics = check_cached(
-            Source(f"{source.name}{AS_RULES}", made.text), [*beside, *folders]
-        )
+        checked, diagnostics = check_cached(made.source(source), [*beside, *folders])
     if checked is None:
         wrong = [each for each in diagnostics if each.severity == "error"]
         raise InternalError(f"the rules of {source.name} are not valid:\n{render(wrong)}")
     typedefs = dict(checked.typedefs)
     if OPTION in typedefs:
         typedefs[OPTION] = replace(typedefs[OPTION], nullable=True)
-    return Program(source, replace(checked, typedefs=typedefs), statements=made.statements)
+    return Program(source, replace(checked, typedefs=typedefs))
 
 
 def _not_a_directory(path: Path) -> Diagnostic:
@@ -109,10 +106,8 @@ class Program:
         source: Source,
         checked: CheckedProgram,
         warnings: tuple[Diagnostic, ...] = (),
-        statements: Mapping[int, Span] = MappingProxyType({}),
     ) -> None:
         self.source, self.checked, self.warnings = source, _with_array_keys(checked), warnings
-        self.statements = statements  # of a module of SQL: that of each line of its rules
 
     @property
     def relations(self) -> Mapping[str, Relation]:
@@ -129,7 +124,7 @@ class Program:
         fact on which rules without a positive term rest."""
         shown = exposed(self.checked, self.source)
         warnings = [each for each in self.warnings if not isinstance(each, UnusedRelation)]
-        return Program(self.source, shown, tuple(warnings), self.statements)
+        return Program(self.source, shown, tuple(warnings))
 
     def asking(self, *queries: str) -> Program:
         """The program with the answer to each query, a rule body, as an output relation: `query`, or
@@ -148,7 +143,7 @@ class Program:
             checked = with_answer(checked, query, name)
         dropped = {each for each in self.warnings if isinstance(each, UnusedRelation) and each.name in read}
         kept = tuple(each for each in self.warnings if each not in dropped)
-        return Program(self.source, checked, kept, self.statements)
+        return Program(self.source, checked, kept)
 
     def names(self, role: str) -> list[str]:
         """The names of the input, internal or output relations, sorted."""

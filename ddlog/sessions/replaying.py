@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..core import CheckedProgram, CheckedQuery, Stratum
 from ..engine.runtime import Batch, Delta
-from ..errors.source import Span
 from ..explaining.held import Fact, Replay
 from ..explaining.oneround import AT, FIRST, LATER, OneRound, one_round
 from ..values.rows import Row
@@ -35,7 +34,7 @@ class Replayed:
         """`host` shares its values, if it is one of this process. Raises what a runtime raises."""
         from .program import Program
 
-        self.of, self.program = of, Program(around.source, of.program, statements=around.statements)
+        self.of, self.program = of, Program(around.source, of.program)
         wanted = [*of.relations, *of.named]
         circuit = self.program.circuit("incremental", wanted)
         self.host = (
@@ -151,6 +150,9 @@ class RoundHeld:
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         return self._of.host.runtime.contains(relation, rows)
 
+    def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
+        return self._of.host.runtime.lookup(relation, rows)
+
     def births(self, relation: str, rows: Sequence[Row]) -> None:
         return None
 
@@ -168,6 +170,3 @@ class RoundHeld:
 
     def before(self, look: Callable[[], T]) -> T:
         raise NotImplementedError("a round has no commits")
-
-    def place(self, span: Span) -> Span:
-        return self._of.program.statements.get(span.line, span)

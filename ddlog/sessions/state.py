@@ -178,7 +178,7 @@ class _Diagnosing:
 
     def _diagnose(self, error: BaseException) -> None:
         if isinstance(error, RowFault):
-            raise DDlogError([diagnosed(error, self._state.program.statements)]) from None
+            raise DDlogError([diagnosed(error)]) from None
         if isinstance(error, Unsettled):
             relations, typedefs = self._state.program.relations, self._state.typedefs
             raise DDlogError([never_settled(error, relations, typedefs)]) from None

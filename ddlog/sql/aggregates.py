@@ -15,6 +15,7 @@ from sqlglot import expressions as sql
 
 from . import conversions as c
 from .collecting import aggregates_of
+from .extents import written
 from .formulas import MOMENTS, Parts, formula, function_of, of_nothing
 from .groupingkeys import grouping, keys_of
 from .rules import Body, Clause, Let
@@ -38,7 +39,7 @@ def grouped(block: Block, aggregates: Sequence[Expression]) -> bool:
     keys, sets, names = keys_of(block)
     places = {node: i for i, node in enumerate(keys)}
     scalars = block.scalars
-    values = [block.variable(_typed(scalars.as_key(scalars.value(e), "GROUP BY", e))) for e in keys]
+    values = [block.variable(_typed(scalars.as_key(scalars.value(e), "GROUP BY", e)), e) for e in keys]
     plain = [each for each in aggregates if not _is_distinct(each) and not isinstance(each, sql.Grouping)]
     distinct = [each for each in aggregates if _is_distinct(each)]
     for each in aggregates:
@@ -83,6 +84,9 @@ def _union(block: Block, rules: Sequence[tuple[Body, list[Value]]], rows: Body) 
         cells = [v.optional() if one.nullable else v for v, one in zip(row, like, strict=True)]
         block.output.rule(out, [v.text for v in (*body.domain, *cells)] or ["true"], body)
     fresh = [block.output.variable(v.type, v.nullable) for v in like]
+    for i, column in enumerate(columns):
+        for v in column:
+            block.output.like(fresh[i], v)
     block.body = Body([block.output.term(out, [*rows.domain, *fresh])], rows.domain)
     return fresh
 
@@ -139,7 +143,10 @@ def _check(block: Block, node: Expression) -> None:
 
 
 class _Arguments:
-    """The arguments of aggregates, as variables of the rows; NULL where FILTER leaves a row out."""
+    """The arguments of aggregates, as variables of the rows; NULL where FILTER leaves a row out. `said`: the
+    aggregate in SQL, if it is not the one that is computed."""
+
+    said = ""
 
     def __init__(self, block: Block, aggregates: Sequence[Expression]) -> None:
         self.of: dict[Expression, Value | None] = {}
@@ -186,7 +193,7 @@ class _Arguments:
             test = scalars.true(condition)
             text = f"(if ({test}) {value.optional().text} else (None: Option<{value.type.plain}>))"
             value = Value(text, value.type, True)
-        return block.variable(value)
+        return block.variable(value, argument)
 
 
 _Given = dict["Expression", Value]
@@ -214,19 +221,19 @@ def _one_set(
     if keys:
         return [(body, found)]
     values = list(dict.fromkeys(found.values()))
-    variables = [block.output.variable(v.type, v.nullable) for v in values]
+    variables = [block.output.like(block.output.variable(v.type, v.nullable), v) for v in values]
     relation = output.relation("Total", [*own, *values], is_set=False)
     output.rule(relation, [v.text for v in (*own, *values)] or ["true"], body)
     there = Body([output.term(relation, [*own, *variables])], rows.domain)
     nothing = block.translator.start(block.capture)
     unused = [block.output.variable(v.type, v.nullable) for v in values]
-    nothing.add(output.term(relation, [*own, *unused], negated=True))
+    nothing.add(output.term(relation, [*own, *unused], negated=True, said="there are no rows"))
     whole = output.relation("Whole", [*own, *found.values()], is_set=False)
     given = {node: variables[values.index(value)] for node, value in found.items()}
     output.rule(whole, [v.text for v in (*own, *given.values())] or ["true"], there)
     empty = [of_nothing(function_of(node), value) for node, value in found.items()]
     output.rule(whole, [v.text for v in (*own, *empty)] or ["true"], nothing)
-    fresh = {node: block.output.variable(v.type, v.nullable) for node, v in found.items()}
+    fresh = {node: output.like(output.variable(v.type, v.nullable), given[node]) for node, v in found.items()}
     final = Body([output.term(whole, [*own, *fresh.values()])], rows.domain)
     return [(final, fresh)]
 
@@ -247,18 +254,26 @@ def _plain_group(
         items.append(text)
     group = block.output.variable(INTEGER, False)
     names = ", ".join(dict.fromkeys(v.text for v in (*body.domain, *keys)))
-    body.add(Clause(f"var {group.text} = ({', '.join(items)}).group_all_by(({names}))"))
+    shown = [v for node in plain if (v := arguments.of[node]) is not None]
+    said = f"{block.output.said(shown) or 'rows'} {_grouped_by(block, [*body.domain, *keys])}"
+    by = f"({', '.join(items)}).group_all_by(({names}))"
+    body.add(Clause(f"var {group.text} = {by}", said, tuple(dict.fromkeys(v.text for v in shown))))
     for variable, call in made.results:
         body.add(Let(variable, call.replace("$", group.text)))
     found = {}
     for node, value in formulas.items():
-        result = block.output.variable(value.type, value.nullable)
-        body.add(Let(result.text, value.text))
+        said = arguments.said or written(node)
+        result = block.output.say(block.output.variable(value.type, value.nullable), said)
+        body.add(Let(result.text, value.text, said))
         found[node] = result
     if not made.results:
         count = block.output.variable(INTEGER, False)
         body.add(Clause(f"var {count.text} = {group.text}.count()"))
     return found
+
+
+def _grouped_by(block: Block, keys: Sequence[Value]) -> str:
+    return f"grouped by {block.output.said(keys)}" if keys else "of all rows"
 
 
 def _with_distinct(
@@ -283,7 +298,8 @@ def _with_distinct(
     each = Body([output.term(single, [*own, plain])], rows.domain)
     bare = function_of(node).copy()
     bare.set("this", sql.column("x"))
-    results = _plain_group(block, each, keys, [bare], _Only(plain))
+    block.output.say(plain, f"DISTINCT {block.output.said([value])}")
+    results = _plain_group(block, each, keys, [bare], _Only(plain, written(node)))
     result = results[bare]
     relation = output.made("Distinct", [*own, result], each, is_set=False)
     held = list(dict.fromkeys(found.values()))
@@ -299,17 +315,17 @@ def _with_distinct(
     output.rule(made, [*texts, shown.text], there)
     missing = base.copy()
     unused = output.variable(result.type, result.nullable)
-    missing.add(output.term(relation, [*own, unused], negated=True))
+    missing.add(output.term(relation, [*own, unused], negated=True, said="all values are NULL"))
     output.rule(made, [*texts, empty.text], missing)
-    last = output.variable(shown.type, shown.nullable)
+    last = output.say(output.variable(shown.type, shown.nullable), written(node))
     return Body([output.term(made, [*own, *held, last])], rows.domain), {**found, node: last}
 
 
 class _Only(_Arguments):
     """The argument of one aggregate, whatever the aggregate is."""
 
-    def __init__(self, value: Value) -> None:
-        self.of = _Always(value)
+    def __init__(self, value: Value, said: str) -> None:
+        self.of, self.said = _Always(value), said
         self.order = {}
 
 

@@ -93,7 +93,7 @@ def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str],
             found = translator.renamed(found, names, node)
         query = translator.unified(found)
         if query.is_set or len(query.branches) != 1 or not query.branches[0].body.is_plain:
-            found = translator.stored(query, alias or "query", block.capture)
+            found = translator.stored(query, alias or "query", block.capture, alias or "a subquery")
         else:
             branch = query.branches[0]
             items, entries = list(branch.body.items), []
@@ -102,11 +102,13 @@ def _read(block: Block, found: Source | Query, alias: str, names: Sequence[str],
                     made = block.output.variable(value.type, value.nullable)
                     items.append(Let(made.text, value.text))
                     value = made
-                entries.append(Entry(alias, name, value))
+                entries.append(Entry(alias, name, block.output.say(value, name, alias)))
             return Part(items, entries)
     body = Body()
     values = translator.opened(found, body)
     shown = [*names, *found.names[len(names) :]]
+    for name, value in zip(shown, values, strict=True):
+        block.output.say(value, name, alias)
     return Part(body.items, [Entry(alias, n, v) for n, v in zip(shown, values, strict=True)])
 
 
@@ -174,9 +176,9 @@ def _shared_equal(
             block.places.wrong(f"`{name}` is not one column of each side of the join", join)
         equal = block.scalars.compared("==", a[0].value, b[0].value, join)
         if a[0].value.nullable or b[0].value.nullable:
-            guards.append(Guard(is_true(equal)))
+            guards.append(Guard(is_true(equal), f"USING ({name})"))
         else:
-            guards.append(Guard(equal.text))
+            guards.append(Guard(equal.text, f"USING ({name})"))
     return guards
 
 
@@ -194,8 +196,10 @@ def _matched(block: Block, part: Part, other: Part, guards: Sequence[Item]) -> t
     domain = body.domain
     about = [v for v in about if v not in domain]
     body.add(*part.items, *other.items, *guards)
-    found = block.output.made("Matched", [*domain, *about], body, is_set=True)
-    return about, block.output.term(found, [*domain, *about], negated=True)
+    found = block.output.made("Matched", [*domain, *about], body, is_set=True, words="a match of the join")
+    said = " AND ".join(dict.fromkeys(each.said for each in guards if each.said))
+    no_match = f"no row matches {said}" if said else "no row matches"
+    return about, block.output.term(found, [*domain, *about], negated=True, said=no_match)
 
 
 def _variables(item: Item) -> list[str]:
@@ -263,6 +267,8 @@ def _outer(
     if left_null:
         rule(row(False, True), *right.items, _matched(block, right, left, guards)[1])
     values = [block.output.variable(v.type, v.nullable) for v in first]
+    for e, v in zip([*left_entries, *right_entries], values, strict=True):
+        block.output.say(v, e.name, e.table)
     entries = [
         replace(e, value=v, hidden=e.hidden or (i >= len(left_entries) and e.name in shared))
         for i, (e, v) in enumerate(zip([*left_entries, *right_entries], values, strict=True))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NoReturn
 
 from ..errors import sql as errors
@@ -9,6 +10,7 @@ from ..errors.diagnostics import Diagnostic, counted
 from ..errors.source import Source, Span
 
 if TYPE_CHECKING:
+    from sqlglot import Token
     from sqlglot.expressions import Expr as Expression
 
 
@@ -26,10 +28,11 @@ def are(number: int) -> str:
 
 
 class Places:
-    """The places of the nodes of one text."""
+    """The places of the nodes of one text, which has these tokens."""
 
     def __init__(self, source: Source) -> None:
         self.source = source
+        self.tokens: Sequence[Token] = ()
 
     def between(self, start: int, end: int) -> Span:
         """The span from one offset up to another."""

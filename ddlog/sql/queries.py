@@ -14,7 +14,9 @@ from sqlglot import expressions as sql
 
 from ..errors import sql as errors
 from ..errors.nearest import nearest
+from ..errors.source import Span
 from . import conversions as c
+from .extents import extent
 from .places import Places, SqlError, are
 from .rules import Body, Let, Output, Relation, Term
 from .scopes import Capture, Entry
@@ -26,10 +28,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """A body, and a value for each column."""
+    """A body, and a value for each column. `place` is that of its SELECT."""
 
     body: Body
     values: tuple[Value, ...]
+    place: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,11 +88,13 @@ class Translator:
             case sql.Select():
                 from .selects import Block
 
-                return Block(self, node, names, capture).query()
+                with self.output.at(extent(node, self.places)):
+                    return Block(self, node, names, capture).query()
             case sql.SetOperation():
                 from .setoperations import combined
 
-                return self.limited(combined(self, node, names, capture), node)
+                with self.output.at(extent(node, self.places)):
+                    return self.limited(combined(self, node, names, capture), node)
             case sql.Subquery() | sql.Paren():
                 return self.limited(self.query(node.this, names, capture), node)
             case sql.Values():
@@ -119,7 +124,7 @@ class Translator:
                 or len(found.branches) != 1
                 or not found.branches[0].body.is_plain
             ):
-                kept = self.stored(found, name, capture)
+                kept = self.stored(found, name, capture, name)
             names = names.plus(name, kept)
         return names
 
@@ -155,19 +160,22 @@ class Translator:
                     self.places.mistyped(f"the column `{name}` of a union", str(type), node)
                 values[i] = made.optional() if nullable else made
         made_branches = tuple(
-            Branch(each.body, tuple(values)) for each, values in zip(query.branches, branches, strict=True)
+            replace(each, values=tuple(values)) for each, values in zip(query.branches, branches, strict=True)
         )
         return replace(query, branches=made_branches)
 
-    def stored(self, query: Query, hint: str, capture: Capture | None) -> Source:
-        """The query as a relation."""
+    def stored(self, query: Query, hint: str, capture: Capture | None, words: str = "") -> Source:
+        """The query as a relation, which users see if there are `words` for it."""
         query = self.unified(query)
         first = query.branches[0]
         domain = first.body.domain
-        relation = self.output.relation(_hint(hint), [*domain, *first.values], is_set=query.is_set)
+        columns = [*domain, *first.values]
+        relation = self.output.relation(
+            _hint(hint), columns, is_set=query.is_set, words=words, names=query.names
+        )
         for branch in query.branches:
             args = [v.text for v in (*domain, *branch.values)]
-            self.output.rule(relation, args or ["true"], branch.body)
+            self.output.rule(relation, args or ["true"], branch.body, branch.place)
         return Source(relation, query.names, domain)
 
     def bag(self, query: Query, capture: Capture | None) -> Query:
@@ -178,7 +186,9 @@ class Translator:
         """All columns of a source."""
         body = self.start(capture)
         values = self.opened(source, body)
-        return Query(source.names, (Branch(body, tuple(values)),))
+        for name, value in zip(source.names, values, strict=True):
+            self.output.say(value, name, "")
+        return Query(source.names, (Branch(body, tuple(values), self.output.place),))
 
     def opened(self, source: Source, body: Body) -> list[Value]:
         """Adds a term for a source; returns the values of its columns."""
@@ -215,7 +225,7 @@ class Translator:
             block = Block(self, sql.select("1"), names, capture)
             cells = row.expressions if isinstance(row, sql.Tuple) else [row]
             values = tuple(block.scalars.value(each) for each in cells)
-            branches.append(Branch(block.body, values))
+            branches.append(Branch(block.body, values, self.places.of(row)))
         if len({len(each.values) for each in branches}) != 1:
             self.places.wrong("the rows of VALUES differ in length", node)
         columns = tuple(f"col{i}" for i in range(len(branches[0].values)))

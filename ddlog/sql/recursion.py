@@ -113,7 +113,7 @@ def _widened(base: Query, like: Sequence[Value]) -> list[Branch]:
         for value, wide in zip(branch.values, like, strict=True):
             made = c.convert(value, wide.type) or value
             values.append(made.optional() if wide.nullable else made)
-        found.append(Branch(branch.body, tuple(values)))
+        found.append(replace(branch, values=tuple(values)))
     return found
 
 
@@ -128,11 +128,13 @@ def _set(
 ) -> tuple[Source, tuple[Value, ...]]:
     output = translator.output
     domain = () if capture is None else capture.domain
-    relation = output.relation("Recursive", [*domain, *like], is_set=True)
+    columns = [*domain, *like]
+    relation = output.relation("Recursive", columns, is_set=True, words=name, names=base.names)
     source = Source(relation, base.names, domain)
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
     for branch in (*_widened(base, like), *_widened(part, like)):
-        output.rule(relation, [v.text for v in (*domain, *branch.values)] or ["true"], branch.body)
+        args = [v.text for v in (*domain, *branch.values)]
+        output.rule(relation, args or ["true"], branch.body, branch.place)
     return source, wide
 
 
@@ -150,14 +152,18 @@ def _bag(
     if _reads(node, name) != 1:
         translator.places.refuse("a recursive query that reads itself twice, with UNION ALL", node)
     step, count = output.variable(INTEGER, False), output.variable(INTEGER, False)
-    relation = output.relation("Recursive", [*domain, step, count, *like], is_set=True)
+    output.say(step, "step")
+    output.say(count, "times")
+    columns = [*domain, step, count, *like]
+    relation = output.relation("Recursive", columns, is_set=True, words=name, names=base.names)
     source = Source(relation, base.names, (*domain, step, count))
     part, wide = _branches(translator, node, names.plus(name, source), capture, like)
     start = Query(base.names, tuple(_widened(base, like)))
     first = counted(translator, translator.stored(start, "first", capture), capture)
     body = translator.start(capture)
     *values, many = translator.opened(first, body)
-    output.rule(relation, [*_texts(domain), c.integer(0).text, many.text, *_texts(values)], body)
+    args = [*_texts(domain), c.integer(0).text, many.text, *_texts(values)]
+    output.rule(relation, args, body, base.branches[0].place)
     for branch in _widened(part, like):
         _step(translator, relation, branch, domain, step, count)
     body = translator.start(capture)
@@ -195,7 +201,8 @@ def _step(
         kept = [output.types[v] for v in given if v in used]
         group, many = output.variable(INTEGER, False), output.variable(INTEGER, False)
         inner = Body([item, *own])
-        inner.add(Clause(f"var {group.text} = (true, true).group_all_by(({', '.join(_texts(kept))}))"))
+        keys_of = ", ".join(_texts(kept))
+        inner.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys_of}))", "equal rows"))
         inner.add(Clause(f"var {many.text} = ({group.text}.count() as bigint)"))
         held = output.made("Counted", [*kept, many], inner, is_set=True)
         items.append(output.term(held, [*kept, many]))
@@ -207,9 +214,11 @@ def _step(
     total, group = output.variable(INTEGER, False), output.variable(INTEGER, False)
     rows = ", ".join(dict.fromkeys([*from_rows, "true", "true"]))
     by = ", ".join(dict.fromkeys(_texts([*domain, step, *keys])))
-    body.add(Clause(f"var {group.text} = (({rows}, true), {' * '.join(times)}).group_by(({by}))"))
+    counted_rows = f"(({rows}, true), {' * '.join(times)})"
+    body.add(Clause(f"var {group.text} = {counted_rows}.group_by(({by}))", "rows that give it"))
     body.add(Clause(f"var {total.text} = {group.text}.sum_second()"))
-    output.rule(relation, [*_texts(domain), f"({step.text} + 1)", total.text, *_texts(keys)], body)
+    args = [*_texts(domain), f"({step.text} + 1)", total.text, *_texts(keys)]
+    output.rule(relation, args, body, branch.place)
 
 
 def _lets_of_terms(items: Sequence[Item], recursive: Relation) -> dict[int, list[Let]]:

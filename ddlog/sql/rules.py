@@ -7,10 +7,13 @@ something reads, and definitions that nothing reads are left out.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from ..errors.origins import ClauseOrigin, MadeRelation, Written
+from ..errors.source import Span
 from ..values import quote
 from .types import SqlType, Value
 
@@ -46,11 +49,13 @@ class Relation:
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """A term: the variables of a relation's columns, or `true` for the only column of one without."""
+    """A term: the variables of a relation's columns, or `true` for the only column of one without. `said`:
+    what this and other clauses say in SQL; empty, if nothing."""
 
     relation: Relation
     variables: tuple[str, ...]
     negated: bool = False
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,7 @@ class Let:
 
     variable: str
     text: str
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +72,17 @@ class Guard:
     """A condition."""
 
     text: str
+    said: str = field(default="", compare=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Clause:
-    """A clause that always stays, such as a grouping."""
+    """A clause that always stays, such as a grouping. `members`: the variables by which rows of the group are
+    known."""
 
     text: str
+    said: str = field(default="", compare=False)
+    members: tuple[str, ...] = ()
 
 
 Item: TypeAlias = Term | Let | Guard | Clause
@@ -122,11 +132,16 @@ def variables_in(text: str) -> list[str]:
 
 
 class Output:
-    """The declarations and rules of a module, and the names that are taken."""
+    """The declarations and rules of a module, what they say in SQL, and the names that are taken."""
 
     def __init__(self) -> None:
         self.declarations: list[str] = []
         self.rules: list[str] = []
+        self.places: list[Span | None] = []  # of the rules
+        self.clauses: list[tuple[ClauseOrigin, ...]] = []  # of the rules
+        self.place: Span | None = None  # that of the query which is being translated
+        self.relations: dict[str, MadeRelation] = {}
+        self.written: dict[str, Written] = {}  # what variables stand for
         self.types: dict[str, Value] = {}  # of variables
         self._count = 0
         self.names: set[str] = set()
@@ -138,6 +153,34 @@ class Output:
     def back(self, mark: tuple[int, int]) -> None:
         """Forgets what was written since."""
         del self.declarations[mark[0] :], self.rules[mark[1] :]
+        del self.places[mark[1] :], self.clauses[mark[1] :]
+
+    @contextmanager
+    def at(self, place: Span | None) -> Iterator[None]:
+        """Inside, a query is translated that stands there."""
+        outer, self.place = self.place, place or self.place
+        try:
+            yield
+        finally:
+            self.place = outer
+
+    def say(self, value: Value, text: str, table: str | None = None) -> Value:
+        """Notes what a variable stands for, if that is not known: an expression, or a column of a table."""
+        if value.text in self.types and value.text not in self.written:
+            wrapper = self.types[value.text].type.wrapper
+            self.written[value.text] = Written(text, table or "", table is not None, wrapper)
+        return value
+
+    def like(self, value: Value, other: Value) -> Value:
+        """A variable that stands for what another one stands for."""
+        if other.text in self.written:
+            self.written.setdefault(value.text, self.written[other.text])
+        return value
+
+    def said(self, values: Iterable[Value]) -> str:
+        """What variables stand for, one after another."""
+        known = (self.written.get(v.text) for v in values)
+        return ", ".join(dict.fromkeys(each.text for each in known if each is not None))
 
     def variable(self, type: SqlType, nullable: bool) -> Value:
         """A new variable."""
@@ -160,35 +203,70 @@ class Output:
         columns = ", ".join(f"{c.field}: {c.text}" for c in relation.columns)
         self.declarations.append(f"{kind} {relation.name}({columns}){suffix}")
 
-    def rule(self, relation: Relation, args: Sequence[str], body: Body) -> None:
-        """Writes a rule."""
+    def rule(self, relation: Relation, args: Sequence[str], body: Body, place: Span | None = None) -> None:
+        """Writes a rule, which comes from a place."""
         head = f"{relation.name}({', '.join(args)})"
         clauses = _clauses(body.items, head)
-        self.rules.append(f"{head} :- {', '.join(clauses)}." if clauses else f"{head}.")
+        texts = [text for text, _ in clauses]
+        self.rules.append(f"{head} :- {', '.join(texts)}." if clauses else f"{head}.")
+        self.places.append(place or self.place)
+        self.clauses.append(tuple(_origins(clauses, len(head) + len(" :- "))))
 
-    def relation(self, hint: str, values: Sequence[Value], *, is_set: bool) -> Relation:
-        """A new relation with columns for values."""
+    def relation(
+        self,
+        hint: str,
+        values: Sequence[Value],
+        *,
+        is_set: bool,
+        words: str = "",
+        names: Sequence[str] = (),
+    ) -> Relation:
+        """A new relation with columns for values. `words` say what its rows are, if users are to see them;
+        the last columns have `names`."""
         columns = tuple(Column(f"c{i}", f"c{i}", v.type, v.nullable) for i, v in enumerate(values))
         made = Relation(self.name(hint), columns or (Column("one", "one", _BOOLEAN, False),))
         self.declare("relation" if is_set else "multiset", made)
+        known = [self._column(v) for v in values] or [None]
+        for at, name in enumerate(names, len(values) - len(names)):
+            known[at] = Written(name, "", True, values[at].type.wrapper)
+        self.relations[made.name] = MadeRelation(
+            words or "rows in between", tuple(known), not words, hint == "Domain"
+        )
         return made
 
-    def made(self, hint: str, values: Sequence[Value], body: Body, *, is_set: bool) -> Relation:
+    def _column(self, value: Value) -> Written | None:
+        found = self.written.get(value.text)
+        return found or (Written("", "", False, value.type.wrapper) if value.type.wrapper else None)
+
+    def made(
+        self, hint: str, values: Sequence[Value], body: Body, *, is_set: bool, words: str = ""
+    ) -> Relation:
         """A new relation with the values of a body."""
-        relation = self.relation(hint, values, is_set=is_set)
+        relation = self.relation(hint, values, is_set=is_set, words=words)
         self.rule(relation, [v.text for v in values] or ["true"], body)
         return relation
 
-    def term(self, relation: Relation, values: Sequence[Value], negated: bool = False) -> Term:
+    def term(
+        self, relation: Relation, values: Sequence[Value], negated: bool = False, said: str = ""
+    ) -> Term:
         """A term whose columns are the variables of these values, which are variables."""
-        return Term(relation, tuple(v.text for v in values) or ("true",), negated)
+        return Term(relation, tuple(v.text for v in values) or ("true",), negated, said)
 
 
 _BOOLEAN = SqlType("boolean")
 
 
-def _clauses(items: Iterable[Item], head: str) -> list[str]:
-    """The texts of the clauses that a rule with this head needs."""
+def _origins(clauses: Iterable[tuple[str, Item]], start: int) -> Iterator[ClauseOrigin]:
+    """What clauses say that follow one another in a rule."""
+    for text, item in clauses:
+        variable = item.variable if isinstance(item, Let) else ""
+        members = item.members if isinstance(item, Clause) else ()
+        yield ClauseOrigin(start, start + len(text), item.said, variable, members)
+        start += len(text) + len(", ")
+
+
+def _clauses(items: Iterable[Item], head: str) -> list[tuple[str, Item]]:
+    """The clauses that a rule with this head needs, with their texts."""
     items = list(items)
     bound: dict[str, int] = {}  # in how many clauses
     for item in items:
@@ -213,7 +291,7 @@ def _clauses(items: Iterable[Item], head: str) -> list[str]:
                 used.update(variables_in(text))
         live.append(item)
     live.reverse()
-    return [_text(item, used) for item in live]
+    return [(_text(item, used), item) for item in live]
 
 
 def _text(item: Item, used: set[str]) -> str:

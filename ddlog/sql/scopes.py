@@ -47,7 +47,8 @@ class Capture:
         """The variable of a captured column."""
         key = table, name
         if key not in self.values:
-            self.values[key] = outer, self.output.variable(outer.type, outer.nullable)
+            inner = self.output.variable(outer.type, outer.nullable)
+            self.values[key] = outer, self.output.like(inner, outer)
         return self.values[key][1]
 
     @property

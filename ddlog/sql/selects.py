@@ -9,6 +9,7 @@ from sqlglot import expressions as sql
 
 from . import conversions as c
 from .conjuncts import conjuncts
+from .extents import written
 from .joins import Part, from_clause
 from .queries import Branch, Names, Query, Translator
 from .rules import Body, Guard, Let, Relation, Term, variables_in
@@ -93,7 +94,9 @@ class Block(Subqueries):
         if distinct is not None and distinct.args.get("on") is not None:
             self.places.refuse("DISTINCT ON", distinct)
         limits = self.node.args.get("limit") is not None or self.node.args.get("offset") is not None
-        made = Query(tuple(names), (Branch(self.body, tuple(values)),), distinct is not None, single)
+        made = Query(
+            tuple(names), (Branch(self.body, tuple(values), self.output.place),), distinct is not None, single
+        )
         if distinct is not None:
             for value in values:
                 self.scalars.as_key(value, "DISTINCT", self.node)
@@ -177,33 +180,36 @@ class Block(Subqueries):
                 self.equality(node)
             case _:
                 test = self.scalars.true(node)  # may make a relation of the body
-                self.body.add(Guard(test))
+                self.body.add(Guard(test, written(node)))
 
     def equality(self, node: Expression) -> None:
         """Keeps the rows for which two values are equal. What is not NULL is compared as it is, so that a
         table is looked up by it."""
-        left, right = self.scalars.value(node.this), self.scalars.value(node.expression)
+        left, right, said = self.scalars.value(node.this), self.scalars.value(node.expression), written(node)
         if left.type.kind == "null" or right.type.kind == "null":
-            self.body.add(Guard("false"))
+            self.body.add(Guard("false", said))
             return
         a, b = map(c.span, self.scalars.alike([left, right], node, "a comparison"))
         if a.type == BOOLEAN:
-            self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node))))
+            self.body.add(Guard(is_true(self.scalars.compared("==", a, b, node)), said))
             return
         if a.nullable and b.nullable:
-            self.body.add(Guard(f"is_some({a.text})"))
+            self.body.add(Guard(f"is_some({a.text})", said))
         elif a.nullable or b.nullable:
             a, b = a.optional(), b.optional()
-        self.body.add(Guard(f"({a.text} == {b.text})"))
+        self.body.add(Guard(f"({a.text} == {b.text})", said))
 
     # ------------------------------------------------------------------ storing
 
-    def variable(self, value: Value) -> Value:
-        """The value as a variable."""
+    def variable(self, value: Value, node: Expression | None = None) -> Value:
+        """The value, of an expression if there is one, as a variable."""
         if variables_in(value.text) == [value.text]:
             return value
         made = self.output.variable(value.type, value.nullable)
-        self.body.add(Let(made.text, value.text))
+        said = "" if node is None or isinstance(node, sql.Star) else written(node)
+        if said:
+            self.output.say(made, said, _table(node) if isinstance(node, sql.Column) else None)
+        self.body.add(Let(made.text, value.text, "" if isinstance(node, sql.Column) else said))
         return made
 
     def kept(self) -> list[Value]:
@@ -234,6 +240,10 @@ class Block(Subqueries):
     def read_again(self, relation: Relation, values: Sequence[Value]) -> None:
         """Makes a relation of these variables the body."""
         self.body = Body([self.output.term(relation, values)], self.body.domain)
+
+
+def _table(node: sql.Column) -> str:
+    return str(node.table).lower()
 
 
 def _has_query(node: Expression) -> bool:

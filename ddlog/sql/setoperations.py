@@ -8,6 +8,7 @@ from sqlglot import expressions as sql
 
 from ..errors.diagnostics import counted as number_of
 from . import conversions as c
+from .extents import written
 from .queries import Branch, Names, Query, Source, Translator
 from .rules import Body, Clause, Guard
 from .scopes import Capture
@@ -41,10 +42,12 @@ def combined(translator: Translator, node: sql.SetOperation, names: Names, captu
     count = len(left.branches)
     left = Query(left.names, both.branches[:count], distinct or left.is_set)
     right = Query(left.names, both.branches[count:], distinct or right.is_set)
-    first, second = (translator.stored(each, "side", capture) for each in (left, right))
     is_except = isinstance(node, sql.Except)
+    first = translator.stored(left, "side", capture)
+    second = translator.stored(right, "side", capture, "the rows after EXCEPT" if is_except else "")
     if distinct:
-        return _of_sets(translator, first, second, capture, is_except)
+        said = f"not in {written(node.expression)}"
+        return _of_sets(translator, first, second, capture, is_except, said)
     return _of_bags(translator, first, second, capture, is_except)
 
 
@@ -54,12 +57,21 @@ def _check_keys(translator: Translator, query: Query, node: sql.SetOperation) ->
 
 
 def _of_sets(
-    translator: Translator, first: Source, second: Source, capture: Capture | None, is_except: bool
+    translator: Translator,
+    first: Source,
+    second: Source,
+    capture: Capture | None,
+    is_except: bool,
+    said: str,
 ) -> Query:
-    body = translator.start(capture)
-    values = translator.opened(first, body)
-    body.add(translator.output.term(second.relation, [*second.domain, *values], negated=is_except))
-    return Query(first.names, (Branch(body, tuple(values)),))
+    body, output = translator.start(capture), translator.output
+    values = _named(translator, first, translator.opened(first, body))
+    body.add(output.term(second.relation, [*second.domain, *values], is_except, said if is_except else ""))
+    return Query(first.names, (Branch(body, tuple(values), output.place),))
+
+
+def _named(translator: Translator, source: Source, values: list[Value]) -> list[Value]:
+    return [translator.output.say(v, name, "") for name, v in zip(source.names, values, strict=True)]
 
 
 def _of_bags(
@@ -71,6 +83,7 @@ def _of_bags(
     other = counted(translator, second, capture)
     body = translator.start(capture)
     *values, many = translator.opened(some, body)
+    _named(translator, first, values)
     alone = body.copy()
     unused = output.variable(INTEGER, False)
     body.add(output.term(other.relation, [*other.domain, *values, unused]))
@@ -78,7 +91,10 @@ def _of_bags(
     branches = [repeated(translator, body, values, times)]
     if is_except:
         free = output.variable(INTEGER, False)
-        alone.add(output.term(other.relation, [*other.domain, *values, free], negated=True))
+        free_term = output.term(
+            other.relation, [*other.domain, *values, free], True, "in no row after EXCEPT"
+        )
+        alone.add(free_term)
         branches.append(repeated(translator, alone, values, many.text))
     return Query(first.names, tuple(branches))
 
@@ -86,11 +102,11 @@ def _of_bags(
 def counted(translator: Translator, source: Source, capture: Capture | None) -> Source:
     """The rows of a bag, each once, and how often they are there."""
     body = translator.start(capture)
-    values = translator.opened(source, body)
+    values = _named(translator, source, translator.opened(source, body))
     group = translator.output.variable(INTEGER, False)
     count = translator.output.variable(INTEGER, False)
     keys = ", ".join(v.text for v in (*body.domain, *values))
-    body.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys}))"))
+    body.add(Clause(f"var {group.text} = (true, true).group_all_by(({keys}))", "equal rows"))
     body.add(Clause(f"var {count.text} = ({group.text}.count() as bigint)"))
     relation = translator.output.made("Counted", [*body.domain, *values, count], body, is_set=True)
     return Source(relation, (*source.names, "count"), source.domain)
@@ -100,4 +116,4 @@ def repeated(translator: Translator, body: Body, values: list[Value], times: str
     number = translator.output.variable(INTEGER, False)
     body.add(Guard(f"({times} > 0)"))
     body.add(Clause(f"var _{number.text} = FlatMap(range_vec({c.integer(0).text}, {times}, 1))"))
-    return Branch(body, tuple(values))
+    return Branch(body, tuple(values), translator.output.place)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -9,6 +11,8 @@ from sqlglot import expressions as sql
 
 from ..errors import sql as errors
 from ..errors.diagnostics import Diagnostic
+from ..errors.origins import Origins, RuleOrigin
+from ..errors.source import Span
 from ..syntax.lexer import RESERVED
 from ..syntax.tables import tables
 from . import conversions as c
@@ -30,6 +34,9 @@ def _reserved() -> frozenset[str]:
     return RESERVED | words | {"aggregate", "group_all_by", "group_by", "key", "primary"}
 
 
+_ATTRIBUTES = "#[distinct] #[product] "  # of each rule
+
+
 class Module:
     """The statements of a module, translated one after another."""
 
@@ -46,7 +53,19 @@ class Module:
         """The rules of the module."""
         imports = [f"import {each}" for each in dict.fromkeys(self.imports)]
         lines = [f"// {name}", *imports, *self.output.declarations]
-        return "\n".join([*lines, *(f"#[distinct] #[product] {rule}" for rule in self.output.rules)]) + "\n"
+        return "\n".join([*lines, *(f"{_ATTRIBUTES}{rule}" for rule in self.output.rules)]) + "\n"
+
+    def origins(self, statements: Sequence[Span]) -> Origins:
+        """What the rules of the text say in SQL, given the statement of each."""
+        output, rules = self.output, dict[int, RuleOrigin]()
+        first = 2 + len(dict.fromkeys(self.imports)) + len(output.declarations)
+        start = len(_ATTRIBUTES) + 1
+        for line, (statement, place, clauses) in enumerate(
+            zip(statements, output.places, output.clauses, strict=True), first
+        ):
+            moved = (replace(each, start=each.start + start, end=each.end + start) for each in clauses)
+            rules[line] = RuleOrigin(statement, place or statement, tuple(moved))
+        return Origins(self.places.source, rules, dict(output.relations), dict(output.written))
 
     def add(self, node: Expression) -> None:
         """Translates a statement. Raises SqlError."""
@@ -207,7 +226,7 @@ class Module:
         self.output.original(name)
         self.output.declare("output relation" if query.is_set else "output multiset", made)
         for branch in query.branches:
-            self.output.rule(made, [wrapped(v) for v in branch.values], branch.body)
+            self.output.rule(made, [wrapped(v) for v in branch.values], branch.body, branch.place)
         self._know(name, made, query.names)
 
     # ------------------------------------------------------------------- inserts

@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
+from .extents import extent, written
 from .places import Places
 from .queries import Names, Query, Translator
 from .rules import Body, Clause, Guard, Output, Relation, Term
 from .scalars import Scalars, is_true
 from .scopes import Capture, Scope
-from .types import BOOLEAN, Value, null
+from .types import BOOLEAN, DOUBLE, Value, null
 
 if TYPE_CHECKING:
     from sqlglot.expressions import Expr as Expression
@@ -36,8 +37,8 @@ class Subqueries:
     scalars: Scalars
     extra: list[Value]
 
-    def variable(self, value: Value) -> Value:
-        """The value as a variable."""
+    def variable(self, value: Value, node: Expression | None = None) -> Value:
+        """The value, of an expression if there is one, as a variable."""
         raise NotImplementedError
 
     def kept(self) -> list[Value]:
@@ -57,7 +58,8 @@ class Subqueries:
     def keep_existing(self, node: Expression, negated: bool) -> None:
         """Keeps the rows for which a subquery has a row, or has none."""
         relation, outer = self._existing(node)
-        self.body.add(self.output.term(relation, outer, negated))
+        said = f"NOT EXISTS ({written(node)})" if negated else ""
+        self.body.add(self.output.term(relation, outer, negated, said))
 
     def keep_within(self, node: sql.In, negated: bool) -> None:
         """Keeps the rows whose value is surely among those of a subquery, or surely not."""
@@ -68,25 +70,34 @@ class Subqueries:
             self._keep_equal(values, node)
             return
         equal, unknown, about = self._compared("==", values, node.args["query"])
-        self.body.add(self.output.term(equal, about, True))
+        said = f"NOT {written(node)}"
+        self.body.add(self.output.term(equal, about, True, said))
         if unknown is not None:
-            self.body.add(self.output.term(unknown, about, True))
+            self.body.add(self.output.term(unknown, about, True, said))
 
     def _keep_equal(self, values: Sequence[Value], node: sql.In) -> None:
         """A join with the set of the subquery's rows."""
         values = self._lasting(values)
         query, capture, outer = self._subquery(node.args["query"])
         relation, inner = self._set_of(query, capture, len(values), node)
-        fresh = [self.output.variable(v.type, v.nullable) for v in inner]
+        pairs = list(zip(values, inner, strict=True))
+        same = [a.type == b.type != DOUBLE and not a.nullable and not b.nullable for a, b in pairs]
+        fresh = [
+            a if alike else self.output.variable(b.type, b.nullable)
+            for (a, b), alike in zip(pairs, same, strict=True)
+        ]
         self.body.add(self.output.term(relation, [*outer, *fresh]))
-        for a, b in zip(values, fresh, strict=True):
+        said = written(node)
+        for a, b, alike in zip(values, fresh, same, strict=True):
             self.scalars.as_key(a, "IN", node)
+            if alike:
+                continue
             left, right = self.scalars.alike([a, b], node, "IN")
             if left.nullable and right.nullable:
-                self.body.add(Guard(f"is_some({left.text})"))
+                self.body.add(Guard(f"is_some({left.text})", said))
             elif left.nullable or right.nullable:
                 left, right = left.optional(), right.optional()
-            self.body.add(Guard(f"({left.text} == {right.text})"))
+            self.body.add(Guard(f"({left.text} == {right.text})", said))
 
     # ------------------------------------------------------------------- values
 
@@ -103,15 +114,17 @@ class Subqueries:
             self.places.wrong(
                 f"a subquery that is a value must have one column, not {len(made.names)}", query
             )
-        source = self.translator.stored(made, "value", capture)
+        source = self.translator.stored(made, "value", capture, self._words(query))
         value = made.branches[0].values[0]
         if made.single:
             found = self.output.variable(value.type, value.nullable)
+            self.output.say(found, f"({written(query.unnest())})")
             self.body.add(self.output.term(source.relation, [*outer, found]))
             self.extra.append(found)
             return found
         relation = self._only(source.relation, capture, value)
-        return self._looked_up(relation, outer, value)
+        result = self._looked_up(relation, outer, value)
+        return self.output.say(result, f"({written(query.unnest())})")
 
     def quantified(self, op: str, left: Sequence[Value], query: Expression) -> Value:
         """Whether the comparison holds with some row of a subquery: unknown, where it does not, but is
@@ -148,7 +161,7 @@ class Subqueries:
                 found = self.scope.find(table, name, self.places, node)
                 assert found is not None
                 outer.append(self.variable(found))
-                capture.values[table, name] = outer[-1], inner
+                capture.values[table, name] = outer[-1], self.output.like(inner, outer[-1])
             self.extra += outer
             capture.relation = self.output.made("Domain", outer, self.body, is_set=True)
         return self.translator.query(node, self.names, capture), capture, outer
@@ -156,11 +169,16 @@ class Subqueries:
     def _existing(self, node: Expression) -> tuple[Relation, list[Value]]:
         """The values of the captured columns for which a subquery has a row."""
         query, capture, outer = self._subquery(node)
-        relation = self.output.relation("Exists", capture.domain, is_set=True)
+        relation = self.output.relation("Exists", capture.domain, is_set=True, words=self._words(node))
         for branch in query.branches:
             args = [v.text for v in capture.domain] or ["true"]
-            self.output.rule(relation, args, branch.body)
+            self.output.rule(relation, args, branch.body, branch.place)
         return relation, outer
+
+    def _words(self, node: Expression) -> str:
+        """What a subquery is called."""
+        place = extent(node.unnest(), self.places) or self.places.of(node)
+        return "a subquery" if place is None else f"a subquery at line {place.line}"
 
     def _set_of(
         self, query: Query, capture: Capture, width: int, node: Expression
@@ -170,10 +188,12 @@ class Subqueries:
             self.places.wrong(f"the subquery has {len(query.names)} columns, and {width} are compared", node)
         query = self.translator.unified(query)
         values = query.branches[0].values
-        relation = self.output.relation("Among", [*capture.domain, *values], is_set=True)
+        words = self._words(node.args["query"] if isinstance(node, sql.In) else node)
+        columns = [*capture.domain, *values]
+        relation = self.output.relation("Among", columns, is_set=True, words=words, names=query.names)
         for branch in query.branches:
             args = [v.text for v in (*capture.domain, *branch.values)]
-            self.output.rule(relation, args, branch.body)
+            self.output.rule(relation, args, branch.body, branch.place)
         return relation, values
 
     def _compared(
@@ -182,6 +202,7 @@ class Subqueries:
         """For which values the comparison with some row of a subquery holds, and for which it is unknown;
         and these values here: the captured columns, and those compared."""
         left = self._lasting(left)
+        words = self._words(node)
         query, capture, outer = self._subquery(node)
         among, values = self._set_of(query, capture, len(left), node)
         about = list(dict.fromkeys([*outer, *left]))
@@ -192,12 +213,12 @@ class Subqueries:
         pairs = list(zip(left, inner, strict=True))
         holds = self.scalars.all_equal(pairs, node) if op == "==" else self._differs(pairs, op, node)
         found = body.copy()
-        found.add(Guard(is_true(holds)))
-        equal = self.output.made("Compared", about, found, is_set=True)
+        found.add(Guard(is_true(holds), "the values compare"))
+        equal = self.output.made("Compared", about, found, is_set=True, words=words)
         if not holds.nullable:
             return equal, None, about
-        body.add(Guard(f"is_none({holds.text})"))
-        return equal, self.output.made("Unknown", about, body, is_set=True), about
+        body.add(Guard(f"is_none({holds.text})", "the comparison is NULL"))
+        return equal, self.output.made("Unknown", about, body, is_set=True, words=words), about
 
     def _differs(self, pairs: Sequence[tuple[Value, Value]], op: str, node: Expression) -> Value:
         if len(pairs) == 1:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
+from .extents import written
 from .places import are
 from .queries import Branch, Query
 from .rules import Body, Clause
@@ -32,6 +33,8 @@ def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[V
     shown = [v if v.type != NULL else block.variable(v) for v in values]
     cells = [block.variable(v) for v in shown]
     ordering = [block.variable(v) for v, _ in keys]
+    for name, cell in zip(names, cells, strict=True):
+        output.say(cell, name, "")
     relation = output.made("Ordered", [*domain, *ordering, *cells], block.body, is_set=False)
     body = Body([output.term(relation, [*domain, *ordering, *cells])], domain)
     row = ", ".join(v.text for v in (*cells, Value("true", INTEGER), Value("true", INTEGER)))
@@ -39,10 +42,15 @@ def top(block: Block, node: Expression, names: Sequence[str], values: Sequence[V
     group, one = output.variable(INTEGER, False), output.variable(INTEGER, False)
     grouping = ", ".join(v.text for v in domain)
     most = "(-(1: bigint))" if count is None else f"({count}: bigint)"
-    body.add(Clause(f"var {group.text} = (({by}), ({row})).group_all_by(({grouping}))"))
-    body.add(Clause(f'var {one.text} = FlatMap(sql::top({group.text}, "{letters}", {start}, {most}))'))
+    said = [written(node.args[key]) for key in ("order", "limit", "offset") if node.args.get(key) is not None]
+    known = tuple(v.text for v in cells)
+    body.add(
+        Clause(f"var {group.text} = (({by}), ({row})).group_all_by(({grouping}))", "rows to order", known)
+    )
+    call = f'sql::top({group.text}, "{letters}", {start}, {most})'
+    body.add(Clause(f"var {one.text} = FlatMap({call})", " ".join(said)))
     results = tuple(Value(f"{one.text}.{i}", v.type, v.nullable) for i, v in enumerate(cells))
-    return Query(tuple(names), (Branch(body, results),))
+    return Query(tuple(names), (Branch(body, results, output.place),))
 
 
 def order_keys(

@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING
 
 from ..errors import sql as errors
 from ..errors.diagnostics import DDlogError, Diagnostic, in_order
+from ..errors.origins import Origins
+from ..errors.source import AS_RULES, Span
 from ..errors.source import Source as Text
-from ..errors.source import Span
 from .places import Places, SqlError
 
 if TYPE_CHECKING:
@@ -28,12 +29,16 @@ _OPENING = re.compile(r"['\"`]|/\*|\$\w*\$")
 
 @dataclass(frozen=True, slots=True)
 class Translation:
-    """The rules of a module, as text, the relations of its tables and views by their names in SQL, and the
-    statement that each line of the text comes from."""
+    """The rules of a module, as text, the relations of its tables and views by their names in SQL, and what
+    the rules say in SQL."""
 
     text: str
     tables: dict[str, str] = field(default_factory=dict)
-    statements: dict[int, Span] = field(default_factory=dict)
+    origins: Origins | None = None
+
+    def source(self, source: Text) -> Text:
+        """The text as a source, given that of the module."""
+        return Text(f"{source.name}{AS_RULES}", self.text, origins=self.origins)
 
 
 def translate(source: Text) -> Translation:
@@ -50,8 +55,9 @@ def translate(source: Text) -> Translation:
     except sqlglot.errors.TokenError:
         raise DDlogError([_open_quote(places, dialect.tokenize)]) from None
     logging.getLogger("sqlglot").setLevel(logging.ERROR)  # what it cannot read is an error here
+    places.tokens = tokens
     module, found = Module(places), list[Diagnostic]()
-    origins: list[Span] = []
+    statements: list[Span] = []  # of the rules
     for part in _statements(tokens):
         whole = places.between(part[0].start, part[-1].end + 1)
         try:
@@ -64,12 +70,11 @@ def translate(source: Text) -> Translation:
                 found += unread
             elif statement is not None:
                 found += [replace(each, span=each.span or whole) for each in _one(module, statement)]
-        origins += [whole] * (len(module.output.rules) - len(origins))
+        statements += [whole] * (len(module.output.rules) - len(statements))
     found += module.dangling()
     if found:
         raise DDlogError(in_order(found))
-    made = module.text(source.name)
-    return Translation(made, module.relations, dict(enumerate(origins, made.count("\n") - len(origins) + 1)))
+    return Translation(module.text(source.name), module.relations, module.origins(statements))
 
 
 def _statements(tokens: Sequence[Token]) -> Iterator[list[Token]]:

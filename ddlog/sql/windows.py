@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from sqlglot import expressions as sql
 
 from . import conversions as c
+from .extents import written
 from .rules import Body, Clause
 from .scalars import described
 from .topk import order_keys
@@ -54,7 +55,7 @@ def _windows(node: Expression) -> Iterator[Expression]:
 def _attach(block: Block, node: Expression) -> None:
     function, partition, order, spec = _parts(block, node)
     scalars = block.scalars
-    keys = [block.variable(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e))) for e in partition]
+    keys = [block.variable(_typed(scalars.as_key(scalars.value(e), "PARTITION BY", e)), e) for e in partition]
     ordering = [(block.variable(_typed(v)), letter) for v, letter in order_keys(block, order, (), ())]
     letters = "".join(letter for _, letter in ordering)
     call, result, argument = _function(block, function, _frame(block, spec, bool(order)), letters, node)
@@ -67,9 +68,11 @@ def _attach(block: Block, node: Expression) -> None:
     group, one = block.output.variable(INTEGER, False), block.output.variable(INTEGER, False)
     names = ", ".join(dict.fromkeys(v.text for v in (*domain, *keys)))
     body = block.body.copy()
-    body.add(Clause(f"var {group.text} = (({by}), {argument.text}, ({row})).group_all_by(({names}))"))
+    parted = f"rows by {block.output.said(keys)}" if keys else "all rows"
+    grouping = f"(({by}), {argument.text}, ({row})).group_all_by(({names}))"
+    body.add(Clause(f"var {group.text} = {grouping}", parted, tuple(v.text for v in kept)))
     body.add(Clause(f"var {one.text} = FlatMap({call.replace('$', group.text)})"))
-    made = block.output.variable(result.type, result.nullable)
+    made = block.output.say(block.output.variable(result.type, result.nullable), written(node))
     relation = block.output.relation("Windowed", [*domain, *kept, made], is_set=False)
     texts = [*(v.text for v in domain), *(f"{one.text}.0.{i}" for i in range(len(kept))), f"{one.text}.1"]
     block.output.rule(relation, texts, body)

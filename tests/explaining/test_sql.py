@@ -1,5 +1,7 @@
-"""Questions about tables and views of SQL."""
+"""Questions about tables and views of SQL. `views.txt` has the answers to those about `views.sql`, by their
+questions; `DDLOG_UPDATE_GOLDEN=1` writes it."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -76,3 +78,51 @@ def test_values_in_python(shop: Session) -> None:
         shop.why('person(1, "a", 1)')
     with pytest.raises(DDlogError, match="float value"):
         shop.why("person(1, 2.5, NULL)")
+
+
+HERE = Path(__file__).parent
+
+
+def asked(session: Session, question: str) -> str:
+    """The answer to one of the questions of a golden file."""
+    kind, _, row = question.partition(" ")
+    if kind == "not":
+        return "\n".join(session.why_not(row, within=60).lines()[:40])
+    return str(session.why_change(row) if kind == "change" else session.why(row))
+
+
+def test_trees_are_told_in_sql(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(HERE)
+    golden = HERE / "views.txt"
+    expected = golden.read_text()
+    questions = [line[2:] for line in expected.splitlines() if line.startswith("> ")]
+    found = list[str]()
+    with ddlog.compile("views.sql").session() as session:
+        for question in questions:
+            if question.startswith(("insert ", "delete ")):
+                act, name, *cells = question.split(" ")
+                row = tuple(
+                    None if each == "NULL" else int(each) if each.isdigit() else each for each in cells
+                )
+                getattr(session, act)(name, row)
+                answer = ""
+            elif question == "commit":
+                session.commit()
+                answer = ""
+            else:
+                answer = asked(session, question)
+            found += [f"> {question}", *answer.splitlines()]
+            inner = [line for line in answer.splitlines() if " = v" in line or "__" in line]
+            assert not inner
+    text = "\n".join(found) + "\n"
+    if os.environ.get("DDLOG_UPDATE_GOLDEN"):
+        golden.write_text(text)
+    assert text == expected
+
+
+def test_all_forms_tell_trees_in_sql(shop: Session) -> None:
+    tree = shop.why('turnover("tea", "20.00")')
+    for text in (tree.json(), tree.dot(), tree.html()):
+        assert "price * count" in text and "__" not in text
+        assert not any(f"v{number} " in text for number in range(60))
+    assert '"v1"' not in tree.json()

@@ -4,6 +4,7 @@ examples."""
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
@@ -49,9 +50,9 @@ def test_the_examples_of_the_document(
             (tmp_path / name).write_text(text)
             continue
         commands += 1
-        assert main(name.split()[1:]) == 0
+        assert main(shlex.split(name)[1:]) == 0
         assert capsys.readouterr().out.strip() == text.strip()
-    assert commands == 1
+    assert commands == 2
     with ddlog.compile(tmp_path / "dear.dl").session() as session:
         session.insert("shop::Item", (1, "pot", "19.99"), (2, "tea", "2.50"))
         session.commit()

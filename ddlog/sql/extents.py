@@ -1,0 +1,80 @@
+"""Where queries begin and end in a text, and expressions as texts.
+
+The parser notes the places of names and literals. The SELECT of a query is the one before its first name.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+from sqlglot import expressions as sql
+
+from ..errors.source import Span
+from .places import Places
+
+if TYPE_CHECKING:
+    from sqlglot.expressions import Expr as Expression
+
+_OPEN, _CLOSE = "L_PAREN", "R_PAREN"
+_COMBINING = ("UNION", "INTERSECT", "EXCEPT")
+
+
+def written(node: Expression) -> str:
+    """An expression in SQL."""
+    return node.sql(dialect="duckdb")
+
+
+def extent(node: Expression, places: Places) -> Span | None:
+    """The stretch of a SELECT, or of a set operation; None if it cannot be told."""
+    left = node
+    while isinstance(left, sql.SetOperation):
+        left = left.this.unnest()
+    at = _select(left, places)
+    if at is None:
+        return None
+    kinds = [token.token_type.name for token in places.tokens]
+    outer = node
+    while isinstance(outer, sql.SetOperation):
+        if isinstance(outer.this, sql.Subquery | sql.Paren) and at and kinds[at - 1] == _OPEN:
+            at -= 1
+        outer = outer.this.unnest()
+    last, depth = at, 0
+    for number in range(at, len(kinds)):
+        kind = kinds[number]
+        depth += (kind == _OPEN) - (kind == _CLOSE)
+        over = kind == "SEMICOLON" or (left is node and kind in _COMBINING)
+        if depth < 0 or (depth == 0 and over):
+            break
+        last = number
+    return places.between(places.tokens[at].start, places.tokens[last].end + 1)
+
+
+def _select(node: Expression, places: Places) -> int | None:
+    """The place of the token with which a SELECT begins."""
+    first = _first(node)
+    if first is None:
+        return None
+    skipped = sum(_first(each) == first for each in node.find_all(sql.Select) if each is not node)
+    at = bisect_right(places.tokens, first, key=lambda token: token.start) - 1
+    depth = 0
+    while at >= 0:
+        kind = places.tokens[at].token_type.name
+        if kind == "SEMICOLON":
+            return None
+        if kind == _CLOSE:
+            depth += 1
+        elif kind == _OPEN:
+            depth = max(depth - 1, 0)
+        elif kind == "SELECT" and depth == 0:
+            if not skipped:
+                return at
+            skipped -= 1
+        at -= 1
+    return None
+
+
+def _first(node: Expression) -> int | None:
+    """The offset of the first word that the parser notes in a query, without its WITH."""
+    parts = node.walk(prune=lambda each: isinstance(each, sql.With))
+    return min((each.meta["start"] for each in parts if "start" in each.meta), default=None)
