@@ -34,15 +34,6 @@ class NoJava(Diagnostic):
 
 
 @declared()
-class NoCircumstances(Diagnostic):
-    """An Inspect that reads the weight or the time on Spark."""
-
-    title: ClassVar[str] = "on Spark an Inspect cannot read ddlog_weight or ddlog_timestamp: {rule}"
-    suggestion: ClassVar[str] = "run it in-process (--engine in-process), or leave them out"
-    rule: str
-
-
-@declared()
 class NoWideTimes(Diagnostic):
     """A window on Spark by times of more than 126 bits."""
 

@@ -13,7 +13,7 @@ from enum import Enum
 from ..errors.checkpoints import CheckpointOfWindows
 from ..errors.diagnostics import DDlogError, Diagnostic
 from ..errors.following import NeedsClassicSpark
-from ..errors.spark import NeedsSpark, NoCircumstances, NoFrameOfLookup, NoWideTimes
+from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
 from ..errors.state import StateNeedsClassicSpark
 
 
@@ -37,13 +37,12 @@ class Ability(Enum):
     CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
     STATE = "keep a state in a folder"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
-    CIRCUMSTANCES = "give an Inspect the weight or the time of a row"
 
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """An ability that some hosts do not offer. `error` makes the diagnostic from the names of the relations,
-    or the text of the rule, that need the ability."""
+    """An ability that some hosts do not offer. `error` makes the diagnostic from the names of the relations
+    that need the ability."""
 
     ability: Ability
     hosts: tuple[HostKind, ...]
@@ -68,7 +67,6 @@ GAPS = (
     Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),
-    Gap(Ability.CIRCUMSTANCES, _ON_SPARK, NoCircumstances),
 )
 """Every gap."""
 

@@ -225,6 +225,11 @@ class InProcess:
         """Whether there was an epoch, and others may follow."""
         return self._epochs.committed > 0 and not self._last
 
+    @property
+    def committed(self) -> int:
+        """The epochs of this runtime."""
+        return self._epochs.committed
+
     def units(self) -> list[Unit]:
         """The parts of the state that can be kept beyond the process, between epochs."""
         return list(units(self._state, self._epochs.times))
@@ -422,7 +427,7 @@ class InProcess:
         self._built.clear()
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch, but)
-        self._state.evaluator.epoch = epoch.number
+        self._state.evaluator.epoch = self.earlier + epoch.number
 
     def ended(self, first: bool) -> None:
         """Gives back what nothing uses after an epoch that another runtime ran."""

@@ -19,6 +19,7 @@ from ..settling import Changing
 from .expressions import Expressions
 from .growingset import GrowingSet
 from .history import History
+from .inspecting import Inspecting
 from .joins import JoinText
 from .memories import Counting, GrowingSets, Histories, Imported
 from .spine import Spine
@@ -40,11 +41,11 @@ class ClusterRecursion:
         self.filled = False  # whether an epoch with anything in it was committed
         self.is_counted = False  # whether the histories hold the derivations
 
-    def begin(self, imports: Mapping[int, Imported]) -> RunningClusterRecursion:
-        """An epoch, given the imports with their changes."""
+    def begin(self, imports: Mapping[int, Imported], epoch: int) -> RunningClusterRecursion:
+        """An epoch of this number, given the imports with their changes."""
         if self.filled and not self.is_counted:
             self._count(imports)
-        return RunningClusterRecursion(self, imports)
+        return RunningClusterRecursion(self, imports, Inspecting(self.tables, epoch))
 
     def _count(self, imports: Mapping[int, Imported]) -> None:
         """Counts all derivations of every row at their iterations."""
@@ -61,7 +62,9 @@ class ClusterRecursion:
 class RunningClusterRecursion:
     """One epoch of a recursion on the cluster. See `schedule.Nested`."""
 
-    def __init__(self, recursion: ClusterRecursion, imports: Mapping[int, Imported]) -> None:
+    def __init__(
+        self, recursion: ClusterRecursion, imports: Mapping[int, Imported], inspecting: Inspecting
+    ) -> None:
         self._recursion = recursion
         self._relations: dict[str, GrowingSet] | dict[str, History]
         self._memory: GrowingSets | Histories
@@ -72,10 +75,10 @@ class RunningClusterRecursion:
                 head: History(schema, recursion.events[head], recursion.histories[head])
                 for head, schema in recursion.schemas.items()
             }
-            self._relations, self._memory = histories, Histories(histories, imports)
+            self._relations, self._memory = histories, Histories(histories, imports, inspecting)
         else:
             sets = {h: GrowingSet(schema, recursion.events[h]) for h, schema in recursion.schemas.items()}
-            self._relations, self._memory = sets, GrowingSets(sets, imports, recursion.tables)
+            self._relations, self._memory = sets, GrowingSets(sets, imports, inspecting)
 
     @property
     def is_anew(self) -> bool:

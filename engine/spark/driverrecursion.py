@@ -75,8 +75,9 @@ class DriverRecursion:
         static: bool,
         limit: int | None,
         progress: Progress | None,
+        number: int,
     ) -> dict[str, Table]:
-        """Runs an epoch for the changes of the imports; gives those of the relations.
+        """Runs the epoch of this number for the changes of the imports; gives those of the relations.
 
         Raises Outgrown where there are more than `most` rows, Unsettled, RowFault: with the state
         as it was.
@@ -98,6 +99,7 @@ class DriverRecursion:
                 progress(phase, iteration, rows)
 
         decided = self._runtime.decided
+        self._runtime.earlier = number - self._runtime.committed
         with handing_over():
             deltas = self._runtime.commit(batches, static=static, max_iterations=limit, progress=watch)
         self._undo.append(batches)

@@ -37,6 +37,8 @@ class Expressions:
         self._prefix = f"ddlog_{uuid4().hex[:12]}"
         self._registered: dict[Hashable, str] = {}
         self._origins: dict[Origin, int] = {}  # numbered, since faults come back as text
+        self.splitting = False
+        """Whether joins tell the rows apart on which a value faults that a term is looked up by."""
 
     def value(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
         """The value of an expression over the SQL texts of its inputs."""
@@ -52,10 +54,6 @@ class Expressions:
             # A cast renames the fields of a map's pairs.
             return Compiled(f"CAST({native} AS ARRAY<{self.codec.sql_type(expr.column)}>)", udf=False)
         return self._row_udf(expr, inputs, "elements")
-
-    def inspect(self, expr: RowExpr, inputs: Sequence[str]) -> Compiled:
-        """An expression evaluated for its effect: true."""
-        return self._row_udf(expr, inputs, "inspect")
 
     def fault(self, text: str, rule: str) -> RowFault:
         """The fault of a rule for the text `e` of a UDF's result."""
@@ -86,7 +84,7 @@ class Expressions:
     # -------------------------------------------------------------------- UDFs
 
     def _row_udf(self, expr: RowExpr, inputs: Sequence[str], what: str) -> Compiled:
-        many, column = what == "elements", None if what == "inspect" else expr.column
+        many, column = what == "elements", expr.column
         arguments = expr.columns or (None,) * len(expr.inputs)
         evaluation = RowEvaluation(
             expr.scalar, tuple(expr.inputs), arguments, column, many, self.number(expr.origin), expr.text

@@ -10,18 +10,27 @@ from contextlib import contextmanager
 from .expressions import Expressions
 
 _MARK = "ddlog-fault"
-_FOUND = re.compile(rf"{_MARK}:([A-Za-z0-9+/=]*):([A-Za-z0-9+/=]*):")
+_EARLY = "early"
+_FOUND = re.compile(rf"{_MARK}:([A-Za-z0-9+/=]*):([A-Za-z0-9+/=]*):({_EARLY})?")
 
 
-def raised(rule: str, fault: str = "e", weight: str = "w") -> str:
-    """The SQL of a weight that raises the fault beside it."""
-    return f"CASE WHEN {fault} IS NULL THEN {weight} ELSE CAST({raised_error(rule, fault)} AS BIGINT) END"
+def raised(rule: str, fault: str = "e", weight: str = "w", *, early: bool = False) -> str:
+    """The SQL of a weight that raises the fault beside it. `early`: the rest of the body may exclude the
+    row."""
+    error = raised_error(rule, fault, early)
+    return f"CASE WHEN {fault} IS NULL THEN {weight} ELSE CAST({error} AS BIGINT) END"
 
 
-def raised_error(rule: str, fault: str) -> str:
+def raised_error(rule: str, fault: str, early: bool = False) -> str:
     """The SQL that raises a fault of a rule."""
     name = base64.b64encode(rule.encode()).decode()
-    return f"raise_error(concat('{_MARK}:', {fault}, ':{name}:'))"
+    return f"raise_error(concat('{_MARK}:', {fault}, ':{name}:{_EARLY if early else ''}'))"
+
+
+def is_early(error: Exception) -> bool:
+    """Whether a job failed by the fault of a row that the rest of its body may exclude."""
+    found = _FOUND.search(str(error))
+    return found is not None and found.group(3) is not None
 
 
 def raised_where(rule: str, fault: str = "e") -> str:

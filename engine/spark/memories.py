@@ -6,7 +6,7 @@ relation.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..circuit import Constant
@@ -14,6 +14,7 @@ from ..rules import FixpointRule, Source
 from ..versions import Seen
 from .growingset import GrowingSet
 from .history import History
+from .inspecting import Inspecting, own_columns
 from .joins import JoinStart, JoinText, SpineView, View
 from .spine import Spine
 from .sqltext import As, Query, Select, UnionAll, consolidated, everything, sourced
@@ -33,10 +34,10 @@ class GrowingSets:
     """Growing sets in the epoch that fills them: semi-naive evaluation, from all that the imports hold."""
 
     def __init__(
-        self, relations: Mapping[str, GrowingSet], imports: Mapping[int, Imported], tables: Tables
+        self, relations: Mapping[str, GrowingSet], imports: Mapping[int, Imported], inspecting: Inspecting
     ) -> None:
-        self._relations, self._tables = relations, tables
-        self.imports = {at: _once(each.spine, tables) for at, each in imports.items()}
+        self._relations, self._tables, self._inspecting = relations, inspecting.tables, inspecting
+        self.imports = {at: _once(each.spine, inspecting.tables) for at, each in imports.items()}
         self._derived: dict[str, list[Query]] = {head: [] for head in relations}
         self._seeded, self._small, self._time = True, False, 0
 
@@ -52,10 +53,9 @@ class GrowingSets:
         views = [self._view(source, seen[k]) for k, source in enumerate(rule.sources)]
         if _meets_nothing(rule, start, views):
             return
-        for head, linear in rule.heads:
-            self._derived[head].append(
-                _select(rule.join, linear, start, self._start(rule, start, views), views)
-            )
+        found = _found(rule, start, self._start(rule, start, views), views)
+        for head, query in found.heads(self._inspecting, self._small):
+            self._derived[head].append(query)
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, int):
@@ -109,8 +109,10 @@ def _once(spine: Spine, tables: Tables) -> Spine:
 class Histories:
     """Histories during one epoch, in nested time."""
 
-    def __init__(self, relations: Mapping[str, History], imports: Mapping[int, Imported]) -> None:
-        self._relations, self._imports = relations, imports
+    def __init__(
+        self, relations: Mapping[str, History], imports: Mapping[int, Imported], inspecting: Inspecting
+    ) -> None:
+        self._relations, self._imports, self._inspecting = relations, imports, inspecting
         self._derived: dict[str, list[Query]] = {head: [] for head in relations}
         self._small = all(i.change is None or i.change.small for i in imports.values())
 
@@ -130,8 +132,8 @@ class Histories:
         assert delta is not None
         rows = JoinStart(delta.view, delta.rows, isinstance(source, str))
         timed = any(isinstance(s, str) for s in rule.sources)
-        for head, linear in rule.heads:
-            query = _select(rule.join, linear, start, rows, views, raising=not timed)
+        found = _found(rule, start, rows, views, raising=not timed)
+        for head, query in found.heads(self._inspecting, self._small):
             self._derived[head].append(_dated(query, timed))
 
     def _view(self, source: Source, now: bool) -> View:
@@ -185,8 +187,8 @@ class Counting:
         rows = None
         if start is not None:
             rows = JoinStart(views[start].contents(), views[start].rows, views[start].timed)
-        for head, linear in rule.heads:
-            self._derived[head].append(_dated(_select(rule.join, linear, start, rows, views), timed))
+        for head, query in _found(rule, start, rows, views).heads(None, False):
+            self._derived[head].append(_dated(query, timed))
 
     def _view(self, source: Source) -> View:
         if isinstance(source, int):
@@ -211,23 +213,45 @@ def _meets_nothing(rule: FixpointRule[JoinText], start: int | None, views: Seque
     )
 
 
-def _select(
-    join: JoinText,
-    linear: Sequence[JoinText],
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a rule derives: the query of its join, and whether its rows are timed."""
+
+    rule: FixpointRule[JoinText]
+    query: Query
+    timed: bool
+
+    def heads(self, inspecting: Inspecting | None, small: bool) -> Iterator[tuple[str, Query]]:
+        """The query of each head's rows, through the linear joins. Without `inspecting`, for rows that were
+        derived before, Inspects see nothing."""
+
+        def own(join: JoinText, query: Query) -> Query:
+            if inspecting is not None:
+                return inspecting.of(join.inspected, query, self.timed, small)
+            return query if join.inspected is None else own_columns(join.inspected, query, self.timed)
+
+        whole = own(self.rule.join, self.query)
+        for head, linear in self.rule.heads:
+            query = whole
+            for each in linear:
+                query = own(each, each.query(0, JoinStart(sourced(query), 0, self.timed), (None,)))
+            yield head, query
+
+
+def _found(
+    rule: FixpointRule[JoinText],
     start: int | None,
     rows: JoinStart | None,
     views: Sequence[View],
     raising: bool = True,
-) -> Query:
-    """The query of a head's rows, through the linear joins; see `JoinText.query`."""
+) -> _Found:
+    """The query of a rule; see `JoinText.query`."""
     others = [None if k == start else view for k, view in enumerate(views)]
-    query: Query = join.query(start, rows, others, raising)
+    query: Query = rule.join.query(start, rows, others, raising)
     if not raising:
-        query = join.summed([query], True)
+        query = rule.join.summed([query], True)
     timed = (rows is not None and rows.timed) or any(v is not None and v.timed for v in others)
-    for each in linear:
-        query = each.query(0, JoinStart(sourced(query), 0, timed), (None,))
-    return query
+    return _Found(rule, query, timed)
 
 
 def _dated(query: Query, timed: bool) -> Select:

@@ -10,7 +10,6 @@ from ..epoch import Epoch
 from ..incremental import incrementalize
 from ..schedule import walk
 from .change import Change
-from .faults import raising
 from .rows import FrameRows
 from .running import RunningEpoch
 from .spine import Spine
@@ -33,7 +32,7 @@ def answer(
     counted = {name: of.weighted(name) for name in inputs} | dict.fromkeys(few, False)
     (at,) = state.outputs.values()
     schema = state.circuit.nodes[at].schema
-    with raising(of.expressions), of.tables.configured():
+    with of.tables.configured():
         (change,) = walk(state.circuit, _Query(state, counted)).values()
         rows = of.tables.nothing(schema) if change is None else change.table
         local = rows.local

@@ -59,9 +59,10 @@ class Recursion:
         self.cluster = None if self.driver else ClusterRecursion(fixpoint, tables, expressions)
         self.before: Mapping[str, Table] | None = None  # the relations, if it begins anew in the next epoch
 
-    def begin(self, imports: Mapping[int, Imported], epoch: Epoch[Table]) -> RunningRecursion:
-        """An epoch, given the imports with their changes. The caller seeds it."""
-        return RunningRecursion(self, imports, epoch)
+    def begin(self, imports: Mapping[int, Imported], epoch: Epoch[Table], number: int) -> RunningRecursion:
+        """An epoch, given the imports with their changes. The caller seeds it. Rows are told that it has this
+        number."""
+        return RunningRecursion(self, imports, epoch, number)
 
     def held(self) -> list[Table]:
         """The tables that the state needs."""
@@ -91,8 +92,10 @@ class Recursion:
 class RunningRecursion:
     """One epoch of a recursion. See `schedule.Nested`. On the driver all iterations are one."""
 
-    def __init__(self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Table]) -> None:
-        self._recursion, self._imports, self._epoch = recursion, imports, epoch
+    def __init__(
+        self, recursion: Recursion, imports: Mapping[int, Imported], epoch: Epoch[Table], number: int
+    ) -> None:
+        self._recursion, self._imports, self._epoch, self._number = recursion, imports, epoch, number
         self._cluster: RunningClusterRecursion | None = None
         self._next: ClusterRecursion | None = None  # takes over when the epoch is committed
         self._before: Mapping[str, Query] = {}  # the relations before, where the cluster begins anew
@@ -136,7 +139,7 @@ class RunningRecursion:
         if not cluster.filled:
             account.settle("it begins")
             account.begin_anew()
-            self._cluster = cluster.begin(self._imports)
+            self._cluster = cluster.begin(self._imports, self._number)
             self._cluster.seed()
         elif self._chosen(cluster):
             self._go_on(lambda: self._maintain(cluster))
@@ -156,7 +159,7 @@ class RunningRecursion:
 
     def _maintain(self, cluster: ClusterRecursion) -> None:
         ready, since = cluster.is_counted, time.perf_counter()
-        self._cluster = cluster.begin(self._imports)
+        self._cluster = cluster.begin(self._imports, self._number)
         if not ready:
             self._account.prepared(since)
         self._cluster.seed()
@@ -184,7 +187,7 @@ class RunningRecursion:
         self._account.begin_anew()
         self._before = before
         self._next = ClusterRecursion(recursion.fixpoint, recursion.tables, recursion.expressions)
-        self._cluster = self._next.begin(self._imports)
+        self._cluster = self._next.begin(self._imports, self._number)
         self._cluster.seed()
 
     # ------------------------------------------------------------- iterating
@@ -213,7 +216,8 @@ class RunningRecursion:
             if imported.change is not None
         }
         try:
-            self._found = driver.run(changes, self._recursion.most, epoch.static, epoch.limit, epoch.progress)
+            most = self._recursion.most
+            self._found = driver.run(changes, most, epoch.static, epoch.limit, epoch.progress, self._number)
         except Outgrown:
             self._take_over()
 

@@ -1,18 +1,21 @@
 """The steps of a body that look at one row, as SQL: conditions, values, elements of collections.
 
 A step that runs as a UDF gives its value and, in place of an exception, its fault. Faults travel in the
-column `e` beside the row. A fault of a row that the rest of the body excludes is none.
+column `e` beside the row. A fault of a row that the rest of the body excludes is none: what can be known of
+the row without the value may still exclude it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from ..circuit import DeltaJoin, Guard, Inspect, Join, Step, Unnest
+from ..circuit import DeltaJoin, Join, Step, Unnest
 from ..derived import Derived
-from ..operators.steps import binds, inputs
+from ..operators.steps import binds, expression, inputs
 from ..planner import RunStep
+from ..schema import Schema
 from .expressions import Compiled, Expressions
+from .failing import NOT_SPLIT, Split
 from .sqltext import As, Joined, Select, Source, agree
 
 _ONE = "1 AS one"  # a row without columns
@@ -20,23 +23,23 @@ _ONE = "1 AS one"  # a row without columns
 
 def compiled(step: Step, given: Sequence[str], expressions: Expressions) -> Compiled:
     """The SQL of what a step computes from the SQL texts of its inputs."""
-    match step:
-        case Guard():
-            return expressions.value(step.condition, given)
-        case Unnest():
-            return expressions.elements(step.value, given)
-        case Inspect():
-            return expressions.inspect(step.value, given)
-    return expressions.value(step.value, given)
+    if isinstance(step, Unnest):
+        return expressions.elements(step.value, given)
+    return expressions.value(expression(step), given)
 
 
 class RowSteps:
     """The valuations of a body so far, as a query. The columns v0, v1, … are the bound variables, and `e` is
-    the fault, where a step may have failed; `carried` names what else goes along."""
+    the fault, where a step may have failed; `carried` names what else goes along.
 
-    def __init__(self, node: Join | DeltaJoin, expressions: Expressions) -> None:
-        self.node, self.expressions = node, expressions
+    A variable among `doubtful` is null where a step has failed on which it depends.
+    """
+
+    def __init__(self, node: Join | DeltaJoin, expressions: Expressions, split: Split = NOT_SPLIT) -> None:
+        """`split`: what happens to the rows on which steps fault."""
+        self.node, self.expressions, self.split = node, expressions, split
         self.variables: dict[str, str] = {}
+        self.doubtful: set[str] = set()
         self.faults, self.made = False, 0
         self.query: Source = Select([_ONE])
 
@@ -52,6 +55,24 @@ class RowSteps:
         self.made += 1
         self.variables[name] = column
         return column
+
+    def unknown(self, names: Sequence[str]) -> str:
+        """The condition that some of these variables has no value; empty if each has one on every row."""
+        columns = (self.variables[name] for name in names if name in self.doubtful)
+        return " OR ".join(f"{column} IS NULL" for column in columns) if self.faults else ""
+
+    def fault(self) -> list[str]:
+        """The column of the fault, if there is one."""
+        return ["e"] if self.faults else []
+
+    def final(self, output: Sequence[str], schema: Schema) -> list[As]:
+        """The columns of the output, those without a value null."""
+        known, type_of = self.variables, self.expressions.codec.sql_type
+        texts = (
+            known.get(name) or f"CAST(NULL AS {type_of(column)})"
+            for name, column in zip(output, schema, strict=True)
+        )
+        return [As(text, f"c{k}") for k, text in enumerate(texts)]
 
     def kept(self, keep: frozenset[str]) -> list[str]:
         """The columns of the variables that are read later; the others are forgotten."""
@@ -107,66 +128,89 @@ class RowSteps:
     def run(self, run: RunStep) -> None:
         """Takes a step."""
         step = run.step
-        expr = step.condition if isinstance(step, Guard) else step.value
-        written = compiled(step, [self.variables[name] for name in expr.inputs], self.expressions)
-        name = binds(step)
-        bound = self.variables[name] if name is not None and run.check else None
+        read = expression(step).inputs
+        written = compiled(step, [self.variables[name] for name in read], self.expressions)
+        name, unknown = binds(step), self.unknown(read)
+        bound = name if run.check else None
         if written.udf:
             self._run_udf(run, written.text, bound)
         elif isinstance(step, Unnest):
-            self.query = Select([*self._everything(), As(f"explode({written.text})", "x")], self.query)
-            self._take("x", run, bound)
+            elements = written.text
+            if unknown:
+                elements = f"CASE WHEN {unknown} THEN {self._no_element(step)} ELSE {elements} END"
+            self.query = Select([*self._everything(), As(f"explode({elements})", "x")], self.query)
+            self._take("x", run, bound, unknown)
         elif name is None:
-            self._filter(written.text, run)
+            self._filter(written.text, run, unknown)
         else:
-            self._take(written.text, run, bound)
+            self._take(written.text, run, bound, unknown)
 
     def _everything(self) -> list[str]:
-        return [*self.variables.values(), *self.carried(), *(["e"] if self.faults else [])]
+        return [*self.variables.values(), *self.carried(), *self.fault()]
 
-    def _filter(self, condition: str, run: RunStep) -> None:
-        """Keeps the rows for which a condition holds, and those that have failed."""
-        where = f"e IS NOT NULL OR {condition}" if self.faults else condition
+    def _filter(self, condition: str, run: RunStep, unknown: str) -> None:
+        """Keeps the rows for which a condition holds, and those that have failed for which it is unknown."""
+        where = f"CASE WHEN {unknown} THEN e IS NOT NULL ELSE {condition} END" if unknown else condition
         self.select(self.kept(run.keep), self.query, where)
 
-    def _take(self, value: str, run: RunStep, bound: str | None) -> None:
+    def _take(self, value: str, run: RunStep, bound: str | None, unknown: str) -> None:
         """Binds the step's variable to a value, or keeps the rows where it has it."""
         name = binds(run.step)
         assert name is not None
         if bound is not None:
-            self._filter(f"{value} = {bound}", run)
+            either = " OR ".join(filter(None, (unknown, self.unknown([name]))))
+            self._filter(f"{value} = {self.variables[name]}", run, either)
             return
         kept = self.kept(run.keep - {name})
+        if unknown:
+            value = f"CASE WHEN {unknown} THEN NULL ELSE {value} END"
+            self.doubtful.add(name)
         self.select([*kept, As(value, self.bind(name))], self.query)
 
     def _run_udf(self, run: RunStep, call: str, bound: str | None) -> None:
         """A step that may fault: `f` holds its value `v` or its fault `e`."""
         step, name = run.step, binds(run.step)
         source = Select([*self._everything(), As(call, "f")], self.query)
-        fault = "coalesce(e, f.e)" if self.faults else "f.e"
-        self.faults = True
+        if run.number == self.split.failing:
+            self.faults = True
+            self.select(self.kept(run.keep), source, "f.e IS NOT NULL", As("f.e", "e"))
+            return
+        if run.number in self.split.passing:
+            source = Select(("*",), source, where="f.e IS NULL")
+            fault = "e"
+        else:
+            fault = "coalesce(e, f.e)" if self.faults else "f.e"
+            self.faults = True
+            if name is not None and bound is None:
+                self.doubtful.add(name)
         if isinstance(step, Unnest):
             self._explode(step, fault, source)
-            self._take("x", run, bound)
+            self._take("x", run, bound, "x IS NULL" if self.faults else "")
             return
-        passes, new = "", list[As]()
-        if isinstance(step, Inspect):
-            passes = "true"
-        elif name is None:
-            passes = "f.v"
-        elif bound is not None:
-            passes = f"f.v = {bound}"
-        if passes:
-            kept = self.kept(run.keep)
+        test = "" if name is not None and bound is None else "f.v"
+        if bound is not None:
+            test = f"f.v = {self.variables[bound]}"
+        if test:
+            kept, new = self.kept(run.keep), list[As]()
         else:
             assert name is not None
             kept, new = self.kept(run.keep - {name}), [As("f.v", self.bind(name))]
-        where = f"{fault} IS NOT NULL OR {passes}" if passes else ""
+        # It is null where the value is unknown, and there only.
+        where = f"coalesce({test}, {fault} IS NOT NULL)" if test and self.faults else test
         self.select([*kept, *new], source, where, As(fault, "e"))
 
     def _explode(self, step: Unnest, fault: str, source: Source) -> None:
         """A row for each element of `f`; a row with a fault goes on, with one element that nobody reads."""
+        elements, inner = "f.v", [*self.variables.values(), *self.carried()]
+        faults = list[As]()
+        if self.faults:
+            elements = (
+                f"CASE WHEN f.v IS NULL AND {fault} IS NOT NULL THEN {self._no_element(step)} ELSE f.v END"
+            )
+            faults = [As(fault, "e")]
+        self.query = Select([*inner, *faults, As(f"explode({elements})", "x")], source)
+
+    def _no_element(self, step: Unnest) -> str:
+        """The SQL of an array with one element that is null."""
         type = self.expressions.codec.sql_type(step.value.column)
-        elements = f"CASE WHEN {fault} IS NULL THEN f.v ELSE CAST(array(NULL) AS ARRAY<{type}>) END"
-        inner = [*self.variables.values(), *self.carried()]
-        self.query = Select([*inner, As(fault, "e"), As(f"explode({elements})", "x")], source)
+        return f"CAST(array(NULL) AS ARRAY<{type}>)"

@@ -34,7 +34,8 @@ from .accumulating import Accumulators
 from .change import Change, of_table
 from .exchange import all_differ, distinct_rows
 from .forgetting import forget
-from .joins import JoinStart, SpineView, View
+from .inspecting import Inspecting
+from .joins import JoinStart, JoinText, SpineView, View
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
@@ -54,6 +55,11 @@ class RunningEpoch:
         self._begun: list[RunningRecursion] = []
         self.taken: dict[NodeId, Change] = {}  # the changes of inputs
         self.told: dict[str, Table] = {}  # the changes of outputs
+
+    @property
+    def _number(self) -> int:
+        """The number of the epoch, as rows are told it."""
+        return self.state.earlier + self.epoch.number
 
     def _change(self, at: NodeId, query: Query, small: bool, by_row: bool = False) -> Change:
         """A change by a query; `by_row`: it ends in a grouping by the whole row."""
@@ -146,7 +152,8 @@ class RunningEpoch:
             if change is None:
                 return None
             size = change.rows or (1000 if change.small else 1_000_000)
-            return self._change(at, text.query(0, JoinStart(change.sql, size), (None,)), change.small)
+            found = text.query(0, JoinStart(change.sql, size), (None,))
+            return self._change(at, self._seen(text, found, change.small), change.small)
         sizes = [0 if change is None else change.table.rows for change in changes]
         positive = all(change is None or change.table.least >= 0 for change in changes) and all(
             spines[term.source].once() for term in node.terms
@@ -172,7 +179,12 @@ class RunningEpoch:
         if not queries:
             return None
         query: Query = UnionAll(queries) if positive else text.summed(queries, False)
-        return self._change(at, query, all(c is None or c.small for c in changes))
+        small = all(c is None or c.small for c in changes)
+        return self._change(at, self._seen(text, query, small), small)
+
+    def _seen(self, text: JoinText, query: Query, small: bool) -> Query:
+        """The query of a join, after the Inspects in it have seen its rows."""
+        return Inspecting(self.tables, self._number).of(text.inspected, query, False, small)
 
     def distinct(self, at: NodeId, node: DeltaDistinct, change: Change | None) -> Change | None:
         """The change of presence; for groups, of the counts."""
@@ -235,7 +247,7 @@ class RunningEpoch:
             source: Imported(self.state.spines[source], None if change is None else change.table)
             for source, change in changes.items()
         }
-        running = self.state.recursions[at].begin(imports, self.epoch)
+        running = self.state.recursions[at].begin(imports, self.epoch, self._number)
         self._begun.append(running)
         running.seed()
         return running

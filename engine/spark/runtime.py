@@ -18,7 +18,7 @@ from ..schema import Schema
 from .codec import Codec
 from .driverrows import DriverDelta
 from .expressions import Expressions
-from .faults import raising
+from .faults import is_early, raising
 from .giving import delta_given, frame_given, rows_given, weighted_given
 from .losses import contents_of_inputs, lost, repeatable
 from .moving import Moving
@@ -85,6 +85,15 @@ class SparkRuntime:
             ordered=sides.ordered,
         )
         return state, sides, epochs
+
+    @property
+    def earlier(self) -> int:
+        """The epochs before the first one of this runtime, for rows that are told their number."""
+        return self._state.earlier
+
+    @earlier.setter
+    def earlier(self, epochs: int) -> None:
+        self._state.earlier = epochs
 
     # ------------------------------------------------------------- giving rows
 
@@ -165,7 +174,8 @@ class SparkRuntime:
         inputs = (node.relation for node in circuit.nodes if isinstance(node, Input))
         if all(name in (given or {}) or self._sides.is_here(name) for name in inputs):
             return self._sides.here.query(circuit, given, most)
-        return answer(self._state, circuit, given or {}, most)
+        with raising(self.expressions):
+            return self._with_faults(lambda: answer(self._state, circuit, given or {}, most))
 
     # ------------------------------------------------------------- epochs
 
@@ -212,13 +222,27 @@ class SparkRuntime:
         self._sides.place(changes)
         while True:
             try:
-                return run()
+                return self._with_faults(run)
             except Outgrown as error:
                 outgrown = error
-            meter = metering.current()
-            if meter is not None:
-                meter.forget()
+            _forget_figures()
             self._sides.outgrown(outgrown)
+
+    def _with_faults(self, run: Callable[[], T]) -> T:
+        """What an epoch or a query returns; once more where a fault ends it that may not count, with the rows
+        told apart that fault."""
+        expressions = self.expressions
+        try:
+            return run()
+        except Exception as error:
+            if expressions.splitting or not is_early(error):
+                raise
+        _forget_figures()
+        expressions.splitting = True
+        try:
+            return run()
+        finally:
+            expressions.splitting = False
 
     # ------------------------------------------------------------- executors that end
 
@@ -252,6 +276,7 @@ class SparkRuntime:
         before = self._state, self._sides, self._epochs
         contents = contents_of_inputs(self._sides)
         self._state, self._sides, self._epochs = self._nothing()
+        self._state.earlier = before[0].earlier
         try:
             self._in_place(contents, lambda: self._epochs.run(contents, False, None, None))
         except BaseException:
@@ -286,3 +311,10 @@ class SparkRuntime:
     def close(self) -> None:
         """Releases the state. The Spark session goes on."""
         self._state.forget()
+
+
+def _forget_figures() -> None:
+    """Takes back what was measured of an epoch that begins again."""
+    meter = metering.current()
+    if meter is not None:
+        meter.forget()

@@ -108,6 +108,7 @@ class Sides:
             for name, parts in epoch.changes.items()
         }
         there = self.places.there
+        self.here.earlier = self.there.earlier
         self.here.prepare(Epoch(lengths, epoch.number, epoch.static, epoch.limit), there)
         given = {
             name: self._given(self._inputs[name], parts)

@@ -56,6 +56,8 @@ class State:
         self.lent: Callable[[], Iterable[Table]] = tuple
         self.circuit, self.tables, self.expressions = circuit, tables, expressions
         self.nan, self.driver_rows = nan, driver_rows
+        self.earlier = 0
+        """The epochs before the first one of this state, for rows that are told their number."""
         nodes = circuit.nodes
         self.outputs = {node.relation: at for at, node in enumerate(nodes) if isinstance(node, Output)}
         self.relations = self.outputs | dict(circuit.relations)

@@ -1,7 +1,8 @@
 """The query of one delta join while it is written, a subquery for each plan step.
 
-A step may fault (`rowsteps`). A fault is raised only by the weight of a row that reaches the end, or before
-a join, as a failed value cannot be looked up.
+A step may fault (`rowsteps`). A fault is raised only by the weight of a row that reaches the end, or, as a
+failed value cannot be looked up, before a join: unless the rows on which a value faults are told apart
+(`failing`).
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from collections.abc import Sequence
 from ..circuit import DeltaJoin, Join, Unnest
 from ..derived import Position
 from ..planner import Exclude, Fanout, LookUp, PlanStep, RunStep
+from ..schema import Schema
 from .expressions import Expressions
+from .failing import NOT_SPLIT, Split
 from .faults import raised
 from .rowsteps import RowSteps
 from .sqltext import As, Joined, Select, Source, agree, broadcast, of_side, shuffle_hash
@@ -35,9 +38,10 @@ class Valuations(RowSteps):
         sent: int,
         start: int | None,
         rows: JoinStart | None,
+        split: Split = NOT_SPLIT,
     ) -> None:
-        """The rows of term `start`, or the empty valuation. `sent`: see JoinText."""
-        super().__init__(node, expressions)
+        """The rows of term `start`, or the empty valuation. `sent`, `split`: see JoinText."""
+        super().__init__(node, expressions, split)
         self.sent = sent
         self.timed = rows is not None and rows.timed
         self.expected = 1.0 if rows is None else float(rows.rows)
@@ -74,6 +78,8 @@ class Valuations(RowSteps):
                 if isinstance(step.step, Unnest):
                     self.expected *= 4
                 self.run(step)
+                if step.number == self.split.failing:
+                    self.expected = 1.0
             case LookUp():
                 self._look_up(step, _of_term(views, step.term), fanout(step.term, step.positions))
             case Exclude():
@@ -96,7 +102,7 @@ class Valuations(RowSteps):
         self.timed = bool(times)
         latest = f"greatest({', '.join(times)})" if len(times) > 1 else "".join(times)
         time = [As(latest, "t")] if times else []
-        items: list[str | As] = [*kept, *new, As("l.w * r.w", "w"), *time]
+        items: list[str | As] = [*kept, *new, As("l.w * r.w", "w"), *time, *of_side("l", self.fault())]
         joined = Joined("JOIN", right, "r", agree(pairs))
         self.query = Select(items, left, "l", [joined], hints=[hint])
         self.expected *= max(fanout, 0.1)
@@ -121,7 +127,7 @@ class Valuations(RowSteps):
         left = self._guarded()
         keys = [(self.variables[name], f"c{k}") for k, name in enumerate(step.keys)]
         on = agree((f"l.{a}", f"r.{b}") for a, b in keys)
-        items = of_side("l", [*self.kept(step.keep), "w", *self.time()])
+        items = of_side("l", [*self.kept(step.keep), "w", *self.time(), *self.fault()])
         if view.rows <= self.sent:
             joined = Joined("LEFT ANTI JOIN", view.present(), "r", on)
             self.query = Select(items, left, "l", [joined], hints=[broadcast("r")])
@@ -133,21 +139,22 @@ class Valuations(RowSteps):
 
     def _guarded(self) -> Source:
         """The query so far as the left side of a join, where faults are raised."""
-        if not self.faults:
+        if not self.faults or self.expressions.splitting:
             return self.query
         self.faults = False
-        weight = As(raised(self.node.text), "w")
+        weight = As(raised(self.node.text, early=True), "w")
         return Select([*self.variables.values(), weight, *self.time()], self.query)
 
     # ------------------------------------------------------------- the end
 
-    def end(self, output: Sequence[str], raising: bool) -> Select:
-        """The whole query; with its faults, in the column `e`, if it does not raise them."""
-        items = [As(self.variables[name], f"c{k}") for k, name in enumerate(output)]
+    def end(self, output: Sequence[str], schema: Schema, raising: bool, early: bool = False) -> Select:
+        """The whole query; with its faults, in the column `e`, if it does not raise them. A variable that has
+        no value on rows with a fault is null. `early`: a fault may be one that does not count."""
+        items = self.final(output, schema)
         if not raising:
             fault = "e" if self.faults else As("CAST(NULL AS STRING)", "e")
             return Select([*items, "w", *self.time(), fault], self.query)
-        weight = As(raised(self.node.text), "w") if self.faults else "w"
+        weight = As(raised(self.node.text, early=early), "w") if self.faults else "w"
         return Select([*items, weight, *self.time()], self.query)
 
 

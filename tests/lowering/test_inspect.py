@@ -192,9 +192,3 @@ def test_a_variable_of_the_rule_comes_first() -> None:
     opened.commit()
     assert told(seen, "a", "b") == [(1, 2)]
     assert WEIGHT not in seen
-
-
-def test_spark_refuses_what_it_does_not_know() -> None:
-    program = ddlog.compile(DECLARATIONS + PATHS)
-    with pytest.raises(DDlogError, match="on Spark an Inspect cannot read ddlog_weight or ddlog_timestamp"):
-        program.session(engine="spark")

@@ -20,6 +20,7 @@ from ddlog.sessions.session import Session
 from ..programs.random_programs import grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
 from .alike import sampled
+from .test_runtime import LOOKED_UP
 
 SOME = (
     "bounded_recursion", "casts", "even_negation", "multisets", "order", "primary_keys", "records",
@@ -158,6 +159,20 @@ def test_nothing_runs_before_an_action(spark: Any) -> None:
     for rows, relation in (([(1, 0, None, "x")], "Total"), ([(1, 0, 7, "x")], "Ratio")):
         with pytest.raises(Exception, match="ddlog-"):
             found(rows, relation)
+
+
+def test_a_row_faults_in_a_look_up_if_nothing_excludes_it(spark: Any) -> None:
+    program = ddlog.compile(LOOKED_UP)
+    a = spark.createDataFrame([(1, 2), (2, 0)], "x INT, y INT")
+    for b, c, wanted in (((3, 7), 1, [(1, 7)]), ((3, 7), 7, []), ((3, 2), 2, None)):
+        given = {"A": a, "B": spark.createDataFrame([b], "x INT, y INT"), "C": spark.range(c, c + 1)}
+        given["C"] = given["C"].selectExpr("CAST(id AS INT) AS x")
+        frame = program.run(spark, given)["Q"]
+        if wanted is None:
+            with pytest.raises(Exception, match="ddlog-fault"):
+                frame.collect()
+        else:
+            assert list(map(tuple, frame.collect())) == wanted
 
 
 def test_temp_views_of_the_outputs(spark: Any) -> None:

@@ -153,6 +153,55 @@ def test_the_virtual_network_changes_alike(spark: SparkSession) -> None:
         assert got == wanted
 
 
+INSPECTED = """
+import print
+function see(x: s32, y: s32, n: DDWeight, t: DDEpoch): () { print("${x} ${y} ${n} ${t}") }
+function see_nested(x: s32, y: s32, n: DDWeight, t: DDNestedTS): () {
+    print("${x} ${y} ${n} ${t.epoch} ${t.iter}")
+}
+input relation E(a: s32, b: s32)
+input multiset M(a: s32)
+input stream S(a: s32)
+output relation O(a: s32, b: s32)
+output relation P(a: s32, b: s32)
+output relation Q(a: s32)
+output relation G(a: s32, n: u64)
+O(a, b) :- E(a, b), M(a), Inspect see(a, b, ddlog_weight, ddlog_timestamp).
+O(a, a) :- S'(a), Inspect see(a, a, ddlog_weight, ddlog_timestamp).
+P(a, b) :- E(a, b).
+P(a, c) :- P(a, b), E(b, c), Inspect see_nested(a, c, ddlog_weight, ddlog_timestamp).
+Q(a) :- E(a, _), Inspect see(a, 0, ddlog_weight, 0).
+G(a, n) :- E(a, b), not M(b), Inspect print("${12 / (a + 1)}"), var n = b.group_by(a).count().
+"""
+
+
+@pytest.mark.parametrize(("options", "epochs"), [(ON_DRIVER, 2), (ALL_LARGE, 4)], ids=["driver", "large"])
+def test_an_inspect_sees_the_same(
+    options: SparkOptions, epochs: int, spark: SparkSession, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """On the cluster, too, at the driver, each valuation with its weight and time."""
+    stream: list[list[tuple[str, Any, int]]] = [
+        [("E", (n, n + 1), 1) for n in range(3)] + [("M", (1,), 1), ("M", (1,), 1), ("S", (5,), 1)],
+        [("E", (2, 3), -1), ("E", (1, 1), 1), ("M", (1,), -1)],
+        [("E", (2, 4), 1), ("M", (2,), 1), ("E", (0, 2), 1)],
+        [("E", (-1, 0), 1)],
+    ]
+    program = ddlog.compile(INSPECTED)
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        for transaction in stream[:epochs]:
+            seen = []
+            for session in (here, there):
+                for relation, row, sign in transaction:
+                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+                if transaction is stream[-1]:
+                    with pytest.raises(ddlog.DDlogError, match=r"division by zero.*for a = -1"):
+                        session.commit()
+                else:
+                    session.commit()
+                    seen.append(sorted(capsys.readouterr().out.splitlines()))
+            assert not seen or seen[0] == seen[1]
+
+
 CHANGED = """
 input relation Edge(x: s32, y: s32)
 input relation Closed(x: s32)

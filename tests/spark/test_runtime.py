@@ -129,6 +129,40 @@ def test_a_fault_is_the_row_s_and_changes_nothing(spark: SparkSession) -> None:
         assert "Q" not in session.commit()
 
 
+LOOKED_UP = """
+input relation A(x: s32, y: s32)
+input relation B(x: s32, y: s32)
+input relation C(x: s32)
+output relation Q(x: s32, y: s32)
+output relation U(x: s32, y: s32)
+function parts(y: s32): Vec<s32> { vec_singleton(6 / y) }
+Q(x, y) :- A(x, d), var z = 6 / d, B(z, y), C(x).
+U(x, y) :- A(x, d), var z = FlatMap(parts(d)), B(z, y), C(y).
+"""
+
+
+@pytest.mark.parametrize("options", [None, SparkOptions(driver_rows=0, small_rows=0)], ids=["small", "large"])
+def test_a_row_faults_in_a_look_up_if_nothing_excludes_it(
+    spark: SparkSession, options: SparkOptions | None
+) -> None:
+    with ddlog.compile(LOOKED_UP).session(spark=spark, spark_options=options) as session:
+        session.insert("A", (1, 2), (2, 0))
+        session.insert("B", (3, 7))
+        session.insert("C", (1,))
+        assert session.commit().rows("Q") == [((1, 7), 1)], "C excludes the row that faults"
+        session.delete("B", (3, 7))
+        session.insert("C", (2,))
+        assert session.commit().rows("Q") == [((1, 7), -1)], "no row of B comes into question"
+        for row in ((9, 9), (9, 1)):
+            session.insert("B", row)
+            with pytest.raises(ddlog.DDlogError, match="division by zero"):
+                session.commit()
+        assert not session.query("A(x, 0), var z = 6 / x, B(z, _)")
+        session.delete("A", (2, 0))
+        session.insert("B", (3, 2))
+        assert session.commit().rows("U") == [((1, 2), 1)]
+
+
 def views_of_ours(spark: SparkSession) -> set[str]:
     """The temp views that runtimes have made in the session, those of other tests among them."""
     found = spark.sql("SHOW VIEWS").collect()

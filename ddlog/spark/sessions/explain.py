@@ -105,7 +105,7 @@ def _step(step: Step) -> str:
         case Let(_, expr) | Unnest(_, expr):
             return _expression(expr, step)
         case Inspect():
-            return f"udf: {one_line(step_text(step))}"
+            return f"on the driver: {one_line(step_text(step))}"
 
 
 def _expression(expr: RowExpr, step: Step) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ... import values
 from ...codegen.sqltypes import integer_type
 from ...core import CheckedProgram, CheckedQuery, Relation
-from ...engine.circuit import CIRCUMSTANCES, Circuit, Clock, DeltaJoin, Fixpoint, Inspect, Join, Window
+from ...engine.circuit import Circuit, Clock, Fixpoint, Window
 from ...engine.runtime import Batch, Delta, RowSet, StateLost
 from ...engine.schema import Column
 from ...errors.diagnostics import DDlogError
@@ -72,15 +72,11 @@ def open_host(
 
 
 def _check_operators(circuit: Circuit) -> None:
-    """Raises DDlogError for times that Spark cannot compare, and if an Inspect reads of a row what Spark does
-    not offer."""
+    """Raises DDlogError for times that Spark cannot compare."""
     bodies = [node.body.nodes for node in circuit.nodes if isinstance(node, Fixpoint)]
     for node in (each for nodes in (circuit.nodes, *bodies) for each in nodes):
         if isinstance(node, Clock | Window) and _is_binary(circuit.nodes[node.source].schema[-1]):
             check_offered(HostKind.SPARK, Ability.WIDE_TIMES, node.text)
-        for step in node.steps if isinstance(node, Join | DeltaJoin) else ():
-            if isinstance(step, Inspect) and not CIRCUMSTANCES.isdisjoint(step.value.inputs):
-                check_offered(HostKind.SPARK, Ability.CIRCUMSTANCES, node.text)
 
 
 def _is_binary(column: Column) -> bool:

@@ -174,6 +174,7 @@ class FolderDurable:
                 changes, past = self._changes(), self._past()
             except OSError as error:
                 raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+            self._host.runtime.earlier = self.epoch - 1
             deltas = state.epoch(changes, static, None)
             state.delays.resume(past)
             if self.changed:

@@ -6,7 +6,8 @@ before.
 
 A value that may fault travels as in `valuations`: beside it is its fault, in the column `e`. No weights could
 raise it, so the last filter does. It is not deterministic: Spark would move it below the joins that may
-exclude the row.
+exclude the row. The rows on which a value faults that a term is looked up by have queries of their own, since
+there is no epoch to repeat.
 """
 
 from __future__ import annotations
@@ -19,10 +20,11 @@ from ...derived import Position
 from ...planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ...schema import Schema
 from ..expressions import Expressions
+from ..failing import Split
 from ..faults import raised_where
 from ..joins import JoinText
 from ..rowsteps import RowSteps
-from ..sqltext import As, Joined, Select, Source, agree, of_side
+from ..sqltext import As, Joined, Query, Select, Source, UnionAll, agree, of_side
 from .needs import read_variables
 
 
@@ -33,7 +35,7 @@ def body(
     schemas: Sequence[Schema],
     sources: Sequence[Source],
     expressions: Expressions,
-) -> Select:
+) -> Query:
     """The query of some columns of a join, given the tables of its terms. Unless `exact`, a row may come more
     often than it is there."""
     kept = replace(
@@ -42,13 +44,24 @@ def body(
         schema=tuple(node.schema[k] for k in columns),
     )
     text = JoinText(kept, schemas, expressions, 0)
+    parts = [_grown(text, exact, sources).end(columns, kept)]
+    for each in text.failing:
+        of = [schemas[k] for k in each.terms]
+        failing = JoinText(each.node, of, expressions, 0, each.split)
+        parts.append(_grown(failing, False, [sources[k] for k in each.terms]).end(columns, kept))
+    return UnionAll(parts) if len(parts) > 1 else parts[0]
+
+
+def _grown(text: JoinText, exact: bool, sources: Sequence[Source]) -> _Body:
+    """The valuations of a join, from its first positive term on."""
+    node = text.node
     positive = [k for k, term in enumerate(node.terms) if not term.negated]
     start = positive[0] if positive else None
-    made = _Body(kept, exact, sources, expressions)
+    made = _Body(node, exact, sources, text.expressions, text.split)
     made.begin(start)
     for step in plan(text.stages, start, _in_order):
         made.add(step)
-    return made.end(columns)
+    return made
 
 
 def _in_order(term: int, positions: tuple[Position, ...]) -> float:
@@ -66,8 +79,9 @@ class _Body(RowSteps):
         exact: bool,
         sources: Sequence[Source],
         expressions: Expressions,
+        split: Split,
     ) -> None:
-        super().__init__(node, expressions)
+        super().__init__(node, expressions, split)
         self.exact, self.sources = exact, sources
         self.read = read_variables(node, node.output)
 
@@ -95,7 +109,7 @@ class _Body(RowSteps):
     def _look_up(self, step: LookUp) -> None:
         """Joins a term by the columns already bound. Where it binds nothing that is read, and rows need not
         be counted, its rows only have to be there."""
-        left = self._raised()
+        left = self.query
         pairs = [
             (f"l.{self.variables[name]}", f"r.c{k}" if isinstance(k, int) else self.derived(k))
             for k, name in zip(step.positions, step.keys, strict=True)
@@ -106,25 +120,17 @@ class _Body(RowSteps):
         kind = "LEFT SEMI JOIN" if not new and not self.exact else "JOIN" if pairs else "CROSS JOIN"
         on = agree(pairs) if pairs or kind != "CROSS JOIN" else ""
         joined = Joined(kind, self.sources[step.term], "r", on)  # type: ignore[arg-type]
-        self.select([*kept, *new], left, alias="l", joins=[joined])
+        self.select([*kept, *new], left, fault="l.e", alias="l", joins=[joined])
 
     def _exclude(self, step: Exclude) -> None:
         """Keeps the rows for which a negated term has none."""
-        left = self._raised()
         on = agree((f"l.{self.variables[name]}", f"r.c{k}") for k, name in enumerate(step.keys))
         joined = Joined("LEFT ANTI JOIN", self.sources[step.term], "r", on)
-        self.select(of_side("l", self.kept(step.keep)), left, alias="l", joins=[joined])
+        self.select(of_side("l", self.kept(step.keep)), self.query, fault="l.e", alias="l", joins=[joined])
 
-    def _raised(self) -> Source:
-        """The query so far as the left side of a join, where faults are raised."""
-        if not self.faults:
-            return self.query
-        self.faults = False
-        items = list(self.variables.values())
-        return Select(items or ["1 AS one"], self.query, where=raised_where(self.node.text))
-
-    def end(self, columns: Sequence[int]) -> Select:
-        """The whole query: some columns of the node."""
-        items = [As(self.variables[name], f"c{k}") for k, name in zip(columns, self.node.output, strict=True)]
+    def end(self, columns: Sequence[int], whole: Join | DeltaJoin) -> Select:
+        """The query of some columns of a node."""
+        found = self.final(whole.output, whole.schema)
+        items = [As(item.expression, f"c{k}") for k, item in zip(columns, found, strict=True)]
         where = raised_where(self.node.text) if self.faults else ""
         return Select(items or ["1 AS one"], self.query, where=where)

@@ -52,9 +52,12 @@ def _has_query(node: Node) -> bool:
             return not any(map(has_effect, node.steps))
         case DeltaBracket():
             return False
+        case Fixpoint():
+            joins = (each for each in node.body.nodes if isinstance(each, Join | DeltaJoin))
+            return not any(has_effect(step) for each in joins for step in each.steps)
         case Input(signed=signed):
             return not signed
-    return isinstance(node, Constant | DeltaDistinct | DeltaGroup | Fixpoint | Output | Result | Sum | Trace)
+    return isinstance(node, Constant | DeltaDistinct | DeltaGroup | Output | Result | Sum | Trace)
 
 
 class Queries:

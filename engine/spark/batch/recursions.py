@@ -41,7 +41,7 @@ class _Alone(RunningEpoch):
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         imports = {source: self._import(source) for source in dict.fromkeys(node.reads())}
-        running = self.state.recursions[at].begin(imports, self.epoch)
+        running = self.state.recursions[at].begin(imports, self.epoch, self.epoch.number)
         running.seed()
         return running
 

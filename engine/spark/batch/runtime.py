@@ -74,6 +74,7 @@ class BatchRuntime:
         self.spark, self.codec, self.options = spark, codec, options or Options()
         self.tables = Tables(spark, codec, self.options)
         self.expressions = Expressions(spark, codec)
+        self.expressions.splitting = True  # no epoch could be repeated
         self._state = State(
             circuit, self.tables, self.expressions, nan, self.options.driver_rows, Maintaining(maintain)
         )
