@@ -104,6 +104,8 @@ class Epochs(Generic[G, B]):
         self._downstream: dict[tuple[NodeId, ...], Sequence[NodeId]] = {}  # of nodes that change together
         self.committed = 0
         self.beginning: Beginning[B] | None = None
+        self.given: dict[NodeId, B] = {}
+        """The changes of nodes in the first epoch that do not follow from those of their sources."""
         self.times: dict[NodeId, float] = {}
         """The seconds of each node in the large epoch in which it took most."""
 
@@ -121,7 +123,7 @@ class Epochs(Generic[G, B]):
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
-            known = self.beginning.known if epoch.first and self.beginning is not None else None
+            known = self._known() if epoch.first else None
             times = self.times if self._is_large(epoch) else None
             nodes = self._ordered(self._active(epoch))
             outputs = walk(self._circuit, running, nodes, limit, progress, known, times)
@@ -185,6 +187,11 @@ class Epochs(Generic[G, B]):
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}
             self._downstream[changing] = sorted(active - traces)
         return self._downstream[changing]
+
+    def _known(self) -> Mapping[NodeId, B]:
+        """The changes that are known before the first epoch."""
+        known = {} if self.beginning is None else self.beginning.known
+        return {**known, **self.given}
 
     def _changing(self, epoch: Epoch[G]) -> Iterator[NodeId]:
         """The inputs that change."""

@@ -142,10 +142,13 @@ def walk(
     times: dict[NodeId, float] | None = None,
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
-    changes of other nodes, and `times` takes the greatest seconds of each node. Returns the changes of the
-    outputs among them. Raises IterationLimit, and what operators raise."""
+    changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
+    the greatest seconds of each node. Returns the changes of the outputs among them. Raises IterationLimit,
+    and what operators raise."""
     found = _Walk(circuit, operators, limit, progress)
-    found.changes.update(known or {})
+    if known:
+        found.known = known
+        found.changes.update(known)
     every = range(len(circuit.nodes)) if nodes is None else nodes
     return found.run(every, times)
 
@@ -166,6 +169,7 @@ class _Walk(Generic[B]):
     ) -> None:
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
         self.changes: dict[int, B] = {}
+        self.known: Mapping[NodeId, B] | None = None
         self._results: dict[int, Mapping[str, B]] = {}
 
     def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
@@ -185,6 +189,8 @@ class _Walk(Generic[B]):
                     self._results[at] = self._fixpoint(at, node)
                 elif not isinstance(node, Trace):
                     change = self._change(at, node)
+                    if self.known is not None and at in self.known:
+                        change = self.known[at]
                     self.changes[at] = change
                     self.operators.keep(at, change)
                     if isinstance(node, Output):

@@ -77,6 +77,7 @@ ENGINE = (
     "drawing machine metering reference rules runtime",
     "fixpoint schedule text",
     "epoch forgetting",
+    "remembering",
     "inprocess spark",
 )
 LANGUAGE = (

@@ -25,7 +25,8 @@ class Window:
 
     `kind`: `range`, rows within `range` of the clock, a relation; `late`, the rows that another window, `of`,
     does not take, as they come more than `lateness` late; `clock`, the greatest of its input so far; `all`,
-    all elements of a stream so far; `last`, those of the last transactions.
+    all elements of a stream so far; `last`, those of the last transactions. `shown_by` is the relation that
+    shows it.
     """
 
     kind: str
@@ -33,6 +34,7 @@ class Window:
     of: str = ""
     range: int = 0
     lateness: int | None = None
+    shown_by: str = ""
 
     @property
     def reads(self) -> tuple[str, ...]:

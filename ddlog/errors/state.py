@@ -143,14 +143,6 @@ class CannotFill(Diagnostic):
 
 
 @declared()
-class StateOfWindows(Diagnostic):
-    """A state for a program whose windows are not kept."""
-
-    title: ClassVar[str] = "a state does not keep windows, and this program has windows over {names}"
-    names: str
-
-
-@declared()
 class ReadOnlyState(Diagnostic):
     """A change of a session on a state that is only read."""
 

@@ -22,25 +22,28 @@ import numpy as np
 
 from ..engine.runtime import Batch, Coded, Runtime, Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.state import CannotFill, NoHistory, ReadOnlyState, StateOfWindows, ValueNotKept
+from ..errors.state import CannotFill, NoHistory, ReadOnlyState, ValueNotKept
 from ..state.contents import Contents, Untold
 from ..state.folding import Folder
 from ..state.forms import RelationForm, Rows
 from ..state.history import History
-from ..state.inputs import PAST, kept_relations
+from ..state.inputs import PAST, described, kept_relations
 from ..state.keeper import Keeper
 from ..state.log import Durability, Log
 from ..state.migration import Migration
 from ..state.program import add_differences, take_over, texts
 from ..state.store import Store, Stored
+from ..state.sums import weights_of
 from ..values import holds_function
 from ..values.layouts import Layouts
 from .delays import Kept
 from .records import RecordColumns
+from .windowed import PASSED, KeptWindows
 
 if TYPE_CHECKING:
     import pyarrow as pa
 
+    from ..engine.inprocess.runtime import InProcess
     from .checkpointing import Checkpointing, Found
     from .program import Program
     from .results import Changes
@@ -56,21 +59,18 @@ SignedBatches = list[tuple[Batch, int]]
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """What a session begins with: changes of inputs for one epoch, and the changes of the last epochs, the
-    latest last, of each relation that is read with a delay; both from `contents`."""
+    """What a session begins with: changes of inputs for one epoch, the changes of the last epochs, the latest
+    last, of each relation that is read with a delay, and what windows hold, by the names of `KeptWindows`.
+    All of it is from `contents`."""
 
     changes: Mapping[str, Sequence[tuple[Batch, int]]]
     past: Mapping[str, Sequence[Kept]]
     contents: Contents | History
+    given: Mapping[str, Sequence[tuple[Batch, int]]]
 
 
-def check_keepable(program: Program, computed: frozenset[str]) -> None:
-    """Raises DDlogError if no state can hold what a session of a program computes."""
-    windows = sorted(
-        {name.partition("$")[0] for name in computed if program.relations[name].window is not None}
-    )
-    if windows:
-        raise DDlogError([StateOfWindows(", ".join(windows))])
+def check_keepable(program: Program) -> None:
+    """Raises DDlogError if no state can hold the inputs of a program."""
     typedefs = program.checked.typedefs
     for relation in map(program.relations.__getitem__, program.names("input")):
         if any(holds_function(column.type, typedefs) for column in relation.columns):
@@ -87,19 +87,24 @@ class Durable:
         computed: frozenset[str],
         store: Store,
         durability: Durability,
+        windows: KeptWindows,
         fill: Mapping[str, Any] | None = None,
     ) -> None:
-        self.store, self.durability = store, durability
-        self._relations, typedefs = program.relations, program.checked.typedefs
+        self.store, self.durability, self.windows = store, durability, windows
+        typedefs = program.checked.typedefs
         derived = {head.relation for rule in program.checked.rules for head in rule.heads}
-        wanted = kept_relations(self._relations, typedefs, computed, derived)
-        self._delays = {n: each.past for n, each in self._relations.items() if each.past and n in computed}
+        wanted = kept_relations(program.relations, typedefs, computed, derived)
+        self._relations = {name: program.relations[name.removesuffix(PAST)] for name in wanted}
+        self._relations |= windows.relations
+        wanted |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
+        self._delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
         self._depth = max((delay for _, delay in self._delays.values()), default=0)
-        self._kept = self._taken_over(program, wanted, fill)
-        self._forms = {
-            each.id: RelationForm(self._relations[name.removesuffix(PAST)].columns, typedefs)
-            for name, each in self._kept.items()
-        }
+        self._typedefs = typedefs
+        self._fresh = self._new_windows(wanted)
+        self._kept = self._taken_over(
+            program, {n: s for n, s in wanted.items() if n not in self._fresh}, fill
+        )
+        self._forms = {each.id: self._form(name) for name, each in self._kept.items()}
         self._log = Log(store, self._forms, durability)
         self.live: Callable[[], int] = lambda: 0
         self._folder = Folder(
@@ -138,17 +143,30 @@ class Durable:
         computed: frozenset[str],
         path: str | Path,
         durability: Durability,
+        windows: KeptWindows,
         read_only: bool = False,
         fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state in a file, for a session that computes these relations. Raises DDlogError."""
-        check_keepable(program, computed)
+        check_keepable(program)
         store = Store.open(path, read_only=read_only)
         try:
-            return Durable(program, computed, store, durability, fill)
+            return Durable(program, computed, store, durability, windows, fill)
         except BaseException:
             store.close()
             raise
+
+    def _form(self, name: str) -> RelationForm:
+        return RelationForm(self._relations[name].columns, self._typedefs)
+
+    def _new_windows(self, wanted: Mapping[str, Stored]) -> dict[str, Stored]:
+        """The relations of windows that a state which is begun does not know yet: they are added when it is
+        known what they hold."""
+        known = {each.name: each.role for each in self.store.relations if not each.dropped}
+        roles = {name: role for name, role in self.windows.roles.items() if role == "window"}
+        if not self.store.head.epoch:
+            return {}
+        return {name: wanted[name] for name, role in roles.items() if known.get(name) != role}
 
     def _taken_over(
         self, program: Program, wanted: Mapping[str, Stored], fill: Mapping[str, Any] | None
@@ -169,7 +187,7 @@ class Durable:
         migration = Migration(str(self.store.path), typedefs, fill)
 
         def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:
-            relation = program.relations[new.name]
+            relation = self._relations[new.name]
             columns, weights = migration.migrated(old, relation, table)
             layouts = RecordColumns(((each.name, each.type) for each in relation.columns), Layouts(typedefs))
             parts = layouts.apart(columns.data)
@@ -239,9 +257,12 @@ class Durable:
             raise DDlogError([ReadOnlyState(str(self.store.path))])
         changes: dict[int, Rows] = {}
         inputs, outputs = sealed.inputs(), None
+        windows = self.windows.changes(sealed)
         for name, stored in self._kept.items():
             if stored.role == "input":
                 found = inputs.get(name)
+            elif name in self.windows.relations:
+                found = windows.get(name)
             else:
                 outputs = sealed.outputs() if outputs is None else outputs
                 found = outputs.get(name.removesuffix(PAST))
@@ -285,7 +306,29 @@ class Durable:
                 continue
             stored = self._source(source)
             changes[name] = list(self._held(runtime, name, stored, contents, now - delay))
-        return Resumption(changes, self._past(runtime, contents, now), contents)
+        return Resumption(
+            changes, self._past(runtime, contents, now), contents, self._given(runtime, contents, now)
+        )
+
+    def _given(self, runtime: Runtime, contents: Contents | History, now: int) -> dict[str, SignedBatches]:
+        """What windows held as of an epoch."""
+        found = {}
+        for name in self.windows.nodes:
+            if name in self.windows.last:
+                source, length = self.windows.last[name]
+                stored, epochs = self._source(source), range(max(1, now - length + 1), now + 1)
+            elif name in self._kept:
+                stored, epochs = self._kept[name], range(now, now + 1)
+            else:
+                continue
+            parts = (self._held(runtime, name, stored, contents, epoch) for epoch in epochs)
+            found[name] = [pair for part in parts for pair in part]
+        return found
+
+    @property
+    def has_all_windows(self) -> bool:
+        """Whether the state has the contents of all windows."""
+        return not self._fresh
 
     def contents(self, after: int) -> Contents:
         """The changes that the state holds, at least those after an epoch, with as many before it as delays
@@ -346,15 +389,14 @@ class Durable:
     def changes_of(self, runtime: Runtime, epoch: int) -> dict[str, SignedBatches]:
         """The changes of the inputs in an epoch."""
         history = self._history()
-        return {
-            name: [
-                pair
-                for table in history.of_epoch(stored.id, epoch)
-                for pair in _signed(runtime, name, self._forms[stored.id].rows(table))
-            ]
-            for name, stored in self._kept.items()
-            if stored.role == "input"
-        }
+        found: dict[str, SignedBatches] = {}
+        for name, stored in self._kept.items():
+            if stored.role not in ("input", "passed"):
+                continue
+            of = name.removesuffix(PASSED)
+            for table in history.of_epoch(stored.id, epoch):
+                found.setdefault(of, []).extend(_signed(runtime, of, self._forms[stored.id].rows(table)))
+        return found
 
     def described(self) -> list[str]:
         """Lines about the state and its history. Raises DDlogError."""
@@ -412,10 +454,41 @@ class Durable:
             kept[name] = stored, self._forms[stored.id], _rows(rows)
         return add_differences(self.store, contents, kept)
 
+    def settle_windows(self, runtime: InProcess, contents: Contents | History) -> None:
+        """The same for what windows hold, and for inputs that forget what is in no window: other rules may
+        let rows go. Takes in the windows that are new."""
+        kept = {}
+        for name in (*self.windows.relations, *self.windows.forgetful):
+            stored = self._fresh.get(name) or self._kept[name]
+            if stored.kind == "stream":
+                continue
+            held = runtime.input_held if stored.role == "input" else runtime.held
+            rows = _rows(held(name))
+            if not stored.id or _count(rows) != self._count(stored, contents):
+                kept[name] = stored, self._form(name), rows
+        if kept:
+            add_differences(self.store, contents, kept)
+        if not self.read_only:
+            for name in self._fresh:
+                added = self.store.relation(name)
+                assert added is not None
+                self._kept[name] = added
+                self._forms[added.id] = self._form(name)
+            self._fresh = {}
+
+    def _count(self, stored: Stored, contents: Contents | History) -> int | None:
+        """The number of rows that the state knows of a relation; None for a clock, which has one."""
+        if stored.name in self.windows.relations and stored.kind == "relation":
+            return None
+        return sum(int(weights_of(table).sum()) for table in contents.until(stored.id, self.epoch))
+
     @property
     def rows_of(self) -> list[str]:
-        """The relations whose rows the state holds, but for streams."""
-        return [n.removesuffix(PAST) for n, each in self._kept.items() if each.kind != "stream"]
+        """The relations whose rows the state holds, but for streams and clocks."""
+        others = [
+            n for n, each in self._kept.items() if n not in self.windows.relations and each.kind != "stream"
+        ]
+        return [n.removesuffix(PAST) for n in others] + [*self.windows.sizes.values()]
 
     @property
     def derived(self) -> list[str]:
@@ -429,6 +502,10 @@ class Durable:
 
 def _rows(coded: Coded) -> Rows:
     return Rows(coded.columns, coded.weights, None, coded.length)
+
+
+def _count(rows: Rows) -> int:
+    return rows.length if rows.weights is None else int(rows.weights.sum())
 
 
 def signed(runtime: Runtime, rows: Rows, name: str) -> SignedBatches:

@@ -77,9 +77,13 @@ def open_durable(
         return keeping
     from .checkpointing import Checkpointing
     from .durable import Durable
+    from .windowed import kept_windows
 
-    durable = Durable.open(program, computed, place, durability, read_only, fill)
-    if not limited and isinstance(host, InProcessHost):
+    assert isinstance(host, InProcessHost)
+    windows = kept_windows(program, computed, host.fields.circuit)
+    durable = Durable.open(program, computed, place, durability, windows, read_only, fill)
+    host.fields.remember(windows.nodes)
+    if not limited:
         durable.checkpointing = Checkpointing(program, durable.store, host.fields)
     durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
     return durable

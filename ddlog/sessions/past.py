@@ -10,6 +10,7 @@ from ..errors.state import EpochExpected, NotInFolders
 from .durable import Durable
 from .inprocess import InProcessHost
 from .results import Changes
+from .windowed import kept_windows
 
 if TYPE_CHECKING:
     from .keeping import Keeping
@@ -27,7 +28,10 @@ def session_at(session: Session, keeping: Keeping, epoch: int) -> Session:
     if epoch:
         host.fields.earlier = epoch - 1
         with deferred(), state.diagnosing():
+            windows = kept_windows(session.program, state.kept, host.fields.circuit)
+            host.fields.remember(windows.nodes)
             found = durable.resumption(host.fields, epoch)
+            host.fields.give(found.given)
             state.epoch(found.changes, False, None)
             state.delays.resume(found.past)
             state.started = True

@@ -35,6 +35,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
         runtime.earlier = durable.epoch - 1
         found = _from_checkpoint(state, durable, host, static) or durable.resumption(runtime)
         if durable.begun_with is None:
+            runtime.give(found.given)
             state.epoch(found.changes, static, None)
         state.delays.resume(found.past)
         if durable.changed:
@@ -43,6 +44,8 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             held = {name: runtime.held(name) for name in durable.derived}
             for name, rows in durable.settle(found.contents, held).items():
                 state.delays.correct(name, partial(signed, runtime, rows))
+        if not static and durable.windows.nodes:
+            durable.settle_windows(runtime, found.contents)
         if durable.read_only and durable.begun_with is not None:
             runtime.read_all()
         durable.store.let_go()
@@ -89,21 +92,25 @@ def _begun(
     host = state.host
     assert isinstance(host, InProcessHost)
     runtime = host.fields
+    behind = found.epoch < durable.epoch
+    windows = bool(durable.windows.nodes)
+    if windows and (behind or not durable.has_all_windows):
+        return None  # epochs that are applied as one have other late rows
     checkpointing.begin(found)
     there = checkpointing.inputs_of(found)
-    contents = durable.contents(found.epoch if durable.inputs <= there else 0)
-    behind = found.epoch < durable.epoch
+    contents = durable.contents(0 if windows or not durable.inputs <= there else found.epoch)
     changes = durable.since(runtime, found.epoch, contents) if behind else {}
     if changes is None or _many(changes, sum(map(runtime.size_of, there))):
         runtime.start_over()
         return None
     begun = durable.resumption(runtime, found.epoch, there, contents)
+    runtime.give(begun.given)
     state.epoch(begun.changes, static and not behind, None)
     if behind:
         runtime.catch_up(changes)
     durable.begun_with = found
     past = durable.past_of(runtime, contents)
-    return Resumption({}, past, contents)
+    return Resumption({}, past, contents, {})
 
 
 def _many(changes: Mapping[str, Any], held: int) -> bool:

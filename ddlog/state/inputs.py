@@ -25,18 +25,19 @@ def kept_relations(
     and its past is held apart."""
     inputs = {name: each for name, each in relations.items() if each.role == "input" and not each.hidden}
     past = {each.past[0] for name, each in relations.items() if each.past is not None and name in computed}
-    found = {name: _described(each, "input", typedefs) for name, each in inputs.items()}
+    found = {name: described(each, "input", typedefs) for name, each in inputs.items()}
     for name in sorted(past):
         if name not in inputs:
-            found[name] = _described(relations[name], "past", typedefs)
+            found[name] = described(relations[name], "past", typedefs)
         elif name in derived:
             found[f"{name}{PAST}"] = replace(
-                _described(relations[name], "past", typedefs), name=f"{name}{PAST}"
+                described(relations[name], "past", typedefs), name=f"{name}{PAST}"
             )
     return found
 
 
-def _described(relation: Relation, role: str, typedefs: Mapping[str, TypeDef]) -> Stored:
+def described(relation: Relation, role: str, typedefs: Mapping[str, TypeDef]) -> Stored:
+    """A relation as a state describes it, without an id."""
     columns = tuple((each.name, str(each.type)) for each in relation.columns)
     types = tuple(definitions([text for _, text in columns], typedefs))
     return Stored(0, relation.name, relation.kind, role, relation.key is not None, columns, types)

@@ -6,7 +6,7 @@ import hashlib
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
@@ -40,10 +40,14 @@ def take_over(
     return {each: found.get(each, wanted[each]) for each in wanted}
 
 
+LASTING: Final = ("input", "window")
+"""The roles of relations whose rows follow from no others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Differences:
-    """How the relations of a state differ from those that a program wants kept: the same ones by name, those
-    whose columns changed with what they are now, and those that are gone."""
+    """How the relations of a state differ from those that a program wants kept: the same ones by name, inputs
+    and windows whose columns changed with what they are now, and those that are gone."""
 
     same: dict[str, Stored]
     changed: list[tuple[Stored, Stored]]
@@ -69,7 +73,7 @@ def compared(relations: Sequence[Stored], wanted: Mapping[str, Stored]) -> Diffe
         there = known.get(each.name)
         if there is not None and same_rows(there, each):
             found.same[each.name] = there
-        elif there is not None and there.role == each.role == "input":
+        elif there is not None and there.role == each.role in LASTING:
             found.changed.append((there, each))
         elif there is not None:
             found.gone.append(there)
@@ -150,18 +154,27 @@ def add_differences(
     store: Store, contents: Contents | History, held: Mapping[str, tuple[Stored, RelationForm, Rows]]
 ) -> dict[str, Rows]:
     """Writes how the contents of relations differ from what the store has of them, as of its last epoch.
-    Returns the differences that are not empty."""
+    Relations that have no id yet are added. Returns the differences that are not empty."""
     found: dict[str, Rows] = {}
-    rows: list[tuple[int, int, bytes]] = []
+    batches: dict[str, pa.RecordBatch] = {}
     for name, (stored, form, now) in held.items():
-        difference = _difference(form, now, list(contents.until(stored.id, store.head.epoch)))
+        before = list(contents.until(stored.id, store.head.epoch)) if stored.id else []
+        difference = _difference(form, now, before)
         if difference.num_rows:
             found[name] = form.rows(difference)
-            batch = form.batch(found[name])
-            rows += [(stored.id, part.num_rows, packed(part)) for part in sliced(batch)]
-    if rows and not store.read_only:
+            batches[name] = form.batch(found[name])
+    new = [name for name, (stored, _, _) in held.items() if not stored.id]
+    if (batches or new) and not store.read_only:
         with store.writing():
-            store.add_span(store.head.epoch, store.head.epoch, "added", store.add_parts(rows))
+            ids = {name: stored.id for name, (stored, _, _) in held.items()}
+            ids |= {name: store.add_relation(held[name][0]).id for name in new}
+            rows = [
+                (ids[name], part.num_rows, packed(part))
+                for name, batch in batches.items()
+                for part in sliced(batch)
+            ]
+            if rows:
+                store.add_span(store.head.epoch, store.head.epoch, "added", store.add_parts(rows))
             store.set_head(store.head)
     return found
 
@@ -181,4 +194,4 @@ def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Tab
 
 def _shown(stored: Stored) -> str:
     columns = ", ".join(f"{name}: {type}" for name, type in stored.columns)
-    return f"input {stored.kind} {stored.name}({columns})"
+    return f"{stored.role} {stored.kind} {stored.name}({columns})"

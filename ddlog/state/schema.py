@@ -38,7 +38,9 @@ TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
         "the relations whose rows the state holds",
         {
             "kind": "relation (a set), multiset, or stream (elements of one epoch)",
-            "role": "input, or past: a derived relation that a rule reads with a delay",
+            "role": "input; past: a derived relation that a rule reads with a delay; window: what a window "
+            "holds that the inputs do not say, with the times, or the value of a clock; late: the late rows "
+            "of an epoch; passed: the rows of an input that came in an epoch and were forgotten in it",
             "keyed": "1: it has a primary key",
             "columns": "JSON: a list of [name, type]",
             "types": "JSON: the definitions of the types that the columns are made of",

@@ -44,6 +44,8 @@ class EpochOperators:
         self.changed: list[Store | GroupState | ClockState] = []  # what this epoch may have changed
         self.taken: dict[int, Batch] = {}  # the changes of the inputs
         self.leaving: dict[int, list[Batch]] = {}  # of forgetful nodes: rows that may be in no window now
+        self.forgotten: dict[int, Batch] = {}  # of forgetful nodes: rows that were dropped
+        self.remembered: dict[int, Batch] = {}  # the changes of the nodes that are remembered
         self.gathering: Gathering | None = None  # the rows of the join that is being computed
 
     def nothing(self) -> None:
@@ -147,11 +149,11 @@ class EpochOperators:
     def timed(
         self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
     ) -> Batch | None:
+        if at in self.state.given:
+            return self._first_timed(at, node, change)
         match node:
             case DeltaClock():
-                clock = self.state.clocks[at]
-                self.changed.append(clock)
-                return clock.change(node, change)
+                return self._clock(at, node, change)
             case DeltaWindow():
                 return self._window(at, node, change)
             case DeltaLate():
@@ -159,6 +161,24 @@ class EpochOperators:
                 come = late(node, change, self.state.clocks[node.clock])
                 parts = [each for each in (last, come) if each is not None and each.length]
                 return concat(parts, len(node.schema)) if parts else None
+
+    def _first_timed(
+        self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
+    ) -> Batch | None:
+        """The first change of a node that began with contents. It has taken in what its source gives."""
+        parts: list[Batch | None] = [self.state.given[at]]
+        match node:
+            case DeltaClock():
+                parts.append(self._clock(at, node, change))
+            case DeltaWindow():
+                parts.append(self._window(at, node, None))
+        some = [part for part in parts if part is not None and part.length]
+        return consolidate(concat(some, len(node.schema))) if some else None
+
+    def _clock(self, at: int, node: DeltaClock, change: Batch | None) -> Batch | None:
+        clock = self.state.clocks[at]
+        self.changed.append(clock)
+        return clock.change(node, change)
 
     def _window(self, at: int, node: DeltaWindow, change: Batch | None) -> Batch | None:
         store = self._to_change(at)
@@ -188,6 +208,7 @@ class EpochOperators:
                 batch = Batch(columns, len(rows)).take(np.flatnonzero(gone))
                 weights = store.weight_of(batch.columns, batch.length)
                 store.add_counted(Batch(batch.columns, batch.length, -weights), as_set=False)
+                self.forgotten[at] = Batch(batch.columns, batch.length, weights)
 
     def recursion(self, at: int, node: Fixpoint, changes: Mapping[int, Batch | None]) -> Nested[Batch | None]:
         raise TypeError("a recursion stands inside a recursion")
@@ -196,6 +217,8 @@ class EpochOperators:
         return [0 if change is None else change.length for change in changes]
 
     def keep(self, at: int, change: Batch | None) -> None:
+        if change is not None and at in self.state.remembering:
+            self.remembered[at] = change
         store = self.state.stores.get(at) if change is not None else None
         if change is None or store is None:
             return

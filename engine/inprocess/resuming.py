@@ -44,8 +44,6 @@ def units(state: State, times: Mapping[NodeId, float]) -> Iterator[Unit]:
     columns = _columns(state.circuit)
     seconds = _seconds(state, times)
     names = {shown(state.circuit, at): name for name, at in state.circuit.relations}
-    if state.clocks:
-        return  # windows forget what they cannot derive again
     for at in unit_nodes(state):
         if is_unit(state, at):
             domains = [columns[name] for name in sorted(domains_of(state, at)) if name in columns]

@@ -82,6 +82,8 @@ class RunningEpoch(EpochOperators):
             changed.commit()
         for recursion in self._begun:
             recursion.commit()
+        if self.state.given:
+            self.state.given.clear()
 
     def rollback(self) -> None:
         for changed in reversed(self.changed):

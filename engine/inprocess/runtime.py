@@ -18,9 +18,9 @@ from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
-from . import comparing, sweeping
+from . import comparing, remembered, sweeping
 from .allocator import kept_memory
-from .batch import Batch
+from .batch import Batch, concat, consolidate
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
@@ -62,6 +62,7 @@ class InProcess:
             Maintaining(maintain) if callable(maintain) or isinstance(maintain, str) else maintain
         )
         self._limit = memory_limit
+        self._remembered: dict[str, NodeId] = {}
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
         self._begin_from(circuit)
@@ -70,6 +71,7 @@ class InProcess:
         """Takes up a circuit, with empty state."""
         self.circuit = circuit
         self._state = State(circuit, self.values, maintaining=self._maintaining)
+        self._state.remembering = frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
         self._given_out: list[ref[ArrayDelta]] = []  # contents that read the state when they are read
@@ -129,7 +131,12 @@ class InProcess:
         return self._store(relation).batch()
 
     def held(self, relation: str) -> Coded:
-        """The rows of a relation column by column, to be read before the next epoch."""
+        """The rows of a relation, or what a node remembers by its name, column by column, to be read before
+        the next epoch."""
+        if relation in self._remembered:
+            at = self._remembered[relation]
+            schema = remembered.schema_of(self._state, at)
+            return coded(self.values, schema, remembered.contents_of(self._state, at))
         store = self._store(relation)
         return coded(self.values, store.schema, store.batch())
 
@@ -139,6 +146,8 @@ class InProcess:
     def _schema(self, relation: str) -> Schema:
         if relation in self._inputs:
             return self._inputs[relation]
+        if relation in self._remembered:
+            return remembered.schema_of(self._state, self._remembered[relation])
         return self._state.circuit.nodes[self._relations[relation]].schema
 
     # ------------------------------------------------------------- reading
@@ -246,6 +255,21 @@ class InProcess:
             restore_values(self.values, column, codec, kept, source)
         self._epochs.beginning = begun(self._state, found)
 
+    def remember(self, nodes: Mapping[str, NodeId]) -> None:
+        """Gives names to nodes of windows, by which `give` takes their contents, and an epoch that is sealed
+        tells how these change. See `engine.remembering`."""
+        self._remembered = dict(nodes)
+        self._state.remembering = frozenset(nodes.values())
+
+    def give(self, contents: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
+        """Lets nodes begin with contents, by their names, before the first epoch: batches, and the weight of
+        the rows of each. What that epoch raises leaves a state which can begin with the same contents."""
+        for name, parts in contents.items():
+            at = self._remembered[name]
+            arity = len(remembered.schema_of(self._state, at))
+            batch = consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
+            self._epochs.given |= remembered.begin_with(self._state, at, batch)
+
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch."""
         self.values.forget_all()
@@ -263,9 +287,17 @@ class InProcess:
 
     def size_of(self, relation: str) -> int:
         """The number of rows of an input, also before the first epoch."""
+        return self._input(relation).present
+
+    def input_held(self, relation: str) -> Coded:
+        """The rows of an input, without those that its rules add, as `held` gives them."""
+        store = self._input(relation)
+        return coded(self.values, store.schema, store.batch())
+
+    def _input(self, relation: str) -> Readable:
         nodes = self.circuit.nodes
         at = next(k for k, each in enumerate(nodes) if isinstance(each, Input) and each.relation == relation)
-        return self._state.stores[at].present
+        return self._state.stores[at]
 
     def read_all(self) -> None:
         """Reads whatever is to be read when it is needed."""
@@ -360,7 +392,7 @@ class InProcess:
 
         def sealed(running: Running[Batch | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, RunningEpoch) and seal is not None
-            seal(SealedEpoch(running, deltas))
+            seal(SealedEpoch(running, deltas, self._remembered))
 
         before = None if self._limit is None else sizes(self._state)
         try:

@@ -8,10 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from ..circuit import Input
+from ..circuit import Input, NodeId
 from ..runtime import Coded, Delta
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
-from .batch import Batch, consolidate
+from . import remembered
+from .batch import Batch, concat, consolidate
 from .interner import Values
 from .rows import ArrayDelta
 from .running import RunningEpoch
@@ -22,8 +23,10 @@ _FEW = 16  # rows for which no arrays are made
 class SealedEpoch:
     """The changes of one epoch over a state. See `engine.runtime.Sealed`."""
 
-    def __init__(self, running: RunningEpoch, deltas: Mapping[str, Delta]) -> None:
-        self._running, self.deltas = running, deltas
+    def __init__(
+        self, running: RunningEpoch, deltas: Mapping[str, Delta], remembered: Mapping[str, NodeId]
+    ) -> None:
+        self._running, self.deltas, self._remembered = running, deltas, remembered
 
     @property
     def length(self) -> int:
@@ -48,15 +51,48 @@ class SealedEpoch:
 
     def _inputs(self) -> Iterator[tuple[str, Callable[[], Coded]]]:
         running = self._running
-        for at, change in running.taken.items():
+        for at in {**running.taken, **running.forgotten}:
+            node = running.circuit.nodes[at]
+            if isinstance(node, Input):
+                change = self._change(at, node)
+                if change.length:
+                    yield node.relation, partial(coded, running.state.values, node.schema, change)
+
+    def _change(self, at: NodeId, node: Input) -> Batch:
+        """How the rows of an input change: what it takes, without what it forgets."""
+        running = self._running
+        if node.stream or running.epoch.first:
+            return running.state.stores[at].batch()
+        parts = [running.taken[at]] if at in running.taken else []
+        if at in running.forgotten:
+            parts.append(running.forgotten[at].negated())
+        return consolidate(concat(parts, len(node.schema)))
+
+    def passed(self) -> dict[str, Callable[[], Coded]]:
+        """The rows of inputs that came in this epoch and were forgotten in it."""
+        running = self._running
+        found: dict[str, Callable[[], Coded]] = {}
+        for at in running.forgotten.keys() & running.taken.keys():
             node = running.circuit.nodes[at]
             assert isinstance(node, Input)
-            if node.stream or running.epoch.first:
-                change = running.state.stores[at].batch()
-            else:
-                change = consolidate(change)
-            if change.length:
-                yield node.relation, partial(coded, running.state.values, node.schema, change)
+            came = consolidate(running.taken[at])
+            here = running.state.stores[at].weight_of(came.columns, came.length)
+            batch = came.take(np.flatnonzero((came.weight_array() > 0) & (here == 0)))
+            if batch.length:
+                found[node.relation] = partial(coded, running.state.values, node.schema, batch)
+        return found
+
+    def remembered(self) -> dict[str, Callable[[], Coded]]:
+        """The changes of what nodes of windows remember, by their names; of late rows those that came."""
+        state = self._running.state
+        found: dict[str, Callable[[], Coded]] = {}
+        for name, at in self._remembered.items():
+            change = self._running.remembered.get(at)
+            if change is not None:
+                batch = consolidate(remembered.changed(state, at, change))
+                if batch.length:
+                    found[name] = partial(coded, state.values, remembered.schema_of(state, at), batch)
+        return found
 
 
 def coded(values: Values, schema: Schema, batch: Batch) -> Coded:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import partial
 
 from ..circuit import (
@@ -28,7 +28,7 @@ from ..circuit import (
 from ..forgetting import forgetful_nodes
 from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
-from .batch import no_rows
+from .batch import Batch, no_rows
 from .bracket import Bracketed
 from .clocked import Memories
 from .grouping import GroupState
@@ -99,6 +99,10 @@ class State:
         for at, holders in self.forgetful.items():
             for holder in holders:
                 self.held_by.setdefault(holder.window, []).append((at, holder.columns))
+        self.remembering: Collection[NodeId] = ()
+        """The nodes whose changes are kept beyond the process. See `remembering`."""
+        self.given: dict[NodeId, Batch] = {}
+        """What nodes of windows began with, until the first epoch is over."""
         self.joiners: dict[NodeId, Joiner] = {}
         self.groups: dict[NodeId, GroupState] = {}
         for at, node in enumerate(nodes):

@@ -45,7 +45,9 @@ def unit_nodes(state: State) -> Iterator[NodeId]:
 
 def is_unit(state: State, at: NodeId) -> bool:
     """Whether all that a node holds can be kept."""
-    if at in state.clocks or at in state.forgetful or any(at == each for each, _ in state.memories.by_node()):
+    if at in state.clocks or at in state.forgetful or at in state.remembering:
+        return False
+    if any(at == each for each, _ in state.memories.by_node()):
         return False
     if at in state.recursions:
         recursion = state.recursions[at]

@@ -46,6 +46,10 @@ class ClockState:
         """Takes the change of this epoch back."""
         self.now = self.before
 
+    def begin_with(self, value: int) -> None:
+        """Begins with a value that it has had. In its first epoch no row is late by it."""
+        self.now = value
+
 
 class WindowStore(Store):
     """The contents of a window, with an index of its rows by their times."""
@@ -54,6 +58,16 @@ class WindowStore(Store):
         super().__init__(schema)
         self._times: Array = np.empty(16, np.int64)  # by row, for those that are present
         self._index = self._index_before = TimeIndex()
+
+    def begin_with(self, batch: Batch, times: Array) -> None:
+        """Begins with rows."""
+        self._add(batch, times, False)
+        self.commit()
+
+    def times_of(self, batch: Batch) -> Array:
+        """The times of rows that it holds, or held before this epoch."""
+        found: Array = self._times[self.table.find(batch.columns, batch.length)]
+        return found
 
     def change(self, node: DeltaWindow, source: Batch | None, clock: ClockState) -> Batch | None:
         """The change of the window for a change of its source, and for its clock's."""

@@ -1,4 +1,4 @@
-"""Random transactions, big and tiny: keys, multisets, streams, recursion, groups, delays, records."""
+"""Random transactions, big and tiny: keys, multisets, streams, windows, recursion, groups, delays."""
 
 from __future__ import annotations
 
@@ -31,9 +31,20 @@ output multiset Both(x: u32, v: string)
 Both(x, v) :- M(x), K(x, v).
 output relation Inland(x: u32)
 Inland(x) :- Where(x, Town{_, _}), not Edge(_, x).
+import window
+input relation Now(time: u32)
+input relation Event(time: u32)
+output multiset Recent(x: u32)
+stream Late(x: u32)
+apply window::range_late(S, |s| s.x, Now, 4, 2) -> (Recent, Late)
+output relation LateAt(x: u32)
+LateAt(x) :- LateAt-1(x).
+LateAt(x) :- Late'(x).
+output relation Lately(time: u32)
+apply window::range(Event, |e| e.time, Now, 6) -> (Lately)
 """)
-OUTPUTS = ("Path", "Sum", "Degree", "Both", "Inland")
-INPUTS = ("K", "M", "Edge", "Where")
+OUTPUTS = ("Path", "Sum", "Degree", "Both", "Inland", "Recent", "LateAt", "Lately")
+INPUTS = ("K", "M", "Edge", "Where", "Event")
 
 Step = tuple[str, str, tuple[tuple[Any, ...], ...]]
 Script = Sequence[Sequence[Step]]
@@ -49,7 +60,7 @@ def _transaction(chance: random.Random) -> list[Step]:
     most = 300 if chance.random() < 0.1 else 4
     steps: list[Step] = []
     for _ in range(chance.randint(1, 3)):
-        name = chance.choice(("K", "M", "S", "Edge", "Edge", "Where"))
+        name = chance.choice(("K", "M", "S", "S", "Edge", "Edge", "Where", "Event", "Now"))
         rows = tuple(_row(name, chance) for _ in range(chance.randint(1, most)))
         does = "upsert" if name == "K" and chance.random() < 0.7 else "insert"
         if name == "K":
@@ -63,7 +74,7 @@ def _transaction(chance: random.Random) -> list[Step]:
 
 
 def _row(name: str, chance: random.Random) -> tuple[Any, ...]:
-    x = chance.randrange(12)
+    x = chance.randrange(4 if name == "Now" and chance.random() < 0.9 else 12)
     match name:
         case "K":
             return x, chance.choice(("", "a", "ü\n€")) * chance.choice((1, 1, 40))

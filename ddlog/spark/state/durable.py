@@ -48,7 +48,8 @@ def open_durable(
     check_offered(host.kind, Ability.STATE, place)
     if migrate:
         raise DDlogError([NotInFolders(place, "migration", _NEW_STATE)])
-    check_keepable(program, computed)
+    check_keepable(program)
+    check_no_windows(program, computed, place)
     with spark_failures():
         folder = open_folder(place, host.spark, read_only)
         try:
@@ -56,6 +57,14 @@ def open_durable(
         except BaseException:
             folder.close()
             raise
+
+
+def check_no_windows(program: Program, computed: frozenset[str], place: str) -> None:
+    """Raises DDlogError for a program with windows."""
+    shown = {each.shown_by for name in computed if (each := program.relations[name].window) is not None}
+    if shown:
+        what = f"windows, such as {min(shown)}"
+        raise DDlogError([NotInFolders(place, what, "run the program in-process, with a state in a file")])
 
 
 class FolderDurable:

@@ -1,0 +1,76 @@
+"""Contents of nodes that are kept beyond the process, because the inputs do not say them.
+
+    kept contents ──▶ node          before the first epoch
+    source ──▶ node ──▶ contents    the first epoch: what the node gives, whatever its source does
+
+The rows of a window have their times as a last column. See `engine.remembering`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from ..circuit import DeltaClock, DeltaDistinct, DeltaGroup, DeltaLate, DeltaWindow, NodeId, Result
+from ..schema import Schema
+from .batch import Batch, no_rows
+from .state import State
+from .windows import WindowStore
+
+
+def schema_of(state: State, at: NodeId) -> Schema:
+    """The columns of what a node remembers."""
+    node = state.circuit.nodes[at]
+    if isinstance(node, DeltaDistinct | DeltaGroup | Result):
+        raise TypeError("the contents of such a node follow from others")
+    return state.circuit.nodes[node.source].schema if isinstance(node, DeltaWindow) else node.schema
+
+
+def contents_of(state: State, at: NodeId) -> Batch:
+    """What a node remembers, between epochs."""
+    node = state.circuit.nodes[at]
+    if isinstance(node, DeltaClock):
+        now = state.clocks[at].now
+        return no_rows(node.schema) if now is None else Batch((np.array([now], np.int64),), 1)
+    batch = state.stores[at].batch()
+    return _with_times(state, at, batch) if isinstance(node, DeltaWindow) else batch
+
+
+def changed(state: State, at: NodeId, change: Batch) -> Batch:
+    """What changes of what a node remembers, for its change in the epoch that is computed; of late rows those
+    of this epoch."""
+    match state.circuit.nodes[at]:
+        case DeltaWindow():
+            return _with_times(state, at, change)
+        case DeltaLate():
+            return state.stores[at].batch()
+    return change
+
+
+def _with_times(state: State, at: NodeId, batch: Batch) -> Batch:
+    store = state.stores[at]
+    assert isinstance(store, WindowStore)
+    return Batch((*batch.columns, store.times_of(batch)), batch.length, batch.weights)
+
+
+def begin_with(state: State, at: NodeId, contents: Batch) -> Mapping[NodeId, Batch | None]:
+    """Lets a node begin with contents, before the first epoch. Returns its change in that epoch, unless the
+    node knows it itself. May be called again if the first epoch fails."""
+    node = state.circuit.nodes[at]
+    if not isinstance(node, DeltaClock | DeltaWindow | DeltaLate):
+        return {at: contents if contents.length else None}
+    batch = contents
+    if isinstance(node, DeltaClock) and batch.length:
+        state.clocks[at].begin_with(int(batch.columns[0].max()))
+    if at in state.given:
+        return {}
+    if isinstance(node, DeltaWindow):
+        columns = tuple(contents.columns)
+        batch = Batch(columns[:-1], contents.length, contents.weights)
+        store = state.stores[at]
+        assert isinstance(store, WindowStore)
+        if batch.length:
+            store.begin_with(batch, columns[-1])
+    state.given[at] = batch
+    return {}
