@@ -6,11 +6,13 @@ import gc
 import pickle
 from collections.abc import Callable, Iterator
 from typing import Any
+from weakref import ref
 
 import pytest
 
 import ddlog
 from ddlog.engine.schema import Deferred, ready
+from ddlog.sessions import collector
 from ddlog.sessions.collector import paused
 
 
@@ -52,6 +54,19 @@ def test_cycles_made_meanwhile_are_collected_later() -> None:
         del knot
     gc.collect()
     assert not any(isinstance(each, Knot) for each in gc.get_objects())
+
+
+@pytest.mark.parametrize("many", [collector._MANY, 0], ids=["small", "large"])
+def test_sessions_that_ended_do_not_pile_up(many: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether their objects counted as old at once or not: a server opens one after another."""
+    monkeypatch.setattr(collector, "_MANY", many)
+    monkeypatch.setattr(collector, "_MOST", 20_000)
+    program, left = ddlog.compile("input relation A(x: u8)\noutput relation B(x: u8)\nB(x) :- A(x)."), []
+    for _ in range(300):
+        with program.session() as session:
+            left.append(ref(session.state))
+        del session
+    assert sum(each() is not None for each in left) < 200
 
 
 def test_a_deferred_function_is_made_once_and_pickled_as_itself() -> None:
