@@ -39,12 +39,12 @@ def launch(
     max_iterations: int | None = None,
     progress: ProgressLine | None = None,
     state: StateOptions | None = None,
-    updates: bool = True,
+    updates: bool | None = None,
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is
-    told the engine and the reason, unless the user named the in-process engine. Without `updates`, Spark
-    keeps nothing for a change. Raises DDlogError."""
+    told the engine and the reason, unless the user named the in-process engine. `updates` is what
+    `Program.session` takes. Raises DDlogError."""
     check_not_empty(inputs)
     declared = program.relations
     places = parse_places(inputs, program.names("input"), declared, originals(declared))

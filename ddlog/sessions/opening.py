@@ -31,6 +31,7 @@ ON_SPARK = {
     "host": "ddlog.spark.sessions.host",
     "state": "ddlog.spark.state.durable",
     "batch": "ddlog.spark.sessions.batch",
+    "waiting": "ddlog.spark.sessions.waiting",
     "stream": "ddlog.spark.streaming.stream",
 }
 """The module of each door."""
@@ -45,16 +46,15 @@ def open_host(
     workers: int | None,
     memory_limit: int | None,
     maintain: Mode = "auto",
-    updates: bool = True,
+    updates: bool | None = True,
 ) -> Host:
     """The host of a session: in-process with so many workers, or on a Spark session (None: the one of this
-    process, or a new one). Without `updates` no change follows the first. Raises DDlogError."""
+    process, or a new one). `updates`: whether changes follow the first; None: they may. Raises DDlogError."""
     if not choice.spark:
         return open_in_process(program, circuit, workers, memory_limit, maintain)
-    if not updates:
-        batch: Host = import_module(ON_SPARK["batch"]).open_batch(program, circuit, spark, options, maintain)
-        return batch
-    host: Host = import_module(ON_SPARK["host"]).open_host(program, circuit, spark, options, maintain)
+    door = {True: "host", False: "batch", None: "waiting"}[updates]
+    opened = getattr(import_module(ON_SPARK[door]), f"open_{door}")
+    host: Host = opened(program, circuit, spark, options, maintain)
     return host
 
 

@@ -201,7 +201,7 @@ class Program:
         durability: Durability = "commit",
         read_only: bool = False,
         migrate: bool | Mapping[str, Any] = False,
-        updates: bool = True,
+        updates: bool | None = None,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -224,9 +224,10 @@ class Program:
         commit, also beside a session that writes. `migrate` takes over input relations whose columns have
         changed; a mapping gives the values of new columns, by `Relation.column`. See docs/state.md.
 
-        Without `updates` the session takes one load of facts, and no change after it: nothing is kept for
-        one, and on Spark a relation is one query over the frames or files, which nothing computes before it
-        is read.
+        `updates` matters on Spark. False: the session takes one load of facts, and no change after it;
+        nothing is kept for one, and a relation is one query over the frames or files, which nothing computes
+        before it is read. None: a large first commit is answered so, too, and its state is made when the
+        first update comes; until then its files must stay as they are. True: the state is made at once.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -251,10 +252,11 @@ class Program:
         wanted = self._wanted(relations)
         if state is not None:
             check_state(choice, durability, str(state))
-            if not updates:
+            if updates is False:
                 raise DDlogError(
                     [CannotBeCombined("updates=False", "a state", "a state is kept for updates")]
                 )
+            updates = True
             wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
         else:
             check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)
@@ -263,7 +265,7 @@ class Program:
             circuit = self.circuit("incremental", wanted, records=records)
             host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain, updates)
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
-        session = Session(self, host, kept, max_iterations, progress, updates)
+        session = Session(self, host, kept, max_iterations, progress, updates is not False)
         if state is not None:
             from .opening import open_durable
 

@@ -10,7 +10,9 @@ from ..rounding import rounded, rounded_single
 from ..schema import Column, Schema
 from .evaluation import ArgumentColumn, RowEvaluation, fault_text
 from .expressions import Compiled, Expressions
+from .means import mean
 
+_UP_TO_64_BITS = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL(20,0)")
 _LOST_SUM = "a sum is beyond the 38 digits that Spark can hold"
 
 
@@ -61,8 +63,9 @@ class Aggregates:
             case "min" | "max":
                 return Compiled(name, udf=False)
         wide = self._wide(aggregate, source)
-        finish = self._average if aggregate.function == "avg" else self._sum
-        return finish(aggregate, wide, out, name)
+        if aggregate.function == "avg":
+            return self._average(aggregate, source, wide, out, name)
+        return self._sum(aggregate, wide, out, name)
 
     def native(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> str | None:
         """SQL of a group as a value, as for `finish`; None if Python makes it, or it is another."""
@@ -103,16 +106,23 @@ class Aggregates:
         lost = f"CASE WHEN {name} IS NULL THEN '{self._lost_sum(aggregate)}' END"
         return Compiled(f"named_struct('v', {text}, 'e', {lost})", udf=True)
 
-    def _average(self, aggregate: Aggregate, wide: bool, out: Column, name: str) -> Compiled:
-        divide = rounded_single if out.domain == "float" else rounded
-        call = self._scalar(("avg", aggregate.origin, out, wide), divide, ("sum", "count"), out, aggregate)
-        text = f"{call}({name}, n)"
+    def _average(self, aggregate: Aggregate, source: Schema, wide: bool, out: Column, name: str) -> Compiled:
+        single = out.domain == "float"
+        if not single and self.codec.sql_type(source[aggregate.columns[0]]) in _UP_TO_64_BITS:
+            text, udf = mean(name, "n"), False
+        else:
+            divide = rounded_single if single else rounded
+            call = self._scalar(
+                ("avg", aggregate.origin, out, wide), divide, ("sum", "count"), out, aggregate
+            )
+            text, udf = f"{call}({name}, n)", True
         if wide:
             # A lost sum is null, which must not pass for a row to leave out.
             none = f"CAST(NULL AS {self.codec.sql_type(out)})"
             lost = f"named_struct('v', {none}, 'e', '{self._lost_sum(aggregate)}')"
-            text = f"CASE WHEN {name} IS NULL THEN {lost} ELSE {text} END"
-        return Compiled(text, udf=True)
+            given = text if udf else f"named_struct('v', {text}, 'e', CAST(NULL AS STRING))"
+            text, udf = f"CASE WHEN {name} IS NULL THEN {lost} ELSE {given} END", True
+        return Compiled(text, udf)
 
     def _scalar(
         self, key: Sequence[Any], function: Any, names: tuple[str, ...], out: Column, aggregate: Aggregate

@@ -42,6 +42,11 @@ def raised_where(rule: str, fault: str = "e") -> str:
     )
 
 
+def may_fault(text: str) -> bool:
+    """Whether SQL raises faults of a rule."""
+    return _MARK in text
+
+
 @contextmanager
 def raising(expressions: Expressions) -> Iterator[None]:
     """Raises the RowFault that a job failed with in place of Spark's error."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..circuit import Input
+from ..schema import Schema
 from .driverrows import DriverDelta
 from .faults import raising
 from .rows import FrameDelta
@@ -25,13 +26,18 @@ def rows_given(state: State, relation: str, rows: Sequence[tuple[Any, ...]]) -> 
     return state.tables.of_rows(state.schema(relation), rows)
 
 
+def named_columns(schema: Schema, frame: DataFrame) -> DataFrame:
+    """The rows of a frame of a relation's columns, each of weight 1, as columns c0, c1, … and `w`."""
+    columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
+    return frame.selectExpr(*map(str, columns), "1L AS w")
+
+
 def frame_given(state: State, relation: str, frame: DataFrame, once: bool, most: int = 0) -> Table:
     """The rows of a frame for a relation, computed now. `once`: of a set, each row once will do. The driver
     takes at most `most` rows."""
     schema, tables = state.schema(relation), state.tables
     with raising(state.expressions), tables.configured():
-        columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
-        renamed = tables.named(frame.selectExpr(*map(str, columns), "1L AS w"))
+        renamed = tables.named(named_columns(schema, frame))
         try:
             return _taken(state, relation, everything(renamed), once, most)
         finally:

@@ -191,10 +191,12 @@ class Tables:
 
     def few(self, query: Query, schema: Schema, most: int) -> pa.Table | None:
         """The rows of a query, on the driver, if Spark expects few and they are no more than `most`."""
+        return None if self.are_many(query, most) else self.at_most(query, schema, most)
+
+    def are_many(self, query: Query, most: int) -> bool:
+        """Whether Spark expects that a query gives many more than `most` rows, or expects nothing."""
         expected = self._expected_bytes(query)
-        if expected is None or expected > most * _ROW_BYTES:
-            return None
-        return self.at_most(query, schema, most)
+        return expected is None or expected > most * _ROW_BYTES
 
     def at_most(
         self, query: Query, schema: Schema, most: int, extra: Sequence[pa.Field] = ()

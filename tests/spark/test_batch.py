@@ -4,6 +4,7 @@ that a Spark user would write. With DDLOG_TEST_EXAMPLES in the environment, all 
 from __future__ import annotations
 
 import os
+import random
 import re
 from typing import Any
 
@@ -13,7 +14,11 @@ from hypothesis import given, seed
 import ddlog
 from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.updatefiles import update_commands
+from ddlog.engine.rounding import rounded
 from ddlog.engine.spark.batch.runtime import BatchRuntime
+from ddlog.engine.spark.means import mean
+from ddlog.engine.spark.runtime import SparkOptions
+from ddlog.engine.spark.settings import changed as changed_settings
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
@@ -69,6 +74,41 @@ def by_query(program: Program, rows: dict[str, list[Any]], spark: Any) -> Conten
         return contents(session)
 
 
+Epochs = list[list[tuple[str, Any, int]]]
+
+
+def changed(session: Session, some: list[tuple[str, Any, int]]) -> str:
+    """The changes of a commit, or its error."""
+    try:
+        for relation, row, sign in some:
+            if relation in session.program.relations:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+        return str(session.commit())
+    except ddlog.DDlogError as error:
+        session.rollback()
+        return str(error)
+
+
+def told(session: Session, rows: dict[str, list[Any]], later: Epochs) -> list[Any]:
+    """What a session tells after a first commit, of which it promises the rows if it can, and of later ones;
+    and what the first commit changed, read at the end."""
+    runtime: Any = session.state.host.runtime
+    given = {}
+    for name, some in rows.items():
+        batch = runtime.batch(name, some)
+        if session.spark is not None:
+            frame = batch.shown.drop("w").toDF(*(column.name for column in runtime.schema(name)))
+            batch = runtime.promise(name, frame, frame, False, lambda: None)
+        given[name] = [(batch, 1)]
+    try:
+        first = session.state.run(given, False)
+    except ddlog.DDlogError as error:
+        return [str(error)]
+    assert session.state.host.waits is (session.spark is not None)
+    found = [contents(session), *(changed(session, some) for some in later)]
+    return [*found, str(first), contents(session)]
+
+
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_of_the_corpus(name: str, spark: Any) -> None:
@@ -97,6 +137,10 @@ def test_random_programs(texts: Any, spark: Any) -> None:
             if sign > 0 and relation in program.relations:
                 rows.setdefault(relation, []).append(row)
         assert by_query(program, rows, spark) == by_rows(program, rows)
+        if rows and hasattr(spark, "_jsparkSession"):
+            options = SparkOptions(driver_rows=0)
+            with program.session(spark=spark, spark_options=options) as there, program.session() as here:
+                assert told(there, rows, stream[:2]) == told(here, rows, stream[:2])
 
     check()
 
@@ -109,7 +153,91 @@ Total(class, group.count_distinct(), group.sum_second()) :-
     Fact(id, key, value, _), value > 5, Dim(key, class), var group = (id, value).group_by(class).
 output relation Ratio(id: s64, value: s64)
 Ratio(id, value / (value - 7)) :- Fact(id, key, value, _), Dim(key, 3).
+relation Seen(key: s32)
+Seen(key) :- Fact(_, key, _, _).
+output relation Classes(class: s32, keys: usize)
+Classes(class, key.group_by(class).count()) :- Dim(key, class), Seen(key).
 """
+
+
+def test_a_session_waits_for_its_first_update(spark: Any, tmp_path: Any) -> None:
+    """Large files are read where they are until the first update, and must stay as they are until then. What
+    an updating session tells at the load is told at the load."""
+    if not hasattr(spark, "_jsparkSession"):
+        pytest.skip("on Connect the state is made at once")
+    program = ddlog.compile("""
+    input relation Fact(id: s64, key: s64) primary key (f) f.id
+    output relation Total(key: s64, n: s64)
+    Total(key, n) :- Fact(id, key), var n = id.group_by(key).count() as s64.
+    output relation Over(id: s64, q: s64)
+    Over(id, 7 / key) :- Fact(id, key), id > 90000.
+    """)
+    rows, folder = spark.range(99_000).selectExpr("id", "id % 3 AS key"), tmp_path / "facts"
+    rows.where("id <= 90000").coalesce(1).write.parquet(f"{folder}/Fact")
+    options = SparkOptions(driver_rows=1000)
+
+    def opened(**how: Any) -> Session:
+        return program.session(spark=spark, spark_options=options, **how)
+
+    def totals(relation: Any) -> list[Any]:
+        return sorted(map(tuple, relation))
+
+    whole = [(0, 30001), (1, 30000), (2, 30000)]
+    with opened() as session, opened(updates=True) as other:
+        for each in (session, other):
+            changes = each.load(folder)
+            assert each.state.host.waits is (each is session)
+            assert totals(changes["Total"]) == [(row, 1) for row in whole]
+            assert totals(each["Total"]) == whole and (1, 30000) in each["Total"]
+            assert len(each.query("Fact(i, 2), i < 9")) == 3
+            with pytest.raises(ddlog.DDlogError, match="with the key 5"):
+                each.insert("Fact", (5, 5))
+            each.insert("Fact", (90_001, 2))
+            assert not each.state.host.waits
+            assert totals(each.commit()["Total"]) == [((2, 30000), -1), ((2, 30001), 1)]
+            assert totals(changes["Total"]) == [(row, 1) for row in whole]
+    with opened() as session:
+        session.load(folder)
+        (part,) = (folder / "Fact").glob("*.parquet")
+        part.touch()
+        for action in (lambda: list(session["Total"]), lambda: session.insert("Fact", (90_001, 2))):
+            with pytest.raises(ddlog.DDlogError, match="has changed since"):
+                action()
+    fact = spark.read.parquet(f"{folder}/Fact")
+    for wrong, message in (
+        (fact.union(fact.limit(1)), "with the key"),
+        (fact.selectExpr("id", "nullif(key, 1) AS key"), "found null"),
+        (rows.where("key = 0"), "division by zero"),
+    ):
+        with opened() as session, pytest.raises(ddlog.DDlogError, match=message):
+            session.insert("Fact", wrong)
+            session.commit()
+    with opened() as session:  # what may be others when it is read again is stored
+        session.insert("Fact", fact.where("id < 60000 OR rand() > 2"))
+        session.commit()
+        assert not session.state.host.waits and session.size("Fact") == 60_000
+
+
+def test_means_are_rounded_once(spark: Any) -> None:
+    """The mean of integers of up to 64 bits is that of the in-process engine, to the last bit."""
+    chance = random.Random(7)
+    cases = [
+        (0, 1),
+        (-1, 3),
+        (2**53 + 1, 2**20),
+        (2**53 + 1, 2),
+        (-(2**63), 1),
+        (2**63 * 3, 3),
+        (2**64 - 1, 1),
+    ]
+    for _ in range(300):
+        n = chance.randrange(1, 1 << chance.randrange(1, 54))
+        top = n << chance.randrange(65)
+        cases.append((chance.randrange(-top, top), n))
+    values = ", ".join(f"({k}, {s}BD, {n}L)" for k, (s, n) in enumerate(cases))
+    with changed_settings(spark, {"spark.sql.ansi.enabled": "false"}):
+        found = spark.sql(f"SELECT {mean('s', 'n')} FROM VALUES {values} AS t(k, s, n) ORDER BY k").collect()
+    assert [row[0] for row in found] == [rounded(s, n) for s, n in cases]
 
 
 def plan_of(frame: Any) -> str:
@@ -134,6 +262,8 @@ def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
     plan = plan_of(found["Total"]).partition("== Physical Plan ==")[2]
     assert re.findall("ReadSchema: ([^\\s]*)", plan) == ["struct<key:int,value:bigint>"]
     assert plan.count("HashAggregate") == 2
+    plan = plan_of(found["Classes"]).partition("== Physical Plan ==")[2]
+    assert plan.count("HashAggregate") == 2 and "LeftSemi" in plan
     with keyed.session(spark=spark, updates=False) as session:
         session.load_frames({"Fact": fact, "Dim": dim})
         assert "ReadSchema: struct<key:int,value:bigint>" in session.state.host.explained("Total")

@@ -104,7 +104,9 @@ def test_on_a_cluster_derived_rows_are_made_again(
 ) -> None:
     """The driver has the inputs, and an executor ends early or late in a commit."""
     program = ddlog.compile(PROGRAMS[name])
-    with program.session(spark=spark, spark_options=SparkOptions(**LARGE), maintain="always") as session:
+    with program.session(
+        spark=spark, spark_options=SparkOptions(**LARGE), maintain="always", updates=True
+    ) as session:
         session.insert("Edge", *CHAIN)
         session.commit()
         session.delete("Edge", (0, 1))
@@ -126,7 +128,7 @@ def test_on_a_cluster_two_copies_outlive_an_executor(
 ) -> None:
     program = ddlog.compile(PROGRAMS[name])
     with (
-        program.session(spark=spark, spark_options=SparkOptions(**LARGE, copies=2)) as session,
+        program.session(spark=spark, spark_options=SparkOptions(**LARGE, copies=2), updates=True) as session,
         mock.patch.object(SparkRuntime, "mend", None),
     ):
         session.insert("Edge", edges(spark))
@@ -148,7 +150,7 @@ def test_on_a_cluster_only_tasks_read_and_write_files(machines: Cluster, spark: 
         (machines.folder / "driver" / name).write_text(re.sub(r"\d", "7", text))
     program = ddlog.compile(PROGRAMS["joins"])
     for name in ("Edge.csv", "Edge.tsv"):
-        with program.session(spark=spark, spark_options=SparkOptions(**LARGE)) as session:
+        with program.session(spark=spark, spark_options=SparkOptions(**LARGE), updates=True) as session:
             session.load(f"Edge={only_tasks}/{name}")
             assert set(session["Path"].tuples()) == PATHS
             for form in ("csv", "parquet"):
@@ -204,7 +206,7 @@ def test_on_a_cluster_tasks_are_tried_again(machines: Cluster, spark: SparkSessi
     program = ddlog.compile(folder / "unsteady.dl")
     rows = spark.range(8, numPartitions=8).selectExpr("CAST(id AS INT) AS x", "CAST(id AS INT) AS y")
     options = SparkOptions(**LARGE, partitions=8, copies=2)
-    with program.session(spark=spark, spark_options=options) as session:
+    with program.session(spark=spark, spark_options=options, updates=True) as session:
         session.insert("Edge", rows)
         began = time.monotonic()
         changes = session.commit()

@@ -57,7 +57,9 @@ def edges(spark: SparkSession) -> DataFrame:
 @contextmanager
 def loaded(spark: SparkSession, options: SparkOptions) -> Iterator[ddlog.Session]:
     """A session whose inputs the driver has, too."""
-    with ddlog.compile(PROGRAM).session(spark=spark, spark_options=options, maintain="always") as session:
+    with ddlog.compile(PROGRAM).session(
+        spark=spark, spark_options=options, maintain="always", updates=True
+    ) as session:
         session.insert("Edge", *((x, x + 1) for x in range(4)))
         session.insert("Seen", (5,), (5,))
         session.commit()
@@ -97,7 +99,9 @@ def test_rows_of_a_transaction_may_be_lost(spark: SparkSession) -> None:
 
 
 def test_a_session_says_what_is_gone(spark: SparkSession) -> None:
-    with ddlog.compile(PROGRAM).session(spark=spark, spark_options=SparkOptions(driver_rows=0)) as session:
+    with ddlog.compile(PROGRAM).session(
+        spark=spark, spark_options=SparkOptions(driver_rows=0), updates=True
+    ) as session:
         session.insert("Edge", edges(spark))
         session.insert("Other", (1,))
         session.commit()

@@ -94,7 +94,10 @@ def test_only_what_meets_a_large_relation_takes_jobs(spark: SparkSession) -> Non
     program = ddlog.compile(MIXED)
     rows = spark.range(5000).selectExpr("CAST(id AS INT) AS x", "CAST(id % 50 AS INT) AS y")
     options = SparkOptions(driver_rows=1000, small_rows=100)
-    with program.session(spark=spark, spark_options=options) as session, program.session() as here:
+    with (
+        program.session(spark=spark, spark_options=options, updates=True) as session,
+        program.session() as here,
+    ):
         session.insert("Large", rows)
         here.insert("Large", *((k, k % 50) for k in range(5000)))
         for each in (session, here):
@@ -136,7 +139,10 @@ def test_rules_that_meet_a_large_relation_share_a_job(spark: SparkSession) -> No
     program = ddlog.compile("\n".join(["input relation Large(x: s32, y: s32)", *rules]))
     options, limited = SparkOptions(driver_rows=1000, small_rows=100), Tables.limited
     rows = spark.range(5000).selectExpr("CAST(id AS INT) AS x", "CAST(id % 2500 AS INT) AS y")
-    with program.session(spark=spark, spark_options=options) as there, program.session() as here:
+    with (
+        program.session(spark=spark, spark_options=options, updates=True) as there,
+        program.session() as here,
+    ):
         there.insert("Large", rows)
         here.insert("Large", *((k, k % 2500) for k in range(5000)))
         for turn in range(3):

@@ -122,6 +122,13 @@ class SparkHost:
     def operators(self) -> list[str]:
         return self.runtime.operators_placed()
 
+    @property
+    def waits(self) -> bool:
+        return False
+
+    def prepare(self) -> None:
+        """The state is there."""
+
     def close(self) -> None:
         self.runtime.close()  # the Spark session goes on
 
@@ -231,17 +238,22 @@ class SparkHost:
 
     def _read(self, declared: Relation, found: SparkFacts) -> IncomingRows:
         """The facts of a relation, checked when they are computed. Raises DDlogError."""
+        whole = self._facts(declared, found, self._reader)
+        batch = partial(self._located_batch, declared, whole, found)
+        return IncomingRows(batch, partial(self._collected, declared, whole))
+
+    def _facts(self, declared: Relation, found: SparkFacts, reader: FactReader) -> DataFrame:
+        """The facts of a relation as a frame of its columns. Raises DDlogError."""
         frames = []
         with spark_failures():
             if declared.name in found.files:
-                frames.append(self._reader.files(declared, found.files[declared.name]))
+                frames.append(reader.files(declared, found.files[declared.name]))
             for table in found.tables.get(declared.name, ()):
-                frames.append(self._cast(declared, self.spark.table(table), f"table {table}"))
+                frames.append(reader.table(declared, self.spark.table(table), f"table {table}"))
             whole: DataFrame = frames[0]
             for frame in frames[1:]:
                 whole = whole.unionAll(frame)
-        batch = partial(self._located_batch, declared, whole, found)
-        return IncomingRows(batch, partial(self._collected, declared, whole))
+        return whole
 
     def _cast(self, declared: Relation, frame: DataFrame, name: str) -> DataFrame:
         """A frame with the columns and types of a relation; `name` is how messages call it. Raises

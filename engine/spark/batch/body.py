@@ -12,11 +12,12 @@ there is no epoch to repeat.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from ...circuit import DeltaJoin, Join, NodeId
 from ...derived import Position
+from ...operators.steps import binds
 from ...planner import Exclude, LookUp, PlanStep, RunStep, plan
 from ...schema import Schema
 from ..expressions import Expressions
@@ -28,38 +29,71 @@ from ..sqltext import As, Joined, Query, Select, Source, UnionAll, agree, of_sid
 from .needs import read_variables
 
 
+def tested_terms(
+    node: Join | DeltaJoin, schemas: Sequence[Schema], expressions: Expressions
+) -> frozenset[int]:
+    """The positive terms of which all columns are bound when they are looked up: a set has such a row once or
+    not at all."""
+    if not any(_may_be_bound(node, number) for number in range(len(node.terms))):
+        return frozenset()
+    found = _steps(JoinText(node, schemas, expressions, 0))
+    return frozenset(
+        step.term
+        for step in found
+        if isinstance(step, LookUp)
+        and not (step.binds or step.equal or step.derived)
+        and len(step.positions) == len(node.terms[step.term].columns)
+    )
+
+
+def _may_be_bound(node: Join | DeltaJoin, number: int) -> bool:
+    """Whether other terms and the steps bind all columns of a positive term that is not the first."""
+    term = node.terms[number]
+    others = {name for k, each in enumerate(node.terms) if k != number for name in each.columns}
+    others.update(map(binds, node.steps))
+    return (
+        not term.negated and number != _start(node) and None not in term.columns and others >= {*term.columns}
+    )
+
+
+def _steps(text: JoinText) -> Sequence[PlanStep]:
+    return plan(text.stages, _start(text.node), _in_order)
+
+
+def _start(node: Join | DeltaJoin) -> int | None:
+    return next((k for k, term in enumerate(node.terms) if not term.negated), None)
+
+
 def body(
     node: Join | DeltaJoin,
     columns: Sequence[int],
     exact: bool,
+    tested: Collection[int],
     schemas: Sequence[Schema],
     sources: Sequence[Source],
     expressions: Expressions,
 ) -> Query:
     """The query of some columns of a join, given the tables of its terms. Unless `exact`, a row may come more
-    often than it is there."""
+    often than it is there. Of the terms that are `tested` rows only have to be there."""
     kept = replace(
         node,
         output=tuple(node.output[k] for k in columns),
         schema=tuple(node.schema[k] for k in columns),
     )
     text = JoinText(kept, schemas, expressions, 0)
-    parts = [_grown(text, exact, sources).end(columns, kept)]
+    parts = [_grown(text, exact, tested, sources).end(columns, kept)]
     for each in text.failing:
         of = [schemas[k] for k in each.terms]
         failing = JoinText(each.node, of, expressions, 0, each.split)
-        parts.append(_grown(failing, False, [sources[k] for k in each.terms]).end(columns, kept))
+        parts.append(_grown(failing, False, (), [sources[k] for k in each.terms]).end(columns, kept))
     return UnionAll(parts) if len(parts) > 1 else parts[0]
 
 
-def _grown(text: JoinText, exact: bool, sources: Sequence[Source]) -> _Body:
+def _grown(text: JoinText, exact: bool, tested: Collection[int], sources: Sequence[Source]) -> _Body:
     """The valuations of a join, from its first positive term on."""
-    node = text.node
-    positive = [k for k, term in enumerate(node.terms) if not term.negated]
-    start = positive[0] if positive else None
-    made = _Body(node, exact, sources, text.expressions, text.split)
-    made.begin(start)
-    for step in plan(text.stages, start, _in_order):
+    made = _Body(text.node, exact, tested, sources, text.expressions, text.split)
+    made.begin(_start(text.node))
+    for step in _steps(text):
         made.add(step)
     return made
 
@@ -77,12 +111,13 @@ class _Body(RowSteps):
         self,
         node: Join | DeltaJoin,
         exact: bool,
+        tested: Collection[int],
         sources: Sequence[Source],
         expressions: Expressions,
         split: Split,
     ) -> None:
         super().__init__(node, expressions, split)
-        self.exact, self.sources = exact, sources
+        self.exact, self.tested, self.sources = exact, tested, sources
         self.read = read_variables(node, node.output)
 
     def begin(self, start: NodeId | None) -> None:
@@ -107,8 +142,8 @@ class _Body(RowSteps):
     # ------------------------------------------------------------- joins
 
     def _look_up(self, step: LookUp) -> None:
-        """Joins a term by the columns already bound. Where it binds nothing that is read, and rows need not
-        be counted, its rows only have to be there."""
+        """Joins a term by the columns already bound. Where it binds nothing that is read, and its rows need
+        not be counted, they only have to be there."""
         left = self.query
         pairs = [
             (f"l.{self.variables[name]}", f"r.c{k}" if isinstance(k, int) else self.derived(k))
@@ -117,7 +152,8 @@ class _Body(RowSteps):
         pairs += [(f"r.c{a}", f"r.c{b}") for a, b in step.equal]
         kept = of_side("l", self.kept(step.keep))
         new = [As(f"r.c{k}", self.bind(name)) for k, name in step.binds if name in step.keep]
-        kind = "LEFT SEMI JOIN" if not new and not self.exact else "JOIN" if pairs else "CROSS JOIN"
+        there = not new and (not self.exact or step.term in self.tested)
+        kind = "LEFT SEMI JOIN" if there else "JOIN" if pairs else "CROSS JOIN"
         on = agree(pairs) if pairs or kind != "CROSS JOIN" else ""
         joined = Joined(kind, self.sources[step.term], "r", on)  # type: ignore[arg-type]
         self.select([*kept, *new], left, fault="l.e", alias="l", joins=[joined])

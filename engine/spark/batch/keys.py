@@ -7,7 +7,7 @@ its output determines the keys of all of them.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TypeAlias
 
 from ...circuit import (
@@ -31,8 +31,21 @@ from ...operators.bracket import DeltaBracket
 Key: TypeAlias = frozenset[int] | None
 """The positions of the columns of a key; None: a row may come more than once."""
 
+Tested: TypeAlias = Callable[[Join | DeltaJoin], Collection[int]]
+"""The terms of a join whose rows only have to be there: they do not multiply others."""
 
-def keys_of(circuit: Circuit, declared: Mapping[str, Sequence[int]], sets: bool) -> tuple[Key, ...]:
+
+def none_tested(node: Join | DeltaJoin) -> Collection[int]:
+    """No term."""
+    return ()
+
+
+def keys_of(
+    circuit: Circuit,
+    declared: Mapping[str, Sequence[int]],
+    sets: bool,
+    tested: Tested = none_tested,
+) -> tuple[Key, ...]:
     """A key of each node of a circuit of changes, for contents that are the first change.
 
     `declared` are the keys of input relations. With `sets`, an input without one is a set, and a distinct
@@ -41,7 +54,7 @@ def keys_of(circuit: Circuit, declared: Mapping[str, Sequence[int]], sets: bool)
     """
     keys: list[Key] = []
     for node in circuit.nodes:
-        keys.append(_key(node, circuit.nodes, keys, declared, sets))
+        keys.append(_key(node, circuit.nodes, keys, declared, sets, tested))
     return tuple(keys)
 
 
@@ -51,6 +64,7 @@ def _key(
     keys: Sequence[Key],
     declared: Mapping[str, Sequence[int]],
     sets: bool,
+    tested: Tested,
 ) -> Key:
     everything = frozenset(range(len(node.schema)))
     match node:
@@ -73,28 +87,30 @@ def _key(
         case Sum(sources):
             return keys[sources[0]] if len(sources) == 1 else None
         case Join() | DeltaJoin():
-            return _of_join(node, keys)
+            return _of_join(node, keys, tested(node))
     return None
 
 
-def _of_join(join: Join | DeltaJoin, keys: Sequence[Key]) -> Key:
+def _of_join(join: Join | DeltaJoin, keys: Sequence[Key], tested: Collection[int]) -> Key:
     """A key of a join, without columns that the others determine."""
     if any(isinstance(step, Unnest) for step in join.steps):
         return None
-    if not _determines(join, keys, join.output):
+    if not _determines(join, keys, tested, join.output):
         return None
     kept = list(range(len(join.output)))
     for place in reversed(range(len(join.output))):
         fewer = [k for k in kept if k != place]
-        if _determines(join, keys, [join.output[k] for k in fewer]):
+        if _determines(join, keys, tested, [join.output[k] for k in fewer]):
             kept = fewer
     return frozenset(kept)
 
 
-def _determines(join: Join | DeltaJoin, keys: Sequence[Key], names: Iterable[str]) -> bool:
-    """Whether some variables determine the row of each positive term."""
+def _determines(
+    join: Join | DeltaJoin, keys: Sequence[Key], tested: Collection[int], names: Iterable[str]
+) -> bool:
+    """Whether some variables determine the row of each positive term, but those that are tested."""
     known = set(names)
-    terms = [term for term in join.terms if not term.negated]
+    terms = [term for k, term in enumerate(join.terms) if not term.negated and k not in tested]
     lets = [step for step in join.steps if isinstance(step, Let)]
     left = list(terms)
     before = -1

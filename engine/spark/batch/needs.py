@@ -19,7 +19,7 @@ from ...circuit import (
     Term,
 )
 from ...operators.steps import variables
-from .keys import Key
+from .keys import Key, Tested
 
 
 @dataclass(slots=True)
@@ -34,11 +34,12 @@ class Need:
 @dataclass(frozen=True, slots=True)
 class Facts:
     """What is known of a circuit: `free` are the keys that hold without any distinct, `sets` says which nodes
-    are sets."""
+    are sets, and `tested` gives the terms of a join whose rows only have to be there."""
 
     circuit: Circuit
     free: Sequence[Key]
     sets: Sequence[bool]
+    tested: Tested
 
     def made_distinct(self, node: DeltaDistinct, need: Need) -> bool:
         """Whether a distinct is one of the query, too."""
@@ -96,8 +97,10 @@ def _asked(node: Node, need: Need, facts: Facts) -> Iterator[tuple[NodeId, set[i
             yield source, columns, facts.members_exact(node)
         case Join() | DeltaJoin():
             read = read_variables(node, (node.output[k] for k in need.columns))
-            for term in node.terms:
-                yield term.source, _columns(term, read), need.exact and not term.negated
+            tested = facts.tested(node)
+            for number, term in enumerate(node.terms):
+                exact = need.exact and not term.negated and number not in tested
+                yield term.source, _columns(term, read), exact
 
 
 def read_variables(node: Join | DeltaJoin, output: Iterable[str]) -> set[str]:

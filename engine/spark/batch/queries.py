@@ -29,8 +29,9 @@ from ...circuit import (
 from ...operators.bracket import DeltaBracket
 from ...operators.steps import has_effect
 from ..expressions import Expressions
+from ..faults import may_fault
 from ..sqltext import Query, Select, UnionAll
-from .body import body
+from .body import body, tested_terms
 from .groups import grouped
 from .keys import keys_of
 from .needs import Facts, Need, needs_of
@@ -68,10 +69,20 @@ class Queries:
         self, circuit: Circuit, declared: Mapping[str, Sequence[int]], expressions: Expressions
     ) -> None:
         """`declared`: the columns of the primary keys of inputs."""
-        sets = [key is not None for key in keys_of(circuit, declared, sets=True)]
         self.circuit, self.expressions = circuit, expressions
-        self.facts = Facts(circuit, keys_of(circuit, declared, sets=False), sets)
         self.held: dict[NodeId, str] = {}
+        self._found: dict[int, frozenset[int]] = {}  # what is tested, by the identity of a join
+        self._sets = [key is not None for key in keys_of(circuit, declared, sets=True)]
+        free = keys_of(circuit, declared, sets=False, tested=self._tested)
+        self.facts = Facts(circuit, free, self._sets, self._tested)
+
+    def _tested(self, node: Join | DeltaJoin) -> frozenset[int]:
+        """The terms of a join whose rows only have to be there, also where rows are counted."""
+        if id(node) not in self._found:
+            schemas = [self.circuit.nodes[term.source].schema for term in node.terms]
+            bound = tested_terms(node, schemas, self.expressions)
+            self._found[id(node)] = frozenset(k for k in bound if self._sets[node.terms[k].source])
+        return self._found[id(node)]
 
     def below(self, root: NodeId) -> list[NodeId]:
         """The node and the nodes that its query names, those that are read first. Stops at held ones, and at
@@ -107,8 +118,24 @@ class Queries:
 
     def text(self, root: NodeId, last: Select) -> str:
         """The text of a query over the exact contents of a node, which `last` selects from under its name."""
-        below = self.below(root)
-        needs = needs_of(self.facts, [root], self.held)
+        return self._text([root], last)
+
+    def counting_faults(self, roots: Sequence[NodeId]) -> str | None:
+        """The text of a query that has all faults of the rules on which some nodes rest; None: they have
+        none."""
+        below = sorted({at for root in roots for at in self.below(root) if at not in self.held})
+        everything = [Need(set(range(len(self.circuit.nodes[at].schema))), True) for at in below]
+        faulty = [
+            at for at, need in zip(below, everything, strict=True) if may_fault(str(self._query(at, need)))
+        ]
+        if not faulty:
+            return None
+        rows = UnionAll([Select(["1 AS one"], _name(at)) for at in faulty])
+        return self._text(faulty, Select(["count(*)"], rows))
+
+    def _text(self, roots: Sequence[NodeId], last: Select) -> str:
+        below = sorted({at for root in roots for at in self.below(root)})
+        needs = needs_of(self.facts, roots, self.held)
         named = [f"{_name(at)} AS ({self._query(at, needs[at])})" for at in below if at in needs]
         return f"WITH {', '.join(named)} {last}"
 
@@ -140,7 +167,7 @@ class Queries:
             case Join() | DeltaJoin():
                 schemas = [nodes[term.source].schema for term in node.terms]
                 tables = [_name(term.source) for term in node.terms]
-                return body(node, columns, need.exact, schemas, tables, self.expressions)
+                return body(node, columns, need.exact, self._tested(node), schemas, tables, self.expressions)
         raise TypeError(f"{type(node).__name__} has no query")
 
     def _held(self, at: NodeId, node: Node, items: Sequence[str], need: Need) -> Select:

@@ -136,6 +136,15 @@ class BatchRuntime:
         self._hold_facts(self._queries)
         return {name: self._delta(name) for name in self._state.outputs}
 
+    def settle(self) -> None:
+        """Runs what may fail, so that whatever is read later does not: recursions, and the rules that may
+        fault. Raises what they raise."""
+        roots = [self._at(relation) for relation in self._state.relations]
+        text = self._queries.counting_faults(roots)
+        if text is not None:
+            with self.failures(), raising(self.expressions):
+                self._sql(text).collect()
+
     def _hold_facts(self, queries: Queries) -> None:
         """Makes tables of the facts of a circuit."""
         for at, node in enumerate(queries.circuit.nodes):
@@ -237,6 +246,8 @@ class BatchRuntime:
     def frame(self, relation: str, weight: bool | None = None) -> DataFrame:
         """The contents of a relation as a DataFrame that nothing has computed; with the column `weight` each
         row once."""
+        if weight is None:
+            weight = not self._queries.facts.sets[shown(self._state.circuit, self._state.relations[relation])]
         return self._frame(relation, "weight" if weight else "")
 
     def _frame(self, relation: str, weight: str) -> DataFrame:

@@ -48,7 +48,10 @@ def measured(spark: Any, rows: int, partitions: int) -> list[tuple[int, ...]]:
     facts = spark.range(rows, numPartitions=partitions)
     found = []
     with ddlog.compile(PROGRAM).session(
-        spark=spark, spark_options=SparkOptions(driver_rows=0, partitions=partitions), relations="outputs"
+        spark=spark,
+        spark_options=SparkOptions(driver_rows=0, partitions=partitions),
+        relations="outputs",
+        updates=True,
     ) as session:
         session.insert(
             "Fact", facts.selectExpr("id", f"id * 7919 % {rows // 100} AS key", "id % 1000 AS value")

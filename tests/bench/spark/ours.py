@@ -53,7 +53,11 @@ class OnSpark:
         if driver_rows is not None:
             options = replace(options, driver_rows=driver_rows)
         self.session = ddlog.compile(PROGRAMS / f"{program}.dl").session(
-            relations="outputs", spark=spark, spark_options=options, progress=self.iterations
+            relations="outputs",
+            spark=spark,
+            spark_options=options,
+            progress=self.iterations,
+            updates=True,
         )
 
     def __enter__(self) -> OnSpark:

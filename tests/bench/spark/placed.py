@@ -85,7 +85,9 @@ def mixed(spark: Any, full: bool) -> Figures:
     rows = 5_000_000 if full else 100_000
     limit = SparkOptions().driver_rows if full else 20_000
     large = spark.range(rows).selectExpr("id AS x", "id % 100 AS y")
-    with ddlog.compile(MIXED).session(spark=spark, spark_options=SparkOptions(driver_rows=limit)) as on:
+    with ddlog.compile(MIXED).session(
+        spark=spark, spark_options=SparkOptions(driver_rows=limit), updates=True
+    ) as on:
         started = time.perf_counter()
         on.insert("Large", large)
         for k in range(SMALL):

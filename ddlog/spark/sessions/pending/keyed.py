@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ....core import Relation
 from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
+from ....engine.spark.waiting import Promised
 from ....errors.changes import DifferentValue, KeyExists, KeyMissing
 from ....errors.diagnostics import DDlogError
 from ....sessions.pending import KeyedChanges, SignedBatch, StoredByKey
@@ -114,6 +115,11 @@ class SparkKeyedChanges(KeyedChanges):
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
         self._settle_rows()
         present, columns = self._present, self._present.columns
+        if isinstance(batch, Promised):
+            if present.is_empty() and self._keys_differ(batch):
+                self._append(batch, 1)
+                return
+            batch = present.kept(batch)
         with present.configured():
             new = batch.frame.select(*columns).distinct()
             new = new.join(present.frame().select(*columns), columns, "left_anti")
@@ -177,6 +183,12 @@ class SparkKeyedChanges(KeyedChanges):
             key = self._keys.first(new.join(present, "k", "left_semi"))
         if key is not None:
             raise DDlogError([KeyExists(self._relation.name, self._show_key(key))])
+
+    def _keys_differ(self, batch: Batch) -> bool:
+        """Whether no two rows of a batch have the same key."""
+        with self._present.configured():
+            keys = self._keys.of(batch.frame.select(*self._present.columns))
+            return self._keys.first(keys.groupBy("k").count().where("count > 1")) is None
 
     def _check_present(self, batch: Batch) -> None:
         """Raises DDlogError for a row of a batch that is not present, or that the batch has twice."""
