@@ -229,6 +229,10 @@ class WaitingRuntime(SparkRuntime):
         self.make()
         return super().attempt(self._computed(changes), look, limit)
 
+    def before(self, look: Callable[[], T], limit: int | None) -> T:
+        self.make()
+        return super().before(look, limit)
+
     # ------------------------------------------------------------- reading
 
     def lookup(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> list[int]:

@@ -85,7 +85,7 @@ class WaitingHost(SparkHost):
             with self.failures():
                 yield
         except RowFault as fault:
-            raise DDlogError([diagnosed(fault, program.statements)]) from None
+            raise DDlogError([diagnosed(fault)]) from None
         except Unsettled as unsettled:
             raise DDlogError([never_settled(unsettled, program.relations, self._typedefs)]) from None
 
