@@ -20,7 +20,6 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import metering
 from ..circuit import Circuit
-from ..inprocess.rows import ArrayRows
 from ..maintaining import Coin, Mode
 from ..runtime import Delta, Progress, Seal
 from .batch.runtime import BatchRuntime, Given
@@ -33,6 +32,8 @@ from .tables import Options, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+    from ..inprocess.rows import ArrayRows
 
 T = TypeVar("T")
 
