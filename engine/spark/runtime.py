@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .. import interrupt, metering
 from ..circuit import Circuit, Input, Result
@@ -39,6 +39,9 @@ if TYPE_CHECKING:
 
 SparkOptions = Options
 DEFAULT = Options()
+Answer: TypeAlias = FrameRows | ArrayRows
+"""Rows that are read of the executors, or of the driver."""
+
 _MOST_LOSSES = 3  # that an epoch outlives
 
 T = TypeVar("T")
@@ -133,7 +136,7 @@ class SparkRuntime:
             return sorted(self._sides.here.find(relation, values))
         return find(self._state, relation, values)
 
-    def rows(self, relation: str) -> FrameRows | ArrayRows:
+    def rows(self, relation: str) -> Answer:
         if self._sides.is_here(relation):
             return self._sides.here.rows(relation)
         return rows_of(self._state, relation)
@@ -170,7 +173,7 @@ class SparkRuntime:
         circuit: Circuit,
         given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
         most: int | None = None,
-    ) -> FrameRows | ArrayRows:
+    ) -> Answer:
         inputs = (node.relation for node in circuit.nodes if isinstance(node, Input))
         if all(name in (given or {}) or self._sides.is_here(name) for name in inputs):
             return self._sides.here.query(circuit, given, most)

@@ -25,15 +25,13 @@ from ..runtime import Delta, Progress, Seal
 from .batch.runtime import BatchRuntime, Given
 from .codec import Codec
 from .giving import named_columns
-from .rows import FrameDelta, FrameRows
-from .runtime import SparkRuntime
+from .rows import FrameDelta
+from .runtime import Answer, SparkRuntime
 from .sqltext import everything
 from .tables import Options, Table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
-
-    from ..inprocess.rows import ArrayRows
 
 T = TypeVar("T")
 
@@ -246,7 +244,7 @@ class WaitingRuntime(SparkRuntime):
             return self._first.answers.find(relation, values)
         return super().find(relation, values)
 
-    def rows(self, relation: str) -> FrameRows | ArrayRows:
+    def rows(self, relation: str) -> Answer:
         if self._first is not None:
             return self._first.answers.rows(relation)
         return super().rows(relation)
@@ -267,7 +265,7 @@ class WaitingRuntime(SparkRuntime):
         circuit: Circuit,
         given: Mapping[str, Sequence[tuple[Any, ...]]] | None = None,
         most: int | None = None,
-    ) -> FrameRows | ArrayRows:
+    ) -> Answer:
         if self._first is not None:
             return self._first.answers.query(circuit, given, most)
         return super().query(circuit, given, most)
