@@ -6,16 +6,16 @@ arrangement; any other function is given the whole group in sorted order.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
 from ..circuit import Aggregate, DeltaGroup
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
-from .accumulators import Accumulator, linear_of
+from .accumulators import Accumulator, IntegerSum, linear_of
 from .arrays import grow, grown
 from .batch import Batch
 from .interner import Values, decode_rows
@@ -29,6 +29,11 @@ from .wholegroups import FirstRows, Members, Whole
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 
 
+Best: TypeAlias = Callable[[Sequence[Array], int, int, bool], Array | None]
+"""The least or, if the last argument says so, the greatest values of the column at a position, for so many
+keys (the first two arguments). None: the members are read as always."""
+
+
 def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
     accumulator.add(groups, batch, -weights)
 
@@ -40,8 +45,17 @@ class Extreme(Unread):
     does not read the group. Otherwise the rows are read from the arrangement by key.
     """
 
+    best: Callable[[Array, int, bool], Array | None] | None = None
+    """As `Best`, by groups."""
+
     def __init__(
-        self, position: int, column: Column, greatest: bool, members: Members, values: Values, net: bool
+        self,
+        position: int,
+        column: Column,
+        greatest: bool,
+        members: Members | None,
+        values: Values,
+        net: bool,
     ) -> None:
         """`net`: no row comes and goes in one change."""
         self.position, self.column, self.members, self.values = position, column, members, values
@@ -89,7 +103,22 @@ class Extreme(Unread):
         for name, read in zip(("_best", "_known"), kept, strict=True):
             read_later(self, name, read)
 
+    def fill(self, groups: Array, codes: Array) -> None:
+        """Takes the best values of groups that it knows nothing of."""
+        if len(codes) and int(codes.max()) >= INLINE_LIMIT:
+            self._plain = False
+        if self._plain and len(groups):
+            top = int(groups.max()) + 1
+            self._best = grown(self._best, top, np.iinfo(np.int64).max)
+            self._known = grown(self._known, top, 1)
+            self._best[groups] = ~codes if self.greatest else codes
+
     def _read(self, groups: Array) -> Array:
+        if self.best is not None:
+            found = self.best(groups, self.position, self.greatest)
+            if found is not None:
+                return found
+        assert self.members is not None
         rows, starts = self.members.of(groups)
         codes = self.members.table.column_at(rows, self.position)
         keys = self.values.order_keys(self.column, codes)
@@ -139,9 +168,16 @@ class GroupState(Unread):
     """The state of one Group node."""
 
     def __init__(
-        self, node: DeltaGroup, source: Schema, store: Readable | None, values: Values, net: bool = False
+        self,
+        node: DeltaGroup,
+        source: Schema,
+        store: Readable | None,
+        values: Values,
+        net: bool = False,
+        best: Best | None = None,
     ) -> None:
-        """`store` holds the source, if members are read; `net`: no row comes and goes in one change."""
+        """`store` holds the source, if members are read; `net`: no row comes and goes in one change. `best`
+        reads extremes of members that may be elsewhere."""
         self.node = node
         self.arity = node.keys
         self.keys = RowTable(node.keys)
@@ -154,8 +190,30 @@ class GroupState(Unread):
             accumulator_of(one, source, out, self._members, values, node.text, net, node.bag)
             for one, out in zip(node.aggregates, outs, strict=True)
         ]
+        if best is not None:
+            for accumulator in self.accumulators:
+                if isinstance(accumulator, Extreme):
+                    accumulator.best = partial(self._best, best)
         self.results: list[Array] = [np.zeros(16, np.int64) for _ in node.aggregates]
         self._undo: list[Callable[[], None]] = []
+
+    def _best(self, best: Best, groups: Array, position: int, greatest: bool) -> Array | None:
+        return best(self.keys.columns_at(groups), len(groups), position, greatest)
+
+    def fill(self, keys: Sequence[Array], counts: Array, kept: Mapping[int, Sequence[Array]]) -> None:
+        """Takes different groups into a state that has none: their keys, the numbers of their members, and by
+        aggregate what it keeps of them: two parts of a sum, or the best value."""
+        if not len(counts):
+            return
+        groups = self.keys.insert(keys, len(counts))
+        for name in ("counts", "_mark"):
+            grow(self, name, self.keys.size, 0)
+        self.counts[groups], self.alive = counts, len(counts)
+        self.results = [grown(r, self.keys.size, 0) for r in self.results]
+        for k, accumulator in enumerate(self.accumulators):
+            if isinstance(accumulator, IntegerSum | Extreme):
+                accumulator.fill(groups, *kept[k])
+            self.results[k][groups] = accumulator.result(groups, counts)
 
     def read_from(self, store: Readable) -> None:
         """Reads members from another store with the same contents from now on."""
@@ -295,7 +353,6 @@ def accumulator_of(
         return linear
     match one.function:
         case "min" | "max":
-            assert members is not None
             position = one.columns[0]
             return Extreme(position, source[position], one.function == "max", members, values, net)
         case "group":

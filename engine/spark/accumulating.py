@@ -1,9 +1,12 @@
 """Accumulators of groups on Spark: a change of members adds to what count, sum and avg need of their keys,
-and no other member is read or kept.
+and no other member is read.
 
 One spine has the accumulators of a grouping: rows (key, slot), whose weight is the number in the slot `t`.
 Slot 0 is the number of members, the others are sums of columns. A column of 64 bits has two: the sums of its
 high and of its low half, which 2³¹ members do not bring beyond 64 bits.
+
+The least and the greatest value of a key are those of its row of before, unless a change takes them away:
+then the members of this key are read. So only a group with `min` or `max` keeps members.
 """
 
 from __future__ import annotations
@@ -11,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..circuit import (
+    Aggregate,
     Circuit,
     DeltaDistinct,
     DeltaGroup,
@@ -24,7 +28,7 @@ from ..circuit import (
 )
 from ..integrals import signed_nodes, weighted
 from ..passes.sets import keeps_valuations
-from ..schema import Column, Schema
+from ..schema import Kind, Schema
 from .aggregates import Aggregates
 from .change import Change
 from .expressions import Expressions
@@ -72,12 +76,26 @@ class Accumulators:
         self._keys = names(source[: node.keys])
         self._slots: list[str] = ["1L"]  # what a member adds to each slot
         self._of_column: dict[int, tuple[int, ...]] = {}
-        for column in (a.columns[0] for a in node.aggregates if a.function != "count"):
+        for column in (a.columns[0] for a in node.aggregates if a.function in ("sum", "avg")):
             if column not in self._of_column:
                 parts = _parts(f"c{column}", self._aggregates.codec.sql_type(source[column]))
                 start = len(self._slots)
                 self._slots += parts
                 self._of_column[column] = tuple(range(start, len(self._slots)))
+
+    @property
+    def slots(self) -> int:
+        """The number of slots of a key."""
+        return len(self._slots)
+
+    def slots_of(self, aggregate: int) -> tuple[int, ...]:
+        """The slots of a sum or a mean: of numbers of 64 bits the high halves and the low ones."""
+        return self._of_column[self._node.aggregates[aggregate].columns[0]]
+
+    @property
+    def extremes(self) -> list[int]:
+        """The aggregates that are the least or the greatest value."""
+        return [k for k, a in enumerate(self._node.aggregates) if a.function in ("min", "max")]
 
     def added(self, change: Change) -> Table:
         """The change of the accumulators that a change of the members makes."""
@@ -122,29 +140,33 @@ def _parts(value: str, sql_type: str) -> list[str]:
     return [f"CAST({value} div {_HALF}BD AS BIGINT)", f"CAST({value} % {_HALF}BD AS BIGINT)"]
 
 
-def accumulating(circuit: Circuit, expressions: Expressions) -> set[NodeId]:
+def accumulating(circuit: Circuit, expressions: Expressions) -> dict[NodeId, bool]:
     """The groupings that accumulators can stand for: of counts, sums and means of numbers of up to 64 bits,
-    and of rows whose weights are what counts."""
+    of the least and the greatest of numbers and booleans, and of rows whose weights are what counts; and
+    whether each needs members, too, since it has a least or a greatest value."""
     signed, aggregates = signed_nodes(circuit), Aggregates(expressions)
-    found = set[NodeId]()
+    found: dict[NodeId, bool] = {}
     for at, node in enumerate(circuit.nodes):
         if isinstance(node, DeltaGroup) and node.aggregates:
             source = circuit.nodes[node.source].schema
             adds = not signed[node.source] if node.bag else _is_set(circuit, node.source)
-            if adds and all(
-                not aggregates.collects(each, source)
-                and (each.function == "count" or _is_sum(each.function, aggregates, source[each.columns[0]]))
-                for each in node.aggregates
-            ):
-                found.add(at)
+            if adds and all(_is_kept(each, aggregates, source) for each in node.aggregates):
+                found[at] = node.reads_members
     return found
 
 
-def _is_sum(function: str, aggregates: Aggregates, column: Column) -> bool:
-    """Whether an aggregate is a sum or a mean of numbers that two slots can sum up."""
-    return function in ("sum", "avg") and aggregates.codec.sql_type(column) in (
-        *_NARROW, "BIGINT", "DECIMAL(20,0)"
-    )  # fmt: skip
+def _is_kept(aggregate: Aggregate, aggregates: Aggregates, source: Schema) -> bool:
+    """Whether an aggregate is kept by key: a count, a sum or a mean of numbers that two slots can sum up, or
+    the least or greatest of values that one slot can hold."""
+    if aggregate.function == "count":
+        return True
+    if aggregates.collects(aggregate, source):
+        return False
+    column = source[aggregate.columns[0]]
+    stored = aggregates.codec.sql_type(column)
+    if aggregate.function in ("min", "max"):
+        return column.kind in (Kind.INT, Kind.BOOL) and stored in (*_NARROW, "BIGINT", "BOOLEAN")
+    return aggregate.function in ("sum", "avg") and stored in (*_NARROW, "BIGINT", "DECIMAL(20,0)")
 
 
 def _is_set(circuit: Circuit, at: NodeId) -> bool:

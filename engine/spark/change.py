@@ -2,54 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import pyarrow as pa
 
 from ..schema import Schema
 from .sqltext import Query, everything, sourced
 from .tables import Table, Tables
 
 
+@dataclass(frozen=True, slots=True)
+class Fetch:
+    """How a small change is made on the driver: of the rows of a query, of which None has no rows. They have
+    the columns of `schema`, the weight, and `extra` ones; `finish` makes the rows of the change of them.
+    `guess`: the most that it can be, and what it is most of the time."""
+
+    query: Query | None
+    schema: Schema
+    extra: Sequence[pa.Field]
+    finish: Callable[[pa.Table], pa.Table]
+    guess: pa.Table | None = None
+
+
+Held: TypeAlias = Query | Table | Callable[[], Query]
+
+
 class Change:
     """A change of one relation: columns and weight `w`, not consolidated.
 
     It is a query at first and becomes a table when it is needed twice or counted. `small`: few rows
-    are expected. `lies`: the columns by which the rows of the query are partitioned.
+    are expected. `lies`: the columns by which the rows of the query are partitioned. A change that a `fetch`
+    makes is a query, too, for whoever reads it before it is a table, and where the fetch brings too much.
     """
 
-    __slots__ = ("_held", "_lies", "schema", "small", "tables")
+    __slots__ = ("_held", "_lies", "fetch", "schema", "small", "tables")
 
     def __init__(
         self,
         tables: Tables,
         schema: Schema,
-        held: Query | Table,
+        held: Held,
         small: bool,
         lies: Sequence[str] = (),
+        fetch: Fetch | None = None,
     ) -> None:
+        """`held` may be a function that writes the query."""
         self.tables, self.schema, self.small = tables, schema, small
-        self._held, self._lies = held, lies
+        self._held, self._lies, self.fetch = held, lies, fetch
 
     @property
     def sql(self) -> str:
         """A table expression for its rows."""
-        return self._held.view if isinstance(self._held, Table) else sourced(self._held)
+        return self._held.view if isinstance(self._held, Table) else sourced(self.query)
 
     @property
     def query(self) -> Query:
         """A query for its rows."""
-        return everything(self._held.view) if isinstance(self._held, Table) else self._held
+        if isinstance(self._held, Table):
+            return everything(self._held.view)
+        if callable(self._held):
+            self._held = self._held()
+        return self._held
 
     @property
     def table(self) -> Table:
         """The change as a table, computed on first use."""
-        if not isinstance(self._held, Table):
-            self._held = self.tables.settled(self._held, self.schema, small=self.small, lies=self._lies)
+        if not isinstance(self._held, Table) and not self._fetched():
+            self._held = self.tables.settled(self.query, self.schema, small=self.small, lies=self._lies)
             self.small = self._held.rows <= self.tables.most_small
+        assert isinstance(self._held, Table)
         return self._held
+
+    def _fetched(self) -> bool:
+        """Makes the change on the driver, if few rows are needed for it."""
+        fetch, self.fetch = self.fetch, None
+        if fetch is None:
+            return False
+        rows = fetched(self.tables, fetch)
+        if rows is not None:
+            self.take(self.tables.local(fetch.finish(rows)))
+        return rows is not None
 
     def take(self, table: Table) -> None:
         """Becomes a table that holds its rows."""
-        self._held, self.small = table, table.rows <= self.tables.most_small
+        self._held, self.small, self.fetch = table, table.rows <= self.tables.most_small, None
 
     def settle(self) -> None:
         """Computes the table."""
@@ -59,6 +97,13 @@ class Change:
     def rows(self) -> int | None:
         """The number of rows; None while it is a query."""
         return self._held.rows if isinstance(self._held, Table) else None
+
+
+def fetched(tables: Tables, fetch: Fetch) -> pa.Table | None:
+    """The rows of a fetch on the driver, by one job at most; None if they are too many."""
+    if fetch.query is None:
+        return tables.nothing(fetch.schema, fetch.extra).local
+    return tables.at_most(fetch.query, fetch.schema, tables.most_fetched, fetch.extra)
 
 
 def of_table(tables: Tables, schema: Schema, table: Table) -> Change:

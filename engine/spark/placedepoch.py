@@ -26,10 +26,9 @@ from ..circuit import (
     Output,
     Result,
     Sum,
-    Trace,
 )
 from ..epoch import Epoch
-from ..inprocess.batch import Batch, Gathering, concat
+from ..inprocess.batch import Batch, Gathering, concat, consolidate
 from ..inprocess.running import RunningEpoch as RunningHere
 from ..inprocess.store import Store
 from ..inprocess.views import meets_nothing
@@ -41,8 +40,9 @@ from ..settling import Changing
 from ..versions import versions
 from .change import Change
 from .driverrows import DriverDelta
+from .guesses import Guesses
 from .moving import Crossing, Moving
-from .placement import Outgrown, Placement, Places, is_linear
+from .placement import Misguessed, Outgrown, Placement, Places, is_linear, is_plain
 from .reading import shown_delta
 from .rows import FrameDelta
 from .running import RunningEpoch as RunningThere
@@ -83,14 +83,19 @@ class PlacedEpoch:
         places: Places,
         epoch: Epoch[Table],
         waves: Sequence[int] = (),
+        guesses: Guesses | None = None,
     ) -> None:
-        """`waves`: see `Placement.waves`; without them, every change is kept at once."""
+        """`waves`: see `Placement.waves`; without them, every change is kept at once. `guesses`: which
+        changes of inputs are taken to be as they are given until the end of the wave."""
         self.here, self.there, self.crossing = here, there, crossing
         self.placement, self.places, self.epoch = placement, places, epoch
         self.circuit = there.circuit
         self._nodes = self.circuit.nodes
         self.waves, self._wave = waves, 0
         self._waiting: list[tuple[NodeId, Moving]] = []  # the changes of this wave, to be kept
+        self._late: set[NodeId] = set()  # their nodes
+        self._guesses = guesses
+        self._guessed: list[tuple[NodeId, Change, int]] = []  # inputs with a guess of so many rows
         self._kept_there = places.kept_there
         if epoch.static:
             self._kept_there &= there.state.kept_static
@@ -121,9 +126,25 @@ class PlacedEpoch:
 
     def input(self, at: NodeId, node: Input) -> Moving | None:
         self._begin(at)
-        if self._is_there(at):
-            return _moving(None, self.there.input(at, node))
-        return _moving(self.here.input(at, node))
+        if not self._is_there(at):
+            return _moving(self.here.input(at, node))
+        change, guesses = self.there.input(at, node), self._guesses
+        fetch = None if change is None else change.fetch
+        if change is None or fetch is None or fetch.guess is None or fetch.query is None:
+            return self._made(at, change)
+        if guesses is None or not guesses.allows(at):
+            return _moving(None, change)
+        guesses.pending = True
+        self._guessed.append((at, change, fetch.guess.num_rows))
+        return _moving(self.crossing.batch(node.schema, self.there.tables.local(fetch.guess)))
+
+    def _made(self, at: NodeId, change: Change | None) -> Moving | None:
+        """A change of the cluster; it is on the driver if no job is needed for it."""
+        moving = _moving(None, change)
+        fetch = None if change is None else change.fetch
+        if moving is not None and fetch is not None and fetch.query is None:
+            self._bring(at, moving)
+        return moving
 
     def constant(self, at: NodeId, node: Constant) -> Moving | None:
         self._begin(at)
@@ -222,14 +243,17 @@ class PlacedEpoch:
     def distinct(self, at: NodeId, node: DeltaDistinct, change: Moving | None) -> Moving | None:
         self._begin(at)
         if self._is_there(at):
-            return _moving(None, self.there.distinct(at, node, self._there(node.source, change)))
+            return self._made(at, self.there.distinct(at, node, self._there(node.source, change)))
         return _moving(self.here.distinct(at, node, self._here(at, node.source, change)))
 
     def group(self, at: NodeId, node: DeltaGroup, change: Moving | None) -> Moving | None:
         self._begin(at)
         if self._is_there(at):
-            return _moving(None, self.there.group(at, node, self._there(node.source, change)))
-        found = self.here.group(at, node, self._here(at, node.source, change))
+            return self._made(at, self.there.group(at, node, self._there(node.source, change)))
+        batch = self._here(at, node.source, change)
+        if batch is not None and at in self.there.state.accumulating:
+            batch = consolidate(batch)
+        found = self.here.group(at, node, batch)
         if (groups := self.here.state.groups[at].alive) > self.placement.limit:
             raise Outgrown(at, groups)
         return _moving(found)
@@ -268,33 +292,56 @@ class PlacedEpoch:
             self._keep(at, change)
         else:
             self._waiting.append((at, change))
+            self._late.add(at)
 
     def _begin(self, at: NodeId) -> None:
-        """Ends the wave before, if a node is of the next one."""
-        if self.waves and self.waves[at] != self._wave:
+        """Ends the wave before, if a node is of the next one or needs what this wave has to compute."""
+        if not self.waves:
+            return
+        node = self._nodes[at]
+        needs = not is_plain(node) and any(source in self._late for source in node.reads())
+        if needs or self.waves[at] != self._wave:
             self._end_wave()
             self._wave = self.waves[at]
 
     def _end_wave(self) -> None:
         """Computes the small changes of a wave together, and takes all into the integrals."""
         waiting, self._waiting = self._waiting, []
+        self._late.clear()
         some = {
             id(change.there): change.there
             for at, change in waiting
             if change.there is not None and change.there.rows is None and change.there.small
             if self._is_read(at)
         }
-        if len(some) > 1:
-            settle_together(self.there.tables, list(some.values()))
+        guessed, self._guessed = self._guessed, []
+        every = [*some.values(), *(change for _, change, _ in guessed)]
+        asking = [each for each in every if each.fetch is None or each.fetch.query is not None]
+        if len(asking) > 1:
+            settle_together(self.there.tables, asking)
+        wrong = [at for at, change, rows in guessed if change.table.rows != rows]
+        if wrong:
+            raise Misguessed(wrong)
+        if guessed and self._guesses is not None:
+            self._guesses.pending = False
         for at, change in waiting:
+            if self._is_read(at):
+                self._bring(at, change)
             self._keep(at, change)
+
+    def _bring(self, at: NodeId, change: Moving) -> None:
+        """Makes a small change of the cluster one of the driver, which what follows can take from there."""
+        there = change.there
+        if there is not None and there.small and there.table.small:
+            batch = self.crossing.here(self._schema(at), change)
+            change.there, change.here, change.sent = None, batch, there if change.here is None else None
 
     def _is_read(self, at: NodeId) -> bool:
         """Whether the change of a node is needed as a table."""
         if at in self.places.kept_here or at in self._kept_there:
             return True
         readers = (self._nodes[k] for k in self.there.state.read_by[at])
-        return not all(isinstance(node, Sum | Negate | Trace) or is_linear(node) for node in readers)
+        return not all(is_plain(node) and not isinstance(node, Output) for node in readers)
 
     def _keep(self, at: NodeId, change: Moving) -> None:
         if at in self.places.kept_here:

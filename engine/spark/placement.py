@@ -12,7 +12,7 @@ not swing. What follows from a large change is presumed large until the epoch ha
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from random import Random
 
@@ -59,7 +59,7 @@ def is_linear(node: Node) -> bool:
     return isinstance(node, Join) and len(node.terms) == 1 and not node.terms[0].negated
 
 
-def _is_plain(node: Node) -> bool:
+def is_plain(node: Node) -> bool:
     """Whether a node takes changes where they are."""
     return isinstance(node, Trace | Output | Sum | Negate) or is_linear(node)
 
@@ -70,6 +70,14 @@ class Outgrown(Exception):
     def __init__(self, at: NodeId = -1, rows: int = 0) -> None:
         super().__init__(f"node {at} has {rows} rows")
         self.at, self.rows = at, rows
+
+
+class Misguessed(Exception):
+    """Some rows that an epoch took for changes of inputs change nothing: they are there, or are not."""
+
+    def __init__(self, nodes: Sequence[NodeId]) -> None:
+        super().__init__(f"nodes {nodes} have other changes")
+        self.nodes = nodes
 
 
 @dataclass(frozen=True)
@@ -84,12 +92,13 @@ class Places:
 @dataclass
 class Placement:
     """The placement of the nodes of a circuit of changes. `ungrouped` are the distinct nodes that pass counts
-    on to groups when they are on the cluster, `accumulating` the groups that need no members there. `mode` is
-    "auto", or for tests "driver", "cluster", "flip"."""
+    on to groups when they are on the cluster, `accumulating` the groups that do not need their members with
+    them: where true, they read some now and then. `mode` is "auto", or for tests "driver", "cluster",
+    "flip"."""
 
     circuit: Circuit
     ungrouped: frozenset[NodeId]
-    accumulating: frozenset[NodeId]
+    accumulating: Mapping[NodeId, bool]
     limit: int
     few: int  # rows of a change that the driver joins with what it has
     mode: str = "auto"
@@ -152,7 +161,7 @@ class Placement:
                 yield from (term.source for term in node.terms)
             case DeltaGroup():
                 yield at
-                if node.reads_members:
+                if node.reads_members and at not in self.accumulating:
                     yield node.source
             case Fixpoint():
                 yield from (each.node for each in node.body.nodes if isinstance(each, Import))
@@ -194,31 +203,53 @@ class Placement:
                         here |= sources - large  # small changes of the others are joined there
                 case DeltaGroup() if on_cluster:
                     away.add(at)
-                    if at not in self.accumulating:
+                    if self.accumulating.get(at, True):
                         away |= {node.source} - self.ungrouped
-                case DeltaGroup() | Fixpoint():
-                    kept |= self._asked[at] - ({at} if isinstance(node, DeltaGroup) else set())
+                case DeltaGroup():
+                    if node.reads_members:
+                        (away if node.source in large else here).add(node.source)
+                case Fixpoint():
+                    kept |= self._asked[at]
         for at in self._shown:
             (away if at in large or at in self.timed else here).add(at)
         here -= self._forgetful
         return Places(frozenset(there), frozenset(here), frozenset(away))
 
-    def waves(self, places: Places) -> list[int]:
+    def waves(self, places: Places, changing: Collection[NodeId], guessed: Collection[NodeId]) -> list[int]:
         """The wave of each node. All small changes that the cluster computes in one wave come by one job,
-        before the next wave: an operator that needs a change of the cluster as a table is in a later wave."""
+        before the next wave: an operator that needs a change of the cluster as a table is in a later wave.
+        Of the inputs only some are `changing`, and nothing waits for those whose changes are `guessed`."""
         waves: list[int] = []
+        waiting: list[bool] = []  # whether a change is known when the wave ends, and not before
+        changes: list[bool] = []
         made_there = self.made_there(places)
-        for node in self.circuit.nodes:
-            waits = [waves[s] + (made_there[s] and not _is_plain(node)) for s in node.reads()]
+        for at, node in enumerate(self.circuit.nodes):
+            reads, plain = node.reads(), is_plain(node)
+            of_input = isinstance(node, Input) and not node.stream
+            changes.append(
+                at in changing
+                if of_input
+                else not reads or at in self.timed or any(changes[s] for s in reads)
+            )
+            waits = [waves[s] + (waiting[s] and not (plain and self._is_query(s))) for s in reads]
             waves.append(max(waits, default=0))
+            wait = any(waiting[s] and waves[s] == waves[at] for s in reads) if plain else made_there[at]
+            waiting.append(wait and changes[at] and at not in guessed)
         return waves
+
+    def _is_query(self, at: NodeId) -> bool:
+        """Whether a small change of a node on the cluster is a query that others may contain. Others are made
+        on the driver, of what a query finds."""
+        node = self.circuit.nodes[at]
+        made_here = isinstance(node, Input | DeltaDistinct) or at in self.accumulating
+        return is_plain(node) or not made_here
 
     def made_there(self, places: Places) -> list[bool]:
         """Whether the change of each node is made on the cluster; a plain operator follows its sources."""
         made: list[bool] = []
         for at, node in enumerate(self.circuit.nodes):
             there = (node.fixpoint if isinstance(node, Result) else at) in places.there
-            made.append(any(made[s] for s in node.reads()) if _is_plain(node) else there)
+            made.append(any(made[s] for s in node.reads()) if is_plain(node) else there)
         return made
 
     # ------------------------------------------------------------- changing it

@@ -199,18 +199,17 @@ class Relocation:
                     self._stores[at] = self._filled(at)
                 self._actions.append(partial(self._forget_counts, at))
             case DeltaGroup():
-                self._actions.append(partial(self._set_group, at, self._empty_group(node)))
                 if at in self._there.accumulators:
-                    self._accumulate(at, node)
+                    self._accumulate(at)
+                self._actions.append(partial(self._set_group, at, self._empty_group(at, node)))
             case Fixpoint():
                 self._recursion_to_cluster(at, node)
 
-    def _accumulate(self, at: NodeId, node: DeltaGroup) -> None:
-        """The accumulators of a group on the cluster, from its members."""
-        accumulators, schema = self._there.accumulators[at], self._nodes[node.source].schema
-        members = self._crossing.there(schema, self._integral(node.source))
-        added = [] if members is None else [accumulators.added(members)]
-        self._actions.append(partial(accumulators.spine.replace, [each for each in added if each.rows]))
+    def _accumulate(self, at: NodeId) -> None:
+        """The accumulators of a group on the cluster, from those on the driver."""
+        sent = self._there.driver_groups[at].sent(self._here.values, self._here.groups[at])
+        spine = self._there.accumulators[at].spine
+        self._actions.append(partial(spine.replace, [sent] if sent.rows else []))
 
     def _counts(self, at: NodeId) -> Batch:
         """The weights of the source of a distinct on the driver."""
@@ -226,8 +225,9 @@ class Relocation:
         if signed is not None:
             self._here.memories.put_counts(at, Store(self._nodes[at].schema, True))
 
-    def _empty_group(self, node: DeltaGroup) -> GroupState:
-        return self._here.new_group(node, self._here.new_store(node.source) if node.reads_members else None)
+    def _empty_group(self, at: NodeId, node: DeltaGroup) -> GroupState:
+        store = self._here.new_store(node.source) if node.reads_members else None
+        return self._sides.new_group(at, node, store)
 
     def _set_group(self, at: NodeId, group: GroupState) -> None:
         self._here.groups[at] = group
@@ -256,14 +256,16 @@ class Relocation:
                 self._distinct_to_driver(at)
             case DeltaGroup():
                 members = self._store(node.source) if node.reads_members else None
-                group = self._here.new_group(node, members)
-                batch = self._batch(node.source)
-                if batch is not None and batch.length:
-                    group.change(batch)
-                    group.commit()
-                self._actions.append(partial(self._set_group, at, group))
+                group = self._sides.new_group(at, node, members)
                 if at in self._there.accumulators:
+                    self._there.driver_groups[at].bring(self._here.values, group)
                     self._actions.append(partial(self._there.accumulators[at].spine.replace, []))
+                else:
+                    batch = self._batch(node.source)
+                    if batch is not None and batch.length:
+                        group.change(batch)
+                        group.commit()
+                self._actions.append(partial(self._set_group, at, group))
             case Fixpoint():
                 self._recursion_to_driver(at, node)
 

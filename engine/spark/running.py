@@ -31,11 +31,12 @@ from ..runtime import Delta
 from ..schema import Schema
 from ..versions import versions
 from .accumulating import Accumulators
-from .change import Change, of_table
+from .change import Change, Fetch, Held, of_table
 from .exchange import all_differ, distinct_rows
 from .forgetting import forget
 from .inspecting import Inspecting
 from .joins import JoinStart, JoinText, SpineView, View
+from .lookups import legal, signs
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
@@ -61,10 +62,12 @@ class RunningEpoch:
         """The number of the epoch, as rows are told it."""
         return self.state.earlier + self.epoch.number
 
-    def _change(self, at: NodeId, query: Query, small: bool, by_row: bool = False) -> Change:
+    def _change(
+        self, at: NodeId, query: Held, small: bool, by_row: bool = False, fetch: Fetch | None = None
+    ) -> Change:
         """A change by a query; `by_row`: it ends in a grouping by the whole row."""
         schema = self.circuit.nodes[at].schema
-        return Change(self.tables, schema, query, small, names(schema) if by_row else ())
+        return Change(self.tables, schema, query, small, names(schema) if by_row else (), fetch)
 
     # ------------------------------------------------------------- operators
 
@@ -89,9 +92,14 @@ class RunningEpoch:
             once = distinct_rows(given[0][0].local)
             if once is not None:
                 return of_table(self.tables, node.schema, self.tables.local(once))
-        parts = [(table.view, sign, table.rows) for table, sign in given]
-        query = multiset_input(spine.columns, parts) if node.multiset else set_input(spine, parts)
-        return self._change(at, query, all(table.small for table, _ in given), by_row=True)
+        small = all(table.small for table, _ in given)
+        fetch = legal(self.tables, spine, given) if small and not node.multiset and spine.columns else None
+
+        def query() -> Query:
+            parts = [(table.view, sign, table.rows) for table, sign in given]
+            return multiset_input(spine.columns, parts) if node.multiset else set_input(spine, parts)
+
+        return self._change(at, query, small, by_row=True, fetch=fetch)
 
     def constant(self, at: NodeId, node: Constant) -> Change | None:
         if not self.epoch.first or not node.rows:
@@ -193,7 +201,9 @@ class RunningEpoch:
             return None
         counts, found = self.state.counts[at], change
         if at not in self.state.ungrouped:
-            found = self._change(at, distinct(counts, change), change.small, by_row=True)
+            given = kept and change.table.small and bool(counts.columns)
+            fetch = signs(self.tables, counts, change.table) if given else None
+            found = self._change(at, lambda: distinct(counts, change), change.small, by_row=True, fetch=fetch)
         if kept:
             counts.add(change.table)
         return found
@@ -218,12 +228,26 @@ class RunningEpoch:
         begins = not (groups.rows(False) or spine.rows(False))
         if begins and self.epoch.static:
             return self._change(at, text.first(change), change.small)
-        added = accumulators.added(change)
+        fetch = None
+        if change.small and change.table.small:
+            assert change.table.local is not None
+            driver = self.state.driver_groups[at]
+            fetch, added = driver.changed(change.table.local), driver.added(change.table.local)
+        else:
+            added = accumulators.added(change)
         spine.add(added)
-        if not added.rows:
+        if not accumulators.extremes and not added.rows:
             return None
-        query = text.accumulated(accumulators, groups, None if begins else added)
-        return self._change(at, query, change.small, by_row=not begins)
+
+        def query() -> Query:
+            if not accumulators.extremes:
+                return text.accumulated(accumulators, groups, None if begins else added)
+            node = self.circuit.nodes[at]
+            assert isinstance(node, DeltaGroup)
+            members = self.state.spines[node.source]
+            return text.first(change) if begins else text.again(members, groups, change)
+
+        return self._change(at, query, change.small, by_row=not begins, fetch=fetch)
 
     def timed(
         self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, change: Change | None

@@ -23,7 +23,7 @@ from .giving import delta_given, frame_given, rows_given, weighted_given
 from .losses import contents_of_inputs, lost, repeatable
 from .moving import Moving
 from .placedepoch import PlacedEpoch
-from .placement import Outgrown
+from .placement import Misguessed, Outgrown
 from .query import answer
 from .reading import find, frame_of, rows_of, size_of, weights_of
 from .rows import FrameDelta, FrameRows
@@ -221,15 +221,20 @@ class SparkRuntime:
             yield
 
     def _in_place(self, changes: Mapping[str, Sequence[tuple[Table, int]]], run: Callable[[], T]) -> T:
-        """Places the operators and runs an epoch, once more wherever one outgrows the driver."""
+        """Places the operators and runs an epoch, once more wherever one outgrows the driver, or a change was
+        not what it was guessed to be."""
         self._sides.place(changes)
         while True:
             try:
                 return self._with_faults(run)
-            except Outgrown as error:
-                outgrown = error
+            except (Outgrown, Misguessed) as error:
+                again: Exception = error
+            except Exception as error:
+                if not self._sides.guesses.pending or is_loss(error):
+                    raise
+                again = error
             _forget_figures()
-            self._sides.outgrown(outgrown)
+            self._sides.begin_again(again)
 
     def _with_faults(self, run: Callable[[], T]) -> T:
         """What an epoch or a query returns; once more where a fault ends it that may not count, with the rows

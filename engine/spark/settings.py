@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, nullcontext, suppress
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -31,32 +31,42 @@ _DEFAULT_PARTITIONS = "200"  # Spark's own, which nobody chose
 
 
 class Settings:
-    """The settings of one session for one runtime."""
+    """The settings of one session for one runtime. A block takes them only when Spark is first used in it:
+    asking for them and putting them back takes longer than a small commit on the driver."""
 
     def __init__(self, spark: SparkSession, partitions: int) -> None:
         self._spark, self._partitions = spark, partitions
-        self._depth = 0
+        self._waiting = False  # whether a block has begun that has not taken them
+        self._block: ExitStack | None = None
+        self._reading = True
 
     @contextmanager
     def planning(self, reading: bool) -> Iterator[None]:
         """The settings under which plans are made; inside another such block, nothing changes. Without
         `reading`, all that is not state is small, and one task reads it."""
-        if self._depth:
+        if self._block is not None:
             yield
             return
-        self._depth += 1
-        try:
-            theirs = self._spark.conf.get(_EXCLUDED_RULES, None)
-            ours = {
-                "spark.sql.shuffle.partitions": str(self._partitions),
-                _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
-            }
-            if not reading:
-                ours["spark.sql.leafNodeDefaultParallelism"] = "1"
-            with changed(self._spark, _CONF | ours):
+        with ExitStack() as block:
+            self._block, self._waiting, self._reading = block, True, reading
+            try:
                 yield
-        finally:
-            self._depth -= 1
+            finally:
+                self._block, self._waiting = None, False
+
+    def take(self) -> None:
+        """Takes the settings, if a block has begun: Spark is used now."""
+        if not self._waiting or self._block is None:
+            return
+        self._waiting = False
+        theirs = self._spark.conf.get(_EXCLUDED_RULES, None)
+        ours = {
+            "spark.sql.shuffle.partitions": str(self._partitions),
+            _EXCLUDED_RULES: f"{theirs},{_EXCLUDED}" if theirs else _EXCLUDED,
+        }
+        if not self._reading:
+            ours["spark.sql.leafNodeDefaultParallelism"] = "1"
+        self._block.enter_context(changed(self._spark, _CONF | ours))
 
 
 @contextmanager

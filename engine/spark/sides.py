@@ -9,14 +9,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 
-from ..circuit import Circuit, DeltaDistinct, DeltaGroup, Fixpoint, NodeId, Result
+from ..circuit import Circuit, DeltaDistinct, DeltaGroup, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch
 from ..inprocess.batch import Batch
+from ..inprocess.grouping import GroupState
 from ..inprocess.runtime import InProcess
+from ..inprocess.views import Readable
 from ..maintaining import Maintaining
+from .guesses import Guesses
 from .moving import Crossing
 from .placedepoch import EpochHere, PlacedEpoch
-from .placement import SLACK, TOTAL, Outgrown, Placement, Places
+from .placement import SLACK, TOTAL, Misguessed, Outgrown, Placement, Places
 from .relocating import Relocation
 from .running import RunningEpoch
 from .spine import Spine
@@ -38,7 +41,7 @@ class Sides:
         self.placement = Placement(
             circuit,
             frozenset(there.ungrouped),
-            frozenset(there.accumulating),
+            there.accumulating,
             limit,
             options.small_rows,
             mode,
@@ -48,12 +51,32 @@ class Sides:
         self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
         there.elsewhere, there.lent = self._lend, self.lent
         self._waves: Sequence[int] = ()
-        self._waves_of: Places | None = None
+        self._waves_of: tuple[Places, frozenset[NodeId], frozenset[NodeId]] | None = None
+        self._changing = self._guessed = frozenset[NodeId]()
         self.started = False  # whether an epoch was committed
+        self.guesses = Guesses(circuit)
         for at in self.places.kept_here:
             node = circuit.nodes[at]
             if (node.fixpoint if isinstance(node, Result) else at) in self.places.there:
                 self.here.state.stores[at] = self.here.state.new_store(at)
+        for at in there.accumulating:
+            node = circuit.nodes[at]
+            assert isinstance(node, DeltaGroup)
+            store = self.here.state.stores[node.source] if node.reads_members else None
+            self.here.state.groups[at] = self.new_group(at, node, store)
+
+    def new_group(self, at: NodeId, node: DeltaGroup, store: Readable | None) -> GroupState:
+        """The state of a group on the driver, without groups. `store` is that of its members on the driver;
+        they may be on the cluster instead, if it has accumulators."""
+        groups, here = self.there.driver_groups.get(at), self.here
+        if groups is None:
+            return here.state.new_group(node, store)
+
+        def members() -> Spine | None:
+            return None if node.source in self.places.kept_here else self.there.spines[node.source]
+
+        source = self.circuit.nodes[node.source].schema
+        return GroupState(node, source, store, here.values, True, groups.best(here.values, members))
 
     # ------------------------------------------------------------- reading
 
@@ -103,6 +126,9 @@ class Sides:
     def begin(self, epoch: Epoch[Table]) -> PlacedEpoch:
         """An epoch."""
         self._lent.clear()
+        self.guesses.begin()
+        self._changing = frozenset(self._inputs[name] for name in epoch.changes)
+        self._guessed = frozenset(self._guess(epoch.changes))
         lengths = {
             name: [(Batch((), table.rows), sign) for table, sign in parts]
             for name, parts in epoch.changes.items()
@@ -120,7 +146,14 @@ class Sides:
         running.most = TOTAL * self.placement.limit
         cluster = RunningEpoch(self.there, epoch)
         return PlacedEpoch(
-            running, cluster, self.crossing, self.placement, self.places, epoch, self._waves_now()
+            running,
+            cluster,
+            self.crossing,
+            self.placement,
+            self.places,
+            epoch,
+            self._waves_now(),
+            self.guesses,
         )
 
     def ordered(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
@@ -129,9 +162,19 @@ class Sides:
         return sorted(nodes, key=lambda at: (waves[at], at)) if any(waves) else nodes
 
     def _waves_now(self) -> Sequence[int]:
-        if self._waves_of != self.places:
-            self._waves, self._waves_of = self.placement.waves(self.places), self.places
+        key = self.places, self._changing, self._guessed
+        if self._waves_of != key:
+            self._waves, self._waves_of = self.placement.waves(*key), key
         return self._waves
+
+    def _guess(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> Iterator[NodeId]:
+        """The inputs whose changes are taken to be as they are given until the first wave has ended."""
+        for name, parts in changes.items():
+            at, small = self._inputs[name], all(table.small for table, _ in parts)
+            node = self.circuit.nodes[at]
+            is_set = isinstance(node, Input) and not node.multiset and bool(node.schema)
+            if small and is_set and at in self.places.there and self.guesses.allows(at):
+                yield at
 
     def _given(self, at: NodeId, parts: Sequence[tuple[Table, int]]) -> list[tuple[Batch, int]]:
         schema = self.circuit.nodes[at].schema
@@ -140,6 +183,7 @@ class Sides:
     def ended(self, first: bool, static: bool) -> None:
         """An epoch was committed."""
         self.started = True
+        self.guesses.ended()
         if not static:
             self.here.ended(first)
             self._measure()
@@ -148,6 +192,7 @@ class Sides:
 
     def place(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> None:
         """Places all nodes for an epoch with some changes of inputs."""
+        self.guesses.stop(False)
         placement = self.placement
         if placement.mode == "flip":
             placement.flip()
@@ -161,11 +206,18 @@ class Sides:
                     placement.large.add(at)
         self.relocate()
 
-    def outgrown(self, error: Outgrown) -> None:
-        """Makes room after an epoch that was given up, since a node outgrew the driver."""
-        if not self.placement.outgrown(error):
-            raise AssertionError(f"{error} on the driver, though it is placed on the cluster")
-        self.relocate()
+    def begin_again(self, error: Exception) -> None:
+        """Prepares an epoch to be run once more: makes room where a node outgrew the driver, and guesses less
+        where that was wrong, or where the epoch failed before it was known to be right."""
+        match error:
+            case Outgrown():
+                if not self.placement.outgrown(error):
+                    raise AssertionError(f"{error} on the driver, though it is placed on the cluster")
+                self.relocate()
+            case Misguessed():
+                self.guesses.were_wrong(error.nodes)
+            case _:
+                self.guesses.stop()
 
     def relocate(self) -> None:
         """Moves what is on the wrong side."""
@@ -205,7 +257,7 @@ class Sides:
             case DeltaDistinct():
                 return state.counts[at].rows() <= least
             case DeltaGroup() if at in state.accumulating:
-                return all(self.size(each) <= least for each in self._inputs_of(node.source))
+                return True
             case DeltaGroup():
                 counted = node.source in state.ungrouped and at in self.places.there
                 members = state.counts[node.source] if counted else state.spines.get(node.source)
@@ -213,16 +265,6 @@ class Sides:
             case Fixpoint():
                 return all(self.size(result) <= least for result in self.placement.results[at])
         return True
-
-    def _inputs_of(self, at: NodeId) -> set[NodeId]:
-        """The inputs that a node follows from."""
-        found, left = set[NodeId](), [at]
-        while left:
-            each = left.pop()
-            if each not in found:
-                found.add(each)
-                left.extend(self.circuit.nodes[each].reads())
-        return found & set(self._inputs.values())
 
     # ------------------------------------------------------------- telling
 

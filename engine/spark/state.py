@@ -27,6 +27,7 @@ from ..schedule import readers
 from ..schema import Schema
 from .accumulating import Accumulators, accumulating
 from .clocked import Memories
+from .drivergroups import DriverGroups
 from .expressions import Expressions
 from .grouping import GroupText
 from .joins import JoinText
@@ -81,6 +82,7 @@ class State:
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
         self.accumulators: dict[NodeId, Accumulators] = {}
+        self.driver_groups: dict[NodeId, DriverGroups] = {}
         self.recursions: dict[NodeId, Recursion] = {}
         for at, node in enumerate(nodes):
             match node:
@@ -93,13 +95,19 @@ class State:
                     source = nodes[node.source].schema
                     self.groups[at] = GroupText(node, source, expressions)
                     if at in self.accumulating:
-                        self.accumulators[at] = Accumulators(node, source, tables, expressions)
+                        self._accumulate(at, node, source)
                 case Fixpoint():
                     self.recursions[at] = self.new_recursion(node)
                 case Window():
                     self.windows[at] = WindowSpine(tables, nodes[node.source].schema)
                 case Clock():
                     self.clocks[at] = ClockState(tables)
+
+    def _accumulate(self, at: NodeId, node: DeltaGroup, source: Schema) -> None:
+        accumulators = Accumulators(node, source, self.tables, self.expressions)
+        members = self.spines.get(node.source) if self.accumulating[at] else None
+        self.accumulators[at] = accumulators
+        self.driver_groups[at] = DriverGroups(node, source, accumulators, self.spines[at], members)
 
     def new_recursion(self, node: Fixpoint) -> Recursion:
         """The state of a fixpoint, without rows."""
@@ -127,7 +135,7 @@ class State:
                 case DeltaJoin():
                     kept.update(term.source for term in node.terms)
                 case DeltaGroup() if not static:
-                    members = set() if at in self.accumulating else {node.source}
+                    members = {node.source} if self.accumulating.get(at, True) else set()
                     kept.update({*members, at} - self.ungrouped)
                 case Fixpoint():
                     kept.update(n.node for n in node.body.nodes if isinstance(n, Import))
@@ -207,6 +215,7 @@ class State:
         self.spines.clear()
         self.counts.clear()
         self.accumulators.clear()
+        self.driver_groups.clear()
         self.memories = Memories(Circuit(()), self.tables)
         self.windows.clear()
         self.recursions.clear()

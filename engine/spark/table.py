@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -55,6 +55,7 @@ class Table:
     @property
     def frame(self) -> DataFrame:
         """The rows as a DataFrame."""
+        self._registry.used()
         if self._frame is None:
             assert self.local is not None
             if self.small:
@@ -73,6 +74,7 @@ class Table:
     @property
     def shown(self) -> DataFrame:
         """The rows as a DataFrame to give out; many rows of the driver lie as they come."""
+        self._registry.used()
         if self._frame is not None or self.small or self.local is None:
             return self.frame
         return self._registry.sent(self.local)
@@ -127,12 +129,19 @@ class Registry:
     """The tables of one runtime that Spark knows of: by a temp view, or because it keeps their rows.
 
     `most_small`: up to so many rows of the driver stay there. `partitions`: of rows that leave the driver.
-    `copies`: so many executors have each row.
+    `copies`: so many executors have each row. `used` is called before Spark is used.
     """
 
-    def __init__(self, spark: SparkSession, partitions: int, most_small: int, copies: int) -> None:
+    def __init__(
+        self,
+        spark: SparkSession,
+        partitions: int,
+        most_small: int,
+        copies: int,
+        used: Callable[[], None],
+    ) -> None:
         self.spark, self.partitions, self.most_small = spark, partitions, most_small
-        self.copies = copies
+        self.copies, self.used = copies, used
         self._prefix = f"ddlog_{uuid.uuid4().hex[:8]}_"
         self._made = 0
         self._known: set[Table] = set()

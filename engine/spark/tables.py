@@ -7,8 +7,8 @@ A small table is kept on the driver as an Arrow table, and travels to Spark as a
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -58,18 +58,32 @@ class Tables:
     """The tables of one runtime on one Spark session."""
 
     def __init__(self, spark: SparkSession, codec: Codec, options: Options) -> None:
-        self.spark, self.codec = spark, codec
+        self._spark, self.codec = spark, codec
         # Entered where rows are read outside of epochs: what fails there is told as the session tells it.
         self.guard: Callable[[], AbstractContextManager[None]] = nullcontext
         self.partitions = options.partitions or session_partitions(spark)
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
+        self.most_fetched = 4 * options.small_rows  # rows that the driver reads to make a small change
         self._settings = Settings(spark, self.partitions)
-        self._registry = Registry(spark, self.partitions, self.most_small, options.copies)
+        self._registry = Registry(
+            spark, self.partitions, self.most_small, options.copies, self._settings.take
+        )
 
-    def configured(self, reading: bool = True) -> AbstractContextManager[None]:
+    @property
+    def spark(self) -> SparkSession:
+        """The session; from now on with the settings under which plans are made, inside a block of them."""
+        self._settings.take()
+        return self._spark
+
+    @contextmanager
+    def configured(self, reading: bool = True) -> Iterator[None]:
         """The settings under which plans are made; those of the session come back after. Without `reading`,
-        all that is not state is small, and one task reads it."""
-        return self._settings.planning(reading)
+        all that is not state is small, and one task reads it, and the settings are taken when Spark is first
+        used."""
+        with self._settings.planning(reading):
+            if reading:
+                self._settings.take()
+            yield
 
     # ------------------------------------------------------------- tables of given rows
 

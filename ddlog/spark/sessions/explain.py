@@ -72,7 +72,7 @@ def _with_remarks(text: str, remarks: dict[str, list[str]]) -> Iterator[str]:
 
 def _sides(circuit: Circuit, placed: Callable[[Node, bool], str] | None) -> Iterator[tuple[str, str]]:
     """Where operators are: those that nothing moves, and where a session had the others."""
-    placement = Placement(circuit, frozenset(), frozenset(), 0, 0)
+    placement = Placement(circuit, frozenset(), {}, 0, 0)
     for at, node in enumerate(circuit.nodes):
         if isinstance(node, Fixpoint) and at in placement.pinned:
             yield f"n{at}", "on the driver, whatever its size"

@@ -1,0 +1,140 @@
+"""What a small change meets in a large state, looked up by one job; the driver makes the rest of it.
+
+Only the large tables of a spine are read by the job. Its small ones are on the driver already.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from ..inprocess.interner import Values
+from ..inprocess.table import RowTable
+from ..schema import Array, Schema
+from .change import Fetch
+from .codec import Codec
+from .exchange import from_arrow
+from .spine import Spine
+from .sqltext import As, Joined, Query, Select, UnionAll, broadcast, equal, names, of_side
+from .tables import Table, Tables
+
+
+class Numbered:
+    """Different rows of some columns, numbered from 0 as they come."""
+
+    def __init__(self, codec: Codec, schema: Schema) -> None:
+        self._codec, self._schema = codec, schema
+        self._values, self._table = Values(), RowTable(len(schema))
+
+    def __len__(self) -> int:
+        return self._table.size
+
+    def insert(self, rows: pa.Table) -> Array:
+        """The number of each row of a local table; new rows get the next ones."""
+        batch = from_arrow(self._values, self._codec, self._schema, rows)
+        return self._table.insert(batch.columns, batch.length)
+
+    def find(self, rows: pa.Table) -> Array:
+        """The number of each row of a local table; -1 of rows that have none."""
+        batch = from_arrow(self._values, self._codec, self._schema, rows)
+        return self._table.find(batch.columns, batch.length)
+
+    def weights(self, counted: pa.Table) -> Array:
+        """The sum of the weights of each of the rows so far in a table that may have others, too."""
+        found, weights = self.find(counted), counted.column("w").to_numpy()
+        sums = np.zeros(len(self), np.int64)
+        np.add.at(sums, found[found >= 0], weights[found >= 0])
+        return sums
+
+
+def firsts(numbers: Array, size: int) -> Array:
+    """The first place of each number."""
+    first = np.full(size, len(numbers), np.int64)
+    np.minimum.at(first, numbers, np.arange(len(numbers)))
+    return first
+
+
+def asked(
+    spine: Spine, wanted: Table, columns: Sequence[str], items: Sequence[str | As] = ()
+) -> Select | None:
+    """The rows of the large tables of a spine, as of before the epoch, that agree with a row of `wanted` on
+    some columns; None if there are no such tables. `items`: what is asked of them."""
+    large = [table for table in spine.parts if not table.small]
+    if not large:
+        return None
+    joined = Joined("LEFT SEMI JOIN", wanted.view, "d", equal("s", "d", columns))
+    asked_for = items or of_side("s", [*spine.columns, "w", *spine.time])
+    return Select(asked_for, spine.of(large), "s", [joined], hints=[broadcast("d")])
+
+
+def together(queries: Sequence[Query | None]) -> Query | None:
+    """The rows of some queries; None: no query."""
+    some = [query for query in queries if query is not None]
+    return UnionAll(some) if some else None
+
+
+def known(spine: Spine) -> list[pa.Table]:
+    """The rows of a spine's small tables, as of before the epoch."""
+    return [table.local for table in spine.parts if table.small and table.local is not None]
+
+
+def is_given(tables: Sequence[Table]) -> bool:
+    """Whether rows are few, and on the driver."""
+    return all(table.small for table in tables)
+
+
+def legal(tables: Tables, state: Spine, parts: Sequence[tuple[Table, int]]) -> Fetch:
+    """The legal change of a set, for few rows with signs, applied in order: of each row the last one decides,
+    and counts where it changes what is there."""
+    numbered = Numbered(tables.codec, state.schema)
+    rows = pa.concat_tables([part.local for part, _ in parts]).combine_chunks()
+    numbers = numbered.insert(rows)
+    signs = np.repeat([sign for _, sign in parts], [part.rows for part, _ in parts])
+    last = np.zeros(len(numbered), np.int64)
+    last[numbers] = signs
+    first = firsts(numbers, len(numbered))
+
+    def finish(found: pa.Table) -> pa.Table:
+        there = sum(map(numbered.weights, [found, *known(state)])) > 0
+        change = np.where((last > 0) & ~there, 1, np.where((last < 0) & there, -1, 0))
+        return _weighted(rows, first, change)
+
+    once = tables.local(rows.take(pa.array(first)))
+    guess = _weighted(rows, first, last)
+    return Fetch(asked(state, once, state.columns), state.schema, (), finish, guess)
+
+
+def signs(tables: Tables, counts: Spine, change: Table) -> Fetch:
+    """The change of presence for few rows: the sign changes H of the integral, `counts` without the change
+    (Proposition 4.7)."""
+    numbered = Numbered(tables.codec, counts.schema)
+    assert change.local is not None
+    rows = change.local
+    first = firsts(numbered.insert(rows), len(numbered))
+    added = numbered.weights(rows)
+
+    def finish(found: pa.Table) -> pa.Table:
+        before = sum(map(numbered.weights, [found, *known(counts)]))
+        after = before + added
+        return _weighted(rows, first, (after > 0).astype(np.int64) - (before > 0))
+
+    once = tables.local(rows.take(pa.array(first)))
+    return Fetch(asked(counts, once, counts.columns), counts.schema, (), finish)
+
+
+def keys_of(tables: Tables, rows: pa.Table, keys: Schema) -> Table:
+    """The different keys of few rows, each once."""
+    numbered = Numbered(tables.codec, keys)
+    first = firsts(numbered.insert(rows), len(numbered))
+    return tables.local(rows.select([*names(keys), "w"]).take(pa.array(first)))
+
+
+def _weighted(rows: pa.Table, first: Array, weights: Array) -> pa.Table:
+    """Some rows with new weights, without those of weight 0."""
+    chosen = np.flatnonzero(weights)
+    taken = rows.take(pa.array(first[chosen]))
+    at = taken.schema.get_field_index("w")
+    return taken.set_column(at, taken.schema.field(at), pc.cast(pa.array(weights[chosen]), pa.int64()))

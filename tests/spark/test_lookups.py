@@ -1,0 +1,78 @@
+"""Small changes of large states: the driver makes them of the rows that one job finds, and guesses inputs."""
+
+from __future__ import annotations
+
+import random
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import ddlog
+from ddlog.engine.spark.runtime import SparkOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+pytestmark = pytest.mark.usefixtures("interpreted")
+
+GROUPS = """
+input relation A(x: s32, y: s64, f: bool)
+input multiset B(x: s32, z: u64)
+input relation K(k: string, v: u8) primary key (r) r.k
+output relation Each(x: s32, n: u64, s: s64, a: s64, b: s64)
+Each(x, n, s, a, b) :- A(x, y, _), var g = y.group_by(x),
+    var n = g.count(), var s = g.sum(), var a = g.min(), var b = g.max().
+output relation All(n: u64, m: bool, low: s64)
+All(n, m, low) :- A(_, _, f), var g = f.group_by(()), var n = g.count(), var m = g.max(), var low = 0.
+output relation Most(x: s32, m: u64, t: s64)
+Most(x, m, t) :- A(x, y, _), B(x, z), K(_, v), var p = y + (v as u64 as s64), var g = (z, p).group_by(x),
+    var m = g.count(), var t = g.sum_second().
+output relation Top(x: s32, m: s64, t: s64)
+Top(x, m, t) :- A(x, y, _), B(x, _), var g = y.group_by(x), var m = g.max(), var t = g.sum().
+output relation Odd(y: s64)
+Odd(y) :- A(x, y, _), not B(x, _).
+output relation Named(v: u8, k: string)
+Named(v, k) :- K(k, v), var g = k.group_by(v), var k = g.min().
+"""
+WAYS = {
+    "cluster": SparkOptions(driver_rows=0, small_rows=3, sent_rows=6, partitions=2),
+    "few groups": SparkOptions(driver_rows=7, small_rows=3, sent_rows=6, partitions=2),
+    "flipping": SparkOptions(placement="flip", small_rows=3, partitions=2),
+}
+
+
+def changed(turn: int, state: dict[str, dict[Any, int]], pick: random.Random) -> list[tuple[str, Any, int]]:
+    """Some insertions and deletions, of rows that are there and of rows that are not."""
+    steps: list[tuple[str, Any, int]] = []
+    for _ in range(12 if turn < 2 else pick.randint(1, 3)):
+        name = pick.choice(["A", "A", "B", "K"])
+        row: Any = (pick.randint(0, 3), pick.choice([-1, 1]) * pick.randint(0, 1 << 33), pick.random() < 0.5)
+        if name == "B":
+            row = (pick.randint(0, 3), pick.choice([3, 4, (1 << 64) - 1]))
+        elif name == "K":
+            row = (f"k{pick.randint(0, 5)}", pick.randint(0, 2))
+        present = list(state[name])
+        if present and pick.random() < 0.5:
+            row = pick.choice(present)
+        sign = 1 if turn < 2 or pick.random() < 0.4 else -1
+        if name == "K" and (sign > 0) == any(k == row[0] for k, _ in state["K"]):
+            continue
+        if name == "K" and sign < 0 and row not in state["K"]:
+            continue
+        steps.append((name, row, sign))
+        (state[name].setdefault if sign > 0 else state[name].pop)(row, 0)
+    return steps
+
+
+@pytest.mark.parametrize("way", WAYS)
+def test_small_changes_of_large_states_are_those_of_one_process(way: str, spark: SparkSession) -> None:
+    program, pick = ddlog.compile(GROUPS), random.Random(way)
+    with program.session(spark=spark, spark_options=WAYS[way]) as there, program.session() as here:
+        state: dict[str, dict[Any, int]] = {"A": {}, "B": {}, "K": {}}
+        for turn in range(8):
+            for name, row, sign in changed(turn, state, pick):
+                for session in (there, here):
+                    (session.insert if sign > 0 else session.delete)(name, row)
+            assert str(there.commit()) == str(here.commit()), turn
+        for name in program.relations:
+            assert list(there[name].tuples()) == list(here[name].tuples())
