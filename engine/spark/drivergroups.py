@@ -18,7 +18,8 @@ from ..schema import Array, Schema
 from .accumulating import Accumulators
 from .change import Fetch
 from .exchange import from_arrow, to_arrow
-from .lookups import Numbered, asked, firsts, keys_of, known, together
+from .lookups import asked, keys_of, known, together
+from .numbered import Numbered, firsts
 from .operators import touched
 from .spine import Spine
 from .sqltext import As, Select, Source, consolidated, names, sourced

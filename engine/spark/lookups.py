@@ -9,52 +9,13 @@ from collections.abc import Sequence
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
-from ..inprocess.interner import Values
-from ..inprocess.table import RowTable
-from ..schema import Array, Schema
+from ..schema import Schema
 from .change import Fetch
-from .codec import Codec
-from .exchange import from_arrow
+from .numbered import Numbered, firsts, weighted
 from .spine import Spine
 from .sqltext import As, Joined, Query, Select, UnionAll, broadcast, equal, names, of_side
 from .tables import Table, Tables
-
-
-class Numbered:
-    """Different rows of some columns, numbered from 0 as they come."""
-
-    def __init__(self, codec: Codec, schema: Schema) -> None:
-        self._codec, self._schema = codec, schema
-        self._values, self._table = Values(), RowTable(len(schema))
-
-    def __len__(self) -> int:
-        return self._table.size
-
-    def insert(self, rows: pa.Table) -> Array:
-        """The number of each row of a local table; new rows get the next ones."""
-        batch = from_arrow(self._values, self._codec, self._schema, rows)
-        return self._table.insert(batch.columns, batch.length)
-
-    def find(self, rows: pa.Table) -> Array:
-        """The number of each row of a local table; -1 of rows that have none."""
-        batch = from_arrow(self._values, self._codec, self._schema, rows)
-        return self._table.find(batch.columns, batch.length)
-
-    def weights(self, counted: pa.Table) -> Array:
-        """The sum of the weights of each of the rows so far in a table that may have others, too."""
-        found, weights = self.find(counted), counted.column("w").to_numpy()
-        sums = np.zeros(len(self), np.int64)
-        np.add.at(sums, found[found >= 0], weights[found >= 0])
-        return sums
-
-
-def firsts(numbers: Array, size: int) -> Array:
-    """The first place of each number."""
-    first = np.full(size, len(numbers), np.int64)
-    np.minimum.at(first, numbers, np.arange(len(numbers)))
-    return first
 
 
 def asked(
@@ -100,10 +61,10 @@ def legal(tables: Tables, state: Spine, parts: Sequence[tuple[Table, int]]) -> F
     def finish(found: pa.Table) -> pa.Table:
         there = sum(map(numbered.weights, [found, *known(state)])) > 0
         change = np.where((last > 0) & ~there, 1, np.where((last < 0) & there, -1, 0))
-        return _weighted(rows, first, change)
+        return weighted(rows, first, change)
 
     once = tables.local(rows.take(pa.array(first)))
-    guess = _weighted(rows, first, last)
+    guess = weighted(rows, first, last)
     return Fetch(asked(state, once, state.columns), state.schema, (), finish, guess)
 
 
@@ -119,7 +80,7 @@ def signs(tables: Tables, counts: Spine, change: Table) -> Fetch:
     def finish(found: pa.Table) -> pa.Table:
         before = sum(map(numbered.weights, [found, *known(counts)]))
         after = before + added
-        return _weighted(rows, first, (after > 0).astype(np.int64) - (before > 0))
+        return weighted(rows, first, (after > 0).astype(np.int64) - (before > 0))
 
     once = tables.local(rows.take(pa.array(first)))
     return Fetch(asked(counts, once, counts.columns), counts.schema, (), finish)
@@ -130,11 +91,3 @@ def keys_of(tables: Tables, rows: pa.Table, keys: Schema) -> Table:
     numbered = Numbered(tables.codec, keys)
     first = firsts(numbered.insert(rows), len(numbered))
     return tables.local(rows.select([*names(keys), "w"]).take(pa.array(first)))
-
-
-def _weighted(rows: pa.Table, first: Array, weights: Array) -> pa.Table:
-    """Some rows with new weights, without those of weight 0."""
-    chosen = np.flatnonzero(weights)
-    taken = rows.take(pa.array(first[chosen]))
-    at = taken.schema.get_field_index("w")
-    return taken.set_column(at, taken.schema.field(at), pc.cast(pa.array(weights[chosen]), pa.int64()))

@@ -301,6 +301,7 @@ class RunningEpoch:
 
     def prepare(self) -> None:
         """Computes the state that `commit` will adopt: after it, nothing can fail."""
+        self.tables.merging.begin()
         forget(self.state)
         for spine in self.state.integrals():
             spine.prepare()

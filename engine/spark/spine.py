@@ -9,11 +9,12 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 from ..schema import Schema
+from .merging import start_of_merge
+from .numbered import netted
 from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
 from .tables import Table, Tables
 
-MOST_PARTS = 6
-_GROWTH = 8  # a merged table is at least so many times as large as the next
+_GROWTH = 8  # a small table is at least so many times as large as the next
 
 
 class Spine:
@@ -124,23 +125,29 @@ class Spine:
             self._arranged = {key: copy for key, copy in self._arranged.items() if key[0] in self.parts}
 
     def compacted(self, tables: Sequence[Table]) -> list[Table]:
-        """The tables, merged where they are many: sizes fall geometrically, so that a row is merged a
-        logarithmic number of times."""
+        """The tables, merged where they are many. See `merging`."""
         small: list[Table] = []
         large = sorted((table for table in tables if not table.small), key=lambda table: -table.rows)
         for table in tables:
             if table.small:
                 small.append(table)
                 while len(small) > 1 and small[-2].rows <= _GROWTH * small[-1].rows:
-                    small[-2:] = [self.tables.concatenated(small[-2:])]
+                    small[-2:] = [self._joined(small[-2:])]
         large += [table for table in small if not table.small]
-        small = [table for table in small if table.small]
-        while len(large) > MOST_PARTS:
-            few = next((k for k in range(1, len(large)) if large[k].rows * 8 < large[0].rows), 0)
-            few = min(few, len(large) - MOST_PARTS // 2)
-            large[few:] = [self._merged(large[few:])]
+        small = [table for table in small if table.small and table.rows]
+        sizes = [table.rows for table in large]
+        start = start_of_merge(sizes)
+        if start is not None and self.tables.merging.allows(sizes, start):
+            large[start:] = [self._merged(large[start:])]
             large.sort(key=lambda table: -table.rows)
         return large + small
+
+    def _joined(self, small: Sequence[Table]) -> Table:
+        """Small tables as one, without rows that came and went."""
+        whole = self.tables.concatenated(small)
+        if whole.least >= 0 or not self.columns or whole.local is None:
+            return whole
+        return self.tables.local(netted(self.tables.codec, self.schema, whole.local, self.timed))
 
     def rollback(self) -> None:
         """Forgets this epoch's change."""

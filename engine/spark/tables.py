@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from .. import interrupt
 from ..schema import Column, Rows, Schema
 from .codec import Codec
+from .merging import Merging
 from .settings import Settings, session_partitions
 from .sqltext import Query, everything
 from .table import TIME, WEIGHT, Registry, Table, arrow_schema, checkpointed
@@ -64,6 +65,7 @@ class Tables:
         self.partitions = options.partitions or session_partitions(spark)
         self.most_small, self.most_sent = options.small_rows, options.sent_rows
         self.most_fetched = 4 * options.small_rows  # rows that the driver reads to make a small change
+        self.merging = Merging()
         self._settings = Settings(spark, self.partitions)
         self._registry = Registry(
             spark, self.partitions, self.most_small, options.copies, self._settings.take

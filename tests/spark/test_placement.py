@@ -227,7 +227,7 @@ def test_a_profile_tells_jobs_and_sides(spark: SparkSession) -> None:
         "input relation A(x: u32, y: u32)\noutput relation N(x: u32, n: u64)\n"
         "N(x, n) :- A(x, y), var n = y.group_by(x).count().\n"
     )
-    for options in (SparkOptions(placement="cluster"), ON_DRIVER):
+    for options in (SparkOptions(placement="cluster", small_rows=0), ON_DRIVER):
         placement = options.placement
         with ddlog.compile(text).session(engine="spark", spark=spark, spark_options=options) as session:
             session.measure()
