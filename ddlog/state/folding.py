@@ -22,7 +22,6 @@ from itertools import groupby
 from .parts import packed, sliced
 from .store import Span, Store, Stored
 from .sums import form_of, in_one_form, merged, summed
-from .walog import LONG
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
@@ -34,6 +33,7 @@ _SPANS_AT_ONCE = 200
 _HISTORY_BYTES = 4 << 20
 _PAGES_AT_ONCE = 256
 _FEW_ROWS = 1 << 16
+_LOGGED = 1 << 20  # bytes that are brought into the file together while commits wait for the disk
 _MOST_SPANS = 4096
 _SPAN_BYTES = 512  # of the records of a span beside its data
 
@@ -108,7 +108,7 @@ class Folder:
             if self._ended():
                 return
             some = gone[at : at + _SPANS_AT_ONCE]
-            with self._store.writing():
+            with self._store.writing(aside=True):
                 self._store.remove_spans(some)
             for _ in self._store.remove_parts(some):
                 if self._pause():
@@ -118,7 +118,7 @@ class Folder:
 
     def _pause(self) -> bool:
         """Brings SQLite's log into the file if it is long, and returns whether to give up."""
-        if self._store.logged > LONG:
+        if self._store.logged > _LOGGED:
             self._shorten()
         return self._ended()
 
@@ -144,8 +144,7 @@ def fold(
             return
         sums.append(store.put_part(start + number, *part))
         size += len(part[2])
-    with store.writing():
-        store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
+    store.replace_spans(spans, (start, len(parts), size, tuple(sums)))
 
 
 def _parts(reading: Store, stored: Stored, spans: Sequence[Span]) -> Iterator[tuple[int, int, bytes]]:

@@ -5,6 +5,7 @@ It writes the epochs that wait, folds spans, and brings SQLite's write-ahead log
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import threading
 import time
@@ -16,8 +17,8 @@ from .log import INTERVAL
 from .store import Store
 from .walog import LONG
 
-_PASSES = 6  # over the log, in which what commits add to it becomes less
-_FEW_FRAMES = 256  # of SQLite's log, for which commits can wait
+_PASSES = 10  # over the log, in which what commits add to it becomes less
+_FEW_FRAMES, _MANY_FRAMES = 32, 256  # of SQLite's log, for which commits can wait
 
 
 class Keeper:
@@ -91,12 +92,22 @@ class Keeper:
             self._store.logged = 0
             left = 0
             for _ in range(_PASSES):
+                self._store.give_way()
                 left = _brought_in(self._beside)
                 if left <= _FEW_FRAMES:
                     break
-            if 0 < left <= _FEW_FRAMES:
+            if 0 < left <= _MANY_FRAMES:
+                self._store.give_way()
                 with self._store.lock:
+                    self._limit()
                     _brought_in(self._beside)
+
+    def _limit(self) -> None:
+        """Lets the next commit, which writes the log from its beginning, give back a part of what makes it
+        long: to give back all might take a long time."""
+        size = os.path.getsize(f"{self._store.path}-wal")
+        limit = max(2 * LONG, size - LONG)
+        self._store.base.execute(f"PRAGMA journal_size_limit = {limit}").fetchall()
 
 
 def _brought_in(base: sqlite3.Connection) -> int:

@@ -25,7 +25,7 @@ from . import connections
 from .holding import Holding, is_held
 from .parts import checksum, packed, part_checksum, sliced, unpacked
 from .schema import APPLICATION, TABLES, VERSION
-from .walog import LONG, PAGE, commits_in, frames_taken
+from .walog import PAGE, commits_in, frames_taken
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 _PAGES_OF_ONE = 4  # of SQLite's log for a small transaction
 _MOST_REMOVED = 2 << 20  # bytes of parts that one transaction removes
 _FREE_PAGES = 1024  # that stay in the file, for the spans to come
+_MOMENT, _MOMENTS = 0.0001, 1000  # seconds that a thread gives way, and how often
 
 Mark = tuple["Head", int, int, list["Stored"]]
 
@@ -78,13 +79,20 @@ class Head:
 class Writing:
     """See `Store.writing`. A class, since a generator would take much of the time of a small commit."""
 
-    __slots__ = ("_before", "_store")
+    __slots__ = ("_aside", "_before", "_store")
 
-    def __init__(self, store: Store) -> None:
-        self._store = store
+    def __init__(self, store: Store, aside: bool) -> None:
+        self._store, self._aside = store, aside
 
     def __enter__(self) -> sqlite3.Connection:
-        self._store.lock.acquire()
+        store = self._store
+        if self._aside:
+            store.give_way()
+            store.lock.acquire()
+        else:
+            store.wanted = True
+            store.lock.acquire()
+            store.wanted = False
         self._before = self._store.mark()
         try:
             self._store.begin()
@@ -115,6 +123,8 @@ class Store:
         self._base, self._holding = base, holding
         self._file = os.stat(path).st_ino
         self._holds_back = False
+        self.wanted = False
+        """Whether a thread waits to write."""
         self.written = 0
         """The bytes of the spans that were written since the state was opened."""
         self.logged = 0
@@ -170,12 +180,12 @@ class Store:
 
     # ------------------------------------------------------------- writing
 
-    def writing(self) -> Writing:
-        """A transaction of SQLite, which is on disk when it ends. Raises OSError and sqlite3.Error; then
-        nothing is written."""
+    def writing(self, aside: bool = False) -> Writing:
+        """A transaction of SQLite, which is on disk when it ends. `aside`: it lets others that wait to write
+        go first. Raises OSError and sqlite3.Error; then nothing is written."""
         if self.read_only:
             raise DDlogError([ReadOnlyState(str(self.path))])
-        return Writing(self)
+        return Writing(self, aside)
 
     def mark(self) -> Mark:
         """What `undo` takes, for `Writing`."""
@@ -253,21 +263,30 @@ class Store:
     def put_part(self, id: int, relation: int, rows: int, data: bytes) -> int:
         """Writes a part of which no span knows yet, in a transaction of its own. Returns its checksum."""
         known = part_checksum(data, relation, rows)
-        with self.writing() as base:
+        with self.writing(aside=True) as base:
             base.execute("INSERT INTO part VALUES (?, ?, ?, ?, ?)", (id, relation, rows, known, data))
         self.logged += len(data)
         return known
 
     def replace_spans(self, spans: Sequence[Span], parts: tuple[int, int, int, tuple[int, ...]]) -> None:
-        """Lets a new span stand for spans that follow each other, inside `writing`. The old ones stay."""
+        """Lets a new span stand for spans that follow each other. The old ones stay. Raises OSError and
+        sqlite3.Error; then nothing is written."""
         epochs = [span for span in spans if span.kind == "epochs"]
-        sums = self._sums(spans)
-        self._base.executemany(
-            "REPLACE INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            [_span_row(replace(span, folded=True), _own(span, sums)) for span in spans],
-        )
-        self.add_span(epochs[0].first, epochs[-1].last, "epochs", parts)
-        self.set_head(self.head)
+        with self.reading():
+            sums = self._sums(spans)
+        rows = [(_span_row(replace(span, folded=True), _own(span, sums))[-1], span.id) for span in spans]
+        with self.writing(aside=True) as base:
+            base.executemany("UPDATE span SET folded = 1, checksum = ? WHERE id = ?", rows)
+            self.add_span(epochs[0].first, epochs[-1].last, "epochs", parts)
+            self.set_head(self.head)
+
+    def give_way(self) -> None:
+        """Lets commits that wait go first. A thread that writes over and over would take the lock again
+        before they get it."""
+        for _ in range(_MOMENTS):
+            if not self.wanted:
+                break
+            time.sleep(_MOMENT)
 
     def remove_spans(self, spans: Sequence[Span]) -> None:
         """Removes spans, inside `writing`. Their parts are for `remove_parts`, or go when the state is opened
@@ -277,26 +296,29 @@ class Store:
 
     def remove_parts(self, spans: Sequence[Span]) -> Iterator[None]:
         """Removes the parts of spans that are removed, some at a time, so that no commit waits long."""
-        ids, size = list[tuple[int]](), 0
-        for span in spans:
+        first, end, size = 0, 0, 0
+        for span in sorted(spans, key=lambda each: each.part_from):
             for part in range(span.part_from, span.part_from + span.parts):
-                if ids and size + span.bytes // span.parts > _MOST_REMOVED:
-                    self._delete_parts(ids)
+                if size and (part != end or size + span.bytes // span.parts > _MOST_REMOVED):
+                    self._delete_parts(first, end)
                     yield
-                    ids, size = [], 0
-                ids.append((part,))
-                size += span.bytes // span.parts + PAGE // 8
-        if ids:
-            self._delete_parts(ids)
+                    size = 0
+                if not size:
+                    first = part
+                end = part + 1
+                size += span.bytes // span.parts + PAGE
+        if size:
+            self._delete_parts(first, end)
             yield
 
-    def _delete_parts(self, ids: Sequence[tuple[int]]) -> None:
-        with self.writing() as base:
-            base.executemany("DELETE FROM part WHERE id = ?", ids)
-        self.logged += len(ids) * PAGE
+    def _delete_parts(self, first: int, end: int) -> None:
+        with self.writing(aside=True) as base:
+            base.execute("DELETE FROM part WHERE id >= ? AND id < ?", (first, end))
+        self.logged += (end - first) * PAGE
 
     def give_back(self, pages: int) -> bool:
         """Gives some free pages of the file back if there are many, and returns whether there were."""
+        self.give_way()
         with self.lock:
             free = self._base.execute("PRAGMA freelist_count").fetchone()[0]
             whole = self._base.execute("PRAGMA page_count").fetchone()[0]
@@ -602,7 +624,6 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA journal_mode = WAL")
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
-    base.execute(f"PRAGMA journal_size_limit = {2 * LONG}")  # what a fold makes the log longer is given back
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         return
     base.execute("BEGIN IMMEDIATE")

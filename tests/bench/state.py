@@ -1,10 +1,11 @@
 """Durable state: commits a second by durability, restart against first load, size against Parquet.
 
-    python tests/bench/state.py [--rows 5000000] [--seconds 2]
+    python tests/bench/state.py [--rows 5000000] [--seconds 2] [--folding]
 
 Prints wall and processor time. The first part commits one row, or a thousand, over and over; `sqlite` is
 SQLite's own insert of the same rows in a synced transaction, and `beside` a session without a state that is
-followed by that insert. The second loads facts, and opens the state.
+followed by that insert. The second loads facts, and opens the state. With --folding: how long commits of one
+row take while all facts are folded over and over, and SQLite's own inserts without that.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import numpy as np
 
 import ddlog
+from ddlog.sessions.durable import Durable
 from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
-from ddlog.state import reports
+from ddlog.state import folding, reports
 
 COUNTS = """
 input relation R(x: u64, y: string)
@@ -149,22 +152,57 @@ def _load(session: Session, place: Path) -> int:
     return 1
 
 
+def folding_waits(home: Path, facts: dict[str, Any], seconds: float) -> None:
+    """The times of commits while all spans are folded over and over."""
+    import pyarrow as pa
+
+    base = database(home / "own")
+    shown("insert, sqlite", seconds / 2, lambda n: insert(base, [(n, f"text {n}")]))
+    text = COUNTS + "input relation Facts(x: u64, y: u32, s: string)\n"
+    with mock.patch.object(folding, "MANY", 1), ddlog.compile(text).session(state=home / "s") as session:
+        session.insert_table("Facts", pa.table(facts))
+        session.commit()
+        assert isinstance(session.state.durable, Durable)
+        session.state.durable.live = lambda: 0
+
+        def commit(number: int) -> None:
+            session.insert_rows("R", [(number, f"text {number}")])
+            session.commit()
+
+        shown("commit, folding", seconds, commit)
+
+
+def shown(label: str, seconds: float, act: Callable[[int], None]) -> None:
+    """Acts for a time, and prints the median and the longest times."""
+    times: list[float] = []
+    ends = time.perf_counter() + seconds
+    while (since := time.perf_counter()) < ends:
+        act(len(times))
+        times.append(1000 * (time.perf_counter() - since))
+    found = [f"{100 * part:g}% {np.quantile(times, part):.2f}" for part in (0.5, 0.99, 0.999, 1)]
+    print(f"{label:24} {len(times):8,} times, within ms: {', '.join(found)}")
+
+
 def main() -> None:
     """Runs the benchmark."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--folding", action="store_true")
     options = parser.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         home, count = Path(folder), options.rows
-        for rows in (1, 1000):
-            for durability in ("none", "interval", "exit", "commit", "beside"):
-                commits(home, durability, rows, options.seconds)
-            inserts(home, rows, options.seconds)
         random = np.random.default_rng(1)
         names = np.array([f"name {k}" for k in range(count // 50 + 1)])
         texts = names[random.integers(0, len(names), count)]
         facts = {"x": np.arange(count) * 7, "y": random.integers(0, 1 << 31, count), "s": texts}
+        if options.folding:
+            folding_waits(home, facts, options.seconds)
+            return
+        for rows in (1, 1000):
+            for durability in ("none", "interval", "exit", "commit", "beside"):
+                commits(home, durability, rows, options.seconds)
+            inserts(home, rows, options.seconds)
         restarts(home, "facts", FACTS, facts)
         nodes = max(10, int((count / 1250) ** 0.5) * 63)
         edges = np.unique(random.integers(0, nodes, (2 * nodes, 2)), axis=0)
