@@ -57,8 +57,8 @@ class NoAttempt(Diagnostic):
     """A search by trial in a session whose changes leave traces."""
 
     title: ClassVar[str] = (
-        "facts cannot be changed on trial in a program with streams, windows or effects, after a static "
-        "load, or where relations are evaluated on demand"
+        "facts cannot be changed on trial in a program with streams, windows or effects, nor after a "
+        "static load"
     )
 
 
@@ -88,9 +88,10 @@ class NoStateBefore(Diagnostic):
 
 
 @declared()
-class ByLoop(Diagnostic):
-    """A question, other than why a row holds, about rows of a loop."""
+class LoopWithEffects(Diagnostic):
+    """A question, other than why a row holds, about rows of a loop that cannot be run again."""
 
-    title: ClassVar[str] = "rows of {relation} are not explained, as a loop computes them round by round"
-    suggestion: ClassVar[str] = "`why` explains those that hold"
+    title: ClassVar[str] = (
+        "rows of {relation} are not explained: the loop has effects, which would come again with its rounds"
+    )
     relation: str

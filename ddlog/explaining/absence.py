@@ -8,13 +8,13 @@ then have the nearest values. What is missing is looked into in turn, to a depth
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import SequenceMatcher
 from itertools import combinations
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
-from ..core import Atom, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Unnest
+from ..core import Atom, Clause, Const, Expr, GroupBy, Guard, Head, Let, Op, Rule, Stratum, Unnest
 from ..core.matching import matched
 from ..errors.source import Span
 from ..types import Type
@@ -43,7 +43,7 @@ Pattern: TypeAlias = tuple[Any, ...]
 class NoRow:
     """A term for which there is no row: `nearest` are the rows most like it, and `below` says why there is
     none. `exact`: there is no row of the pattern; otherwise the term asks for equal values in columns that
-    may have any."""
+    may have any. `rounds`: the round in which it looked, if it is one."""
 
     relation: str
     pattern: Pattern
@@ -51,17 +51,19 @@ class NoRow:
     exact: bool
     nearest: tuple[Row, ...]
     below: Missing | None
+    rounds: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A negated term that found rows."""
+    """A negated term that found rows. `rounds`: as of `NoRow`."""
 
     relation: str
     pattern: Pattern
     text: str
     rows: tuple[Row, ...]
+    rounds: tuple[int, ...] = ()
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
@@ -97,7 +99,7 @@ class Attempt:
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A row that does not hold. `given`: it would have to be given as a fact. `others` counts the rules whose
-    head cannot be the row."""
+    head cannot be the row. `rounds`: the round of each loop in which it does not hold, outermost first."""
 
     relation: str
     pattern: Pattern
@@ -105,29 +107,57 @@ class Missing:
     attempts: tuple[Attempt, ...] = ()
     others: int = 0
     cut: bool = False
+    rounds: tuple[int, ...] = ()
+
+
+class InRounds(Protocol):
+    """Absences in the rounds of a loop."""
+
+    def missing(self, relation: str, pattern: Pattern, depth: int) -> Missing:
+        """Why there is no row of a pattern in the last round."""
 
 
 @dataclass
 class Absences:
-    """Looks into rows that do not hold, until a moment (of `time.monotonic`)."""
+    """Looks into rows that do not hold, until a moment (of `time.monotonic`). `in_loop` begins to look into
+    the rounds of a loop, for the absences around it."""
 
     derivations: Derivations
     until: float
+    in_loop: Callable[[Absences, Stratum], InRounds | None] = lambda around, stratum: None
+    rounds: tuple[int, ...] = ()
     _open: set[tuple[str, Pattern]] = field(default_factory=set)
+    _loops: dict[tuple[str, ...], InRounds | None] = field(default_factory=dict)
 
     def missing(self, relation: str, pattern: Pattern, depth: int) -> Missing:
         """Why there is no row of a pattern."""
-        if self.derivations.given(relation):
-            return Missing(relation, pattern, True)
         key = relation, pattern
+        if self._is_leaf(relation):
+            given = relation not in self.derivations.looped
+            return Missing(relation, pattern, given, cut=not given)
         if depth <= 0 or key in self._open or time.monotonic() > self.until:
-            return Missing(relation, pattern, False, cut=True)
+            return Missing(relation, pattern, False, cut=True, rounds=self.rounds)
+        if (loop := self._loop(relation)) is not None:
+            return loop.missing(relation, pattern, depth)
         self._open.add(key)
         cases = self.derivations.cases(relation)
         found = [self._attempt(case, pattern, depth) for case in cases]
         self._open.discard(key)
         attempts = tuple(each for each in found if each is not None)
-        return Missing(relation, pattern, False, attempts, len(cases) - len(attempts))
+        return Missing(relation, pattern, False, attempts, len(cases) - len(attempts), rounds=self.rounds)
+
+    def _loop(self, relation: str) -> InRounds | None:
+        """The rounds of the loop that computes a relation."""
+        if relation not in self.derivations.looped:
+            return None
+        stratum = self.derivations.rounds[relation]
+        if stratum.relations not in self._loops:
+            self._loops[stratum.relations] = self.in_loop(self, stratum)
+        return self._loops[stratum.relations]
+
+    def _is_leaf(self, relation: str) -> bool:
+        """Whether no rule is looked at for rows of a relation."""
+        return self.derivations.given(relation) and self._loop(relation) is None
 
     def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Attempt | None:
         typedefs = self.derivations.held.program.typedefs
@@ -156,10 +186,10 @@ class Absences:
                 pattern = tuple(values.get(name or "", ANY) for name in columns)
                 open_ = [name for name in columns if values.get(name or "", ANY) is ANY]
                 exact, below = len(set(open_)) == len(open_), None
-                if exact and not self.derivations.given(relation):
+                if exact and not self._is_leaf(relation):
                     passed = is_passed(self.derivations.held.program, relation)
                     below = self.missing(relation, pattern, depth if passed else depth - 1)
-                return NoRow(relation, pattern, span.text(), exact, nearest, below, span), values
+                return NoRow(relation, pattern, span.text(), exact, nearest, below, span=span), values
             case clause:
                 return body.fails(at, clause, values), values
 
@@ -239,7 +269,7 @@ class _Body:
             for each in self.valuations(at, [positive], types)
             if all(values.get(name, value) == value for name, value in each.items())
         ]
-        return Found(term.relation, pattern, term.span.text(), tuple(rows[:NEAREST]), term.span)
+        return Found(term.relation, pattern, term.span.text(), tuple(rows[:NEAREST]), span=term.span)
 
     def nearest(self, at: int, term: Atom, values: dict[str, Any]) -> tuple[tuple[Row, ...], dict[str, Any]]:
         """The rows most like one that a term looks for, and the values for which they are."""

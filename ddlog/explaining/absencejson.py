@@ -29,10 +29,15 @@ def missing_json(missing: Missing, words: Words) -> dict[str, Any]:
             "values": words.row_json(missing.relation, missing.pattern),
         },
         "kind": "cut" if missing.cut else "no fact" if missing.given else "missing",
+        **_rounds(missing.rounds),
     }
     if not missing.given and not missing.cut:
         made["rules"] = [_attempt(each, words) for each in missing.attempts]
     return made
+
+
+def _rounds(rounds: tuple[int, ...]) -> dict[str, list[int]]:
+    return {"rounds": list(rounds)} if rounds else {}
 
 
 def sets_json(sets: Sequence[Sequence[Fact]], words: Words) -> list[list[dict[str, Any]]]:
@@ -54,7 +59,7 @@ def _attempt(attempt: Attempt, words: Words) -> dict[str, Any]:
 
 def _failure(fails: Failure, words: Words) -> dict[str, Any]:
     match fails:
-        case NoRow(relation, pattern, text, exact, nearest, below):
+        case NoRow(relation, pattern, text, exact, nearest, below, rounds):
             made = {
                 "kind": "row",
                 "relation": words.relation(relation),
@@ -62,15 +67,17 @@ def _failure(fails: Failure, words: Words) -> dict[str, Any]:
                 "text": text,
                 "exact": exact,
                 "nearest": [words.row_json(relation, row) for row in nearest],
+                **_rounds(rounds),
             }
             return made if below is None else {**made, "below": missing_json(below, words)}
-        case Found(relation, pattern, text, rows):
+        case Found(relation, pattern, text, rows, rounds):
             return {
                 "kind": "absent",
                 "relation": words.relation(relation),
                 "pattern": words.row_json(relation, pattern),
                 "text": text,
                 "found": [words.row_json(relation, row) for row in rows],
+                **_rounds(rounds),
             }
         case Fails(text, values, wanted):
             parts = [{"text": part, "value": words.value_json(v, of)} for part, v, of in values]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from .absence import Attempt, Fails, Failure, Found, Missing, NoRow
 from .held import Fact
-from .text import Lines, boxed, rule_line, tinted
+from .text import Lines, boxed, in_round, rule_line, tinted
 from .tree import Tree
 from .words import Words
 
@@ -25,7 +25,8 @@ class AbsenceLines:
         if missing.given:
             yield f"{shown}  {self._in('dim', 'does not hold: it is not a fact')}"
             return
-        yield f"{shown}  {self._in('dim', 'does not hold' + (', …' if missing.cut else ''))}"
+        said = f"does not hold{in_round(missing.rounds)}"
+        yield f"{shown}  {self._in('dim', said + (', …' if missing.cut else ''))}"
         if missing.cut:
             return
         parts = [list(self._attempt(each)) for each in missing.attempts]
@@ -47,7 +48,7 @@ class AbsenceLines:
         yield rule_line(attempt.rule, attempt.place, self.color)
         lines = Lines(self.words, self.color)
         parts = [
-            [f"{self.words.row(each.relation, each.row)}  {self._in('dim', 'holds')}"]
+            [f"{self.words.row(each.relation, each.row)}  {self._in('dim', 'holds' + in_round(each.rounds))}"]
             if isinstance(each, Tree)
             else list(lines.item(each))
             for each in attempt.holds
@@ -56,18 +57,18 @@ class AbsenceLines:
 
     def _failure(self, fails: Failure, attempt: Attempt) -> Iterator[str]:
         match fails:
-            case NoRow(relation, pattern, text, exact, nearest, below):
+            case NoRow(relation, pattern, text, exact, nearest, below, rounds):
                 shown = self.words.row(relation, pattern) if exact else " ".join(text.split())
                 lack = "nothing in" if exact and self.words.is_described(relation) else "no"
-                yield self._in("red", f"{lack} {shown}")
+                yield self._in("red", f"{lack} {shown}") + (in_round(rounds) if exact else "")
                 parts = [[f"nearest {self.words.row(relation, row)}"] for row in nearest]
                 if below is not None:
                     parts.append(list(self.missing(below)))
                 yield from boxed(parts)
-            case Found(relation, pattern, text, rows):
+            case Found(relation, pattern, text, rows, rounds):
                 shown = f"not {self.words.row(relation, pattern)}"
                 said = " ".join(text.split()) if self.words.is_described(relation) else shown
-                yield self._in("red", said) + "  but there is"
+                yield f"{self._in('red', said)}{in_round(rounds)}  but there is"
                 yield from boxed([[self.words.row(relation, row)] for row in rows])
             case Fails(text, values, wanted):
                 said = self._in("red", " ".join(text.split()))

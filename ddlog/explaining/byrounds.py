@@ -18,9 +18,9 @@ from heapq import heappop, heappush
 
 from ..core import Stratum
 from ..values.rows import Row
-from .derivations import Derivations
+from .derivations import Derivations, Member
 from .heights import UNKNOWN, Heights
-from .held import Fact, Held, Replay
+from .held import Fact, Replay
 from .oneround import AT, FIRST, LATER, OneRound
 from .tree import Absent, Condition, Group, Item, ShownMember, Tree, Trees
 
@@ -56,6 +56,46 @@ class ByRounds:
         assert since is not None
         return self._finished(self._trees[fact, since], since, depth)
 
+    def around(self, fact: Fact) -> Iterator[Tree | Absent]:
+        """What the proof of a row that was proved rests on around the rounds: rows, and absent rows."""
+        since = self.replay.since(*fact, self.replay.last)
+        assert since is not None
+        seen, pending = set[tuple[Fact, int]](), [(fact, since)]
+        while pending:
+            key = pending.pop()
+            if key in seen:
+                continue
+            seen.add(key)
+            for tree in _rows_below(self._trees[key]):
+                if (before := self._before(tree.relation, tree.row, key[1])) is not None:
+                    pending.append(before)
+                elif tree.relation in self.of.outside:
+                    yield tree
+                yield from (each for each in absences(tree.body) if each.relation in self.of.outside)
+
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Tree:
+        """The tree of a row that is there in a round, by a rule of this round, though the row may have been
+        there before."""
+        if self.replay.since(*fact, number) == number:
+            self._explain([(fact, number)])
+            return self._finished(self._trees[fact, number], number, depth)
+        tree = self._of_round(number, but=fact).tree(fact, _LEVELS)
+        self._explain(self._below(tree, number))
+        return self._shown(tree, number, depth, UNKNOWN)
+
+    def members(self, group: Group, depth: int) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+        """The members of a group of a round as they are here, and how to show one."""
+        number = min(group.rounds[0], self.replay.last)
+        trees = self._of_round(number)
+
+        def show(member: Member) -> ShownMember:
+            made = trees.member(member, False, _LEVELS)
+            below = [each for row in _rows(made.body) for each in self._below(row, number)]
+            self._explain(below)
+            return self._member(made, number, depth)
+
+        return Derivations(self.replay.at(number)).members(group.whole), show
+
     # ------------------------------------------------------------- the rounds
 
     def _explain(self, facts: Iterable[tuple[Fact, int]]) -> None:
@@ -77,25 +117,32 @@ class ByRounds:
             want(fact, since)
         while pending:
             number = -heappop(pending)
-            trees = self._of_round(self.replay.at(number), number)
+            trees = self._of_round(number)
             for fact in wanted.pop(number):
                 tree = trees.tree(fact, _LEVELS)
                 self._trees[fact, number] = tree
                 new.append((fact, number))
-                for leaf in _rows_below(tree):
-                    if (before := self._before(leaf.relation, leaf.row, number)) is not None:
-                        want(*before)
+                for before in self._below(tree, number):
+                    want(*before)
         for fact, number in reversed(new):
             self._heights[fact, number] = self._height(self._trees[fact, number], number)
 
-    def _of_round(self, held: Held, number: int) -> Trees:
-        """The trees of one round: rows of earlier rounds are leaves, as high as these are late."""
+    def _of_round(self, number: int, but: Fact | None = None) -> Trees:
+        """The trees of one round: rows of earlier rounds, but for one, are leaves, as high as these are
+        late."""
+        held = self.replay.at(number)
 
         def height(fact: Fact) -> float | None:
-            before = self._before(*fact, number)
+            before = None if fact == but else self._before(*fact, number)
             return None if before is None else (before[1] + 1) * _ROUND
 
         return Trees(held, with_rounds(Derivations(held), height))
+
+    def _below(self, tree: Tree, number: int) -> Iterator[tuple[Fact, int]]:
+        """The rows of earlier rounds in the tree of a round, and since when they are there."""
+        for each in _rows_below(tree):
+            if (before := self._before(each.relation, each.row, number)) is not None:
+                yield before
 
     def _before(self, relation: str, row: Row, number: int) -> tuple[Fact, int] | None:
         """The row of an earlier round that a row of a round is, and since when it is there. None if it came
@@ -134,14 +181,13 @@ class ByRounds:
             return self._around(tree, depth)
         key = id(tree), number, depth
         if key not in self._made:
-            self._made[key] = self._shown(tree, number, depth)
+            self._made[key] = self._shown(tree, number, depth, self._height(tree, number))
         return self._made[key]
 
     def _around(self, tree: Tree, depth: int) -> Tree:
         return Trees(self.heights.derivations.held, self.heights).tree((tree.relation, tree.row), depth)
 
-    def _shown(self, tree: Tree, number: int, depth: int) -> Tree:
-        height = self._height(tree, number)
+    def _shown(self, tree: Tree, number: int, depth: int, height: float) -> Tree:
         made = replace(
             tree,
             height=None if height == UNKNOWN else int(height),
@@ -159,16 +205,23 @@ class ByRounds:
             match item:
                 case Tree(relation) if relation in (AT, FIRST, LATER):
                     continue
-                case Tree():
-                    yield self._finished(item, number, depth)
+                case Tree(relation):
+                    done = self._finished(item, number, depth)
+                    yield replace(done, looked=self._looked(relation, number, item.looked))
                 case Absent(relation):
-                    name, rounds = self.of.earlier.get(relation, (relation, 0))
-                    own = (number - rounds, *item.rounds) if name in self.of.relations else ()
-                    yield replace(item, relation=name, rounds=own)
+                    name, _ = self.of.earlier.get(relation, (relation, 0))
+                    yield replace(item, relation=name, rounds=self._looked(relation, number, item.rounds))
                 case Group(members=members):
-                    yield replace(item, members=tuple(self._member(m, number, depth) for m in members))
+                    shown = tuple(self._member(each, number, depth) for each in members)
+                    loop, rounds = item.loop or self.of.relations[0], (number, *item.rounds)
+                    yield replace(item, members=shown, loop=loop, rounds=rounds)
                 case Condition():
                     yield item
+
+    def _looked(self, relation: str, number: int, inner: tuple[int, ...]) -> tuple[int, ...]:
+        """The round in which a rule of a round looks at a relation; `inner`: of the loops in that round."""
+        name, rounds = self.of.earlier.get(relation, (relation, 0))
+        return (number - rounds, *inner) if name in self.of.relations else ()
 
     def _member(self, member: ShownMember, number: int, depth: int) -> ShownMember:
         return replace(member, body=tuple(self._items(member.body, number, depth)))
@@ -178,6 +231,11 @@ def with_rounds(derivations: Derivations, leaf: Callable[[Fact], float | None] =
     """The heights of rows, those that only rounds explain included. `leaf` gives those of leaves
     that are no rows of inputs."""
     return Heights(derivations, leaf, _begun)
+
+
+def with_loops(derivations: Derivations) -> Heights:
+    """The same without rounds of recursions."""
+    return Heights(derivations, rounds=lambda heights, of: None if of.loop is None else _begun(heights, of))
 
 
 def _begun(heights: Heights, stratum: Stratum) -> ByRounds | None:
@@ -196,6 +254,17 @@ def decisive(items: Iterable[Item]) -> Iterator[Tree]:
                 deciding = [each for each in members if each.decides]
                 for member in deciding or members:
                     yield from decisive(member.body)
+
+
+def absences(items: Iterable[Item]) -> Iterator[Absent]:
+    """The absent rows in a body."""
+    for item in items:
+        match item:
+            case Absent():
+                yield item
+            case Group(members=members):
+                for member in members:
+                    yield from absences(member.body)
 
 
 def _rows(items: Iterable[Item]) -> Iterator[Tree]:

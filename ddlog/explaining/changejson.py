@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .changes import Change, Changed, Excluded, OtherMember, Part, Regrouped, Same
+from .changes import Change, Changed, Ended, Excluded, OtherMember, Part, Regrouped, Same
 from .jsontree import item_json, rule_json, variables_json
 from .tree import Tree
 from .words import Words
@@ -35,6 +35,8 @@ def _changed(changed: Changed, words: Words) -> dict[str, Any]:
         "kind": changed.kind,
         "change": _did(changed.came),
     }
+    if changed.rounds:
+        made["rounds"] = list(changed.rounds)
     if changed.rule is not None and changed.place is not None:
         made["rule"] = rule_json(changed.rule, changed.place)
         made["variables"] = variables_json(changed.variables, changed.rule.variables, words)
@@ -48,6 +50,8 @@ def _part(part: Part, words: Words) -> dict[str, Any]:
             return {**_changed(part, words), "kind": "row", "of": part.kind}
         case Same(Tree(relation, row)):
             return {"kind": "row", "row": _row(relation, row, words), "change": None}
+        case Ended(last, before):
+            return {"kind": "ended", "round": last, "before": before}
         case Same(item):
             return item_json(item, words)
         case Excluded(term, rows, more):

@@ -14,18 +14,20 @@ take turns until nothing new is asked, which happens as often as negations follo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
 from ..core import Atom, Rule
+from ..demand.demanded import needed
 from ..errors.source import Span
 from ..types import Type
 from ..values.rows import Row
+from .byrounds import with_loops
 from .derivations import Derivations, Member, by_relation
-from .heights import UNKNOWN, Heights
-from .held import ANY, Fact, Held
+from .heights import UNKNOWN
+from .held import ANY, Fact, Held, Replay
 from .stages import Stage
 from .tree import Absent, Condition, Group, Item, ShownMember, Tree, Trees
 
@@ -34,7 +36,8 @@ SHOWN = 3
 
 SHOWN_MEMBERS = 10
 
-Pattern: TypeAlias = tuple[str, tuple[Any, ...]]
+Spot: TypeAlias = tuple[str, Row, tuple[int, ...]]
+"""A row of a relation, or a pattern, as of a round of a loop; of no round around loops."""
 
 T = TypeVar("T")
 
@@ -43,7 +46,7 @@ T = TypeVar("T")
 class Changed:
     """A row that `came` or went. `kind`: a "fact" was inserted or deleted, or is one of the program; a row by
     a "rule" did with the changes in `body`; "above" stands for a row that the tree has already, and a "cut"
-    where the tree does not go on."""
+    where the tree does not go on. `rounds`: the round of a loop in which one of the states has the row."""
 
     relation: str
     row: Row
@@ -53,6 +56,7 @@ class Changed:
     place: Span | None = None
     variables: Mapping[str, Any] = field(default_factory=dict)
     body: tuple[Part, ...] = ()
+    rounds: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +99,15 @@ class Regrouped:
     span: Span | None = field(default=None, compare=False, repr=False)
 
 
-Part: TypeAlias = Changed | Same | Excluded | Regrouped
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """The last round of a loop in the other state, which is before the round of a row."""
+
+    last: int
+    before: bool
+
+
+Part: TypeAlias = Changed | Same | Excluded | Regrouped | Ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,16 +129,77 @@ class _Side:
 
     def __init__(self, held: Held, depth: int, empty: bool) -> None:
         self.derivations, self.depth, self.empty = Derivations(held), depth, empty
-        self.heights = Heights(self.derivations)
+        self.heights = with_loops(self.derivations)
         self.trees = Trees(held, self.heights)
-        self.proofs: dict[Fact, Tree] = {}
-        self.holds: dict[Fact, bool] = {}
-        self.found: dict[Pattern, list[Row]] = {}
+        self.proofs: dict[Spot, Tree] = {}
+        self.holds: dict[Spot, bool] = {}
+        self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
         self.groups: dict[int, _Members] = {}  # of the other side's proofs
         self.own: dict[int, Sequence[ShownMember]] = {}  # members of its groups that the other side lacks
         self.strange: list[tuple[Group, list[Member]]] = []  # the same, still to be looked at
-        self.wanted: dict[Fact, None] = {}  # proofs that are still to be looked for
+        self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
         self.asked: list[Item] = []  # items of the other side's proofs that are still to be looked at
+
+    def proof(self, spot: Spot) -> Tree:
+        """The tree of a row that is there, in a round if it is one."""
+        relation, row, rounds = spot
+        if not rounds:
+            return self.trees.tree((relation, row), self.depth)
+        of = self.heights.rounds_in(relation) if len(rounds) == 1 else None
+        if of is None:
+            return Tree(relation, row, "cut", None, rounds=rounds)
+        return of.tree_of_round((relation, row), rounds[0], self.depth)
+
+    def members(self, group: Group) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+        """The members of a group of the other side, and how to show one of this side."""
+        of = self.heights.rounds_in(group.loop) if len(group.rounds) == 1 else None
+        if of is not None:
+            return of.members(group, self.depth - 1)
+        found = list(group.whole.members) if group.rounds else self.derivations.members(group.whole)
+        return found, self.show
+
+    def show(self, member: Member) -> ShownMember:
+        """A member of a group around loops."""
+        return self.trees.member(member, False, self.depth - 1)
+
+    # ------------------------------------------------------------- rounds
+
+    def begin(self, loops: Iterable[str]) -> None:
+        """Runs loops again, each given by a relation."""
+        for name in loops:
+            self.heights.rounds_in(name)
+
+    def last(self, relation: str) -> int | None:
+        """The last round of the loop of a relation; None if it is not run again."""
+        of = self.heights.rounds_in(relation)
+        return None if of is None else of.replay.last
+
+    def since(self, spot: Spot) -> int | None:
+        """The round since which a row is there in a round, or in the last one if there are no more."""
+        relation, row, rounds = spot
+        replay = None if self.empty else self._replay(relation, rounds)
+        return None if replay is None else replay.since(relation, row, min(rounds[-1], replay.last))
+
+    def _replay(self, relation: str, rounds: tuple[int, ...]) -> Replay | None:
+        """The rounds of the innermost loop."""
+        of = self.heights.rounds_in(relation)
+        replay = None if of is None else of.replay
+        for number in rounds[:-1]:
+            if replay is not None:
+                held = replay.at(min(number, replay.last))
+                replay = held.replay(Derivations(held).rounds[relation])
+        return replay
+
+    def matching(self, spot: Spot) -> list[Spot]:
+        """Some rows that match a pattern, in a round if it is one."""
+        relation, pattern, rounds = spot
+        derivations = self.derivations
+        if rounds:
+            replay = self._replay(relation, rounds)
+            if replay is None or rounds[-1] < replay.of.first:
+                return []
+            derivations = Derivations(replay.at(min(rounds[-1], replay.last)))
+        return [(relation, row, rounds) for row in _matching(derivations, relation, pattern)]
 
 
 class Changes:
@@ -135,7 +208,8 @@ class Changes:
     def __init__(self, held: Held, depth: int) -> None:
         self._held = held
         self._now, self._before = _Side(held, depth, False), _Side(held, depth, held.first)
-        self._written: set[tuple[Fact, bool]] = set()
+        self._written: set[tuple[str, Row, bool, tuple[int, ...]]] = set()
+        self._instead: dict[Spot, Spot] = {}  # rows of proofs, and those rounds of them that are explained
         self._facts: dict[tuple[Fact, bool], None] = {}
 
     def changed(self, relation: str, rows: Iterable[Row]) -> dict[Row, bool]:
@@ -155,11 +229,13 @@ class Changes:
         """Why a row came or went."""
         fact = relation, row
         side = self._now if came else self._before
+        self._begin(relation)
+        spot = self._root(relation, row, side)
         roots: list[Tree] = []
 
         def look() -> None:
-            if came or side.derivations.given(relation):
-                roots.append(side.trees.tree(fact, side.depth))
+            if spot[2] or came or side.derivations.given(relation):
+                roots.append(side.proof(spot))
             else:
                 side.heights.search_all(fact)
                 ways = [each for each in side.heights.searched[fact] if side.heights.of(each) < UNKNOWN]
@@ -167,15 +243,44 @@ class Changes:
                 roots.extend(side.trees.by(fact, each, side.depth) for each in ways[:SHOWN])
                 if not ways:
                     roots.append(side.trees.tree(fact, side.depth))
-            side.proofs[fact] = roots[0]
+            side.proofs[spot] = roots[0]
 
         self._in(side, look, None)
         self._other(side).asked += [item for each in roots for item in each.body]
         self._exchange()
-        self._written.add((fact, came))
+        self._written.add((*fact, came, roots[0].rounds))
         proofs = tuple(self._row(each, side) for each in roots)
         count = max(len(side.heights.searched.get(fact, ())), len(proofs))
-        return Change(relation, row, came, proofs, count, tuple(self._facts))
+        return Change(relation, row, came, proofs, 1 if spot[2] else count, tuple(self._facts))
+
+    # ------------------------------------------------------------- rounds of loops
+
+    def _begin(self, relation: str) -> None:
+        """Runs the loops again on which a relation rests, in both states."""
+        read = needed(self._held.program, [relation], ())
+        strata = [each for each in self._held.program.strata if each.loop is not None]
+        loops = [each.relations[0] for each in strata if not read.isdisjoint(each.relations)]
+        for side in (self._now, self._before) if loops else ():
+            self._in(side, partial(side.begin, loops), None)
+
+    def _root(self, relation: str, row: Row, side: _Side) -> Spot:
+        """A row that changed, in the round of its loop in which it did; around loops, of no round."""
+        if relation not in side.derivations.looped:
+            return relation, row, ()
+        sides = (each for each in (self._now, self._before) if not each.empty)
+        last = max((each.last(relation) or 0 for each in sides), default=0)
+        return self._first((relation, row, (last,)), side)
+
+    def _first(self, spot: Spot, side: _Side) -> Spot:
+        """A row that a state has in a round and the other has not: the first such round, of those since when
+        the row is there."""
+        relation, row, rounds = spot
+        since = side.since(spot) if len(rounds) == 1 else None
+        if since is None:
+            return spot
+        other, last = self._other(side), min(rounds[0], side.last(relation) or 0)
+        spots = ((relation, row, (number,)) for number in range(since, last))
+        return next((each for each in spots if other.since(each) is None), (relation, row, (last,)))
 
     # ------------------------------------------------------------- the two states
 
@@ -206,40 +311,59 @@ class Changes:
             self._hold(level, side)
             for item in level:
                 match item:
-                    case Absent(relation, pattern) if (relation, pattern) not in side.found:
-                        found = _matching(side.derivations, relation, pattern)
-                        side.found[relation, pattern] = found
-                        side.wanted |= dict.fromkeys((relation, row) for row in found[:SHOWN])
+                    case Absent(relation, pattern, _, rounds) if (
+                        relation,
+                        pattern,
+                        rounds,
+                    ) not in side.found:
+                        spot = relation, pattern, rounds
+                        side.found[spot] = [self._first(each, side) for each in side.matching(spot)]
+                        side.wanted |= dict.fromkeys(side.found[spot][:SHOWN])
                     case Group():
                         self._regroup(item, side)
             trees = [item for item in level if isinstance(item, Tree)]
-            level = [part for each in trees if not side.holds[each.relation, each.row] for part in each.body]
-        for fact in side.wanted:
-            if fact not in side.proofs:
-                side.proofs[fact] = side.trees.tree(fact, side.depth)
-                other.asked += side.proofs[fact].body
+            level = [part for each in trees if not side.holds[_spot(each)] for part in self._into(each, side)]
+        for spot in side.wanted:
+            if spot not in side.proofs:
+                side.proofs[spot] = side.proof(spot)
+                other.asked += side.proofs[spot].body
         side.wanted = {}
         for group, strange in side.strange:
-            shown = [side.trees.member(each, False, side.depth - 1) for each in strange[:SHOWN_MEMBERS]]
+            _, show = side.members(group)
+            shown = [show(each) for each in strange[:SHOWN_MEMBERS]]
             side.own[id(group)] = shown
             other.asked += [item for each in shown for item in each.body]
         side.strange = []
 
+    def _into(self, tree: Tree, side: _Side) -> tuple[Item, ...]:
+        """The body of a proof of the other state's of a row that this state lacks. If the row has been there
+        for longer than this state lacks it, another proof is wanted."""
+        other = self._other(side)
+        spot = self._first(_spot(tree), other)
+        if len(spot[2]) != 1 or spot[2] == tree.rounds:
+            return tree.body
+        self._instead[_spot(tree)] = spot
+        other.wanted[spot] = None
+        return ()
+
     def _hold(self, level: list[Item], side: _Side) -> None:
         """Finds out which rows of some items a state has."""
-        rows = dict.fromkeys((each.relation, each.row) for each in level if isinstance(each, Tree))
-        for relation, of in by_relation(row for row in rows if row not in side.holds).items():
+        spots = dict.fromkeys(_spot(each) for each in level if isinstance(each, Tree))
+        new = [each for each in spots if each not in side.holds]
+        for relation, of in by_relation((name, row) for name, row, rounds in new if not rounds).items():
             for row, there in zip(of, self._held.holds(relation, of), strict=True):
-                side.holds[relation, row] = there
+                side.holds[relation, row, ()] = there
+        side.holds |= {each: side.since(each) is not None for each in new if each[2]}
 
     def _regroup(self, group: Group, side: _Side) -> None:
         """Looks for the members that a group has in one state and not in the other."""
         if id(group) in side.groups:
             return
-        now, then = _apart(side.derivations.members(group.whole), group), _apart(group.whole.members, group)
+        members, show = side.members(group)
+        now, then = _apart(members, group), _apart(group.whole.members, group)
         come = [each for key, each in now.items() if key not in then]
         gone = [each for key, each in then.items() if key not in now]
-        shown = [side.trees.member(each, False, side.depth - 1) for each in come[:SHOWN_MEMBERS]]
+        shown = [show(each) for each in come[:SHOWN_MEMBERS]]
         side.groups[id(group)] = _Members(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
@@ -249,32 +373,44 @@ class Changes:
 
     def _row(self, tree: Tree, side: _Side) -> Changed:
         """A row that one state has and the other has not."""
-        came = side is self._now
+        came, rounds = side is self._now, tree.rounds
         if tree.kind == "fact":
-            self._facts[(tree.relation, tree.row), came] = None
-            return Changed(tree.relation, tree.row, came, "fact", tree.rule, tree.place)
+            if not rounds:
+                self._facts[(tree.relation, tree.row), came] = None
+            return Changed(tree.relation, tree.row, came, "fact", tree.rule, tree.place, rounds=rounds)
         if tree.kind == "cut":
-            return Changed(tree.relation, tree.row, came, "cut")
-        body = tuple(self._part(item, side) for item in tree.body)
-        return Changed(tree.relation, tree.row, came, "rule", tree.rule, tree.place, tree.variables, body)
+            return Changed(tree.relation, tree.row, came, "cut", rounds=rounds)
+        body = (*self._ended(tree, side), *(self._part(item, side) for item in tree.body))
+        return Changed(
+            tree.relation, tree.row, came, "rule", tree.rule, tree.place, tree.variables, body, rounds
+        )
+
+    def _ended(self, tree: Tree, side: _Side) -> Iterator[Ended]:
+        """Says so if the loop of a row has not come to its round in the other state."""
+        other = self._other(side)
+        last = other.last(tree.relation) if len(tree.rounds) == 1 and not other.empty else None
+        if last is not None and last < tree.rounds[0]:
+            yield Ended(last, other is self._before)
 
     def _once(self, tree: Tree, side: _Side) -> Changed:
         """The same, unless the tree has the row already."""
-        key = (tree.relation, tree.row), side is self._now
+        key = tree.relation, tree.row, side is self._now, tree.rounds
         if tree.kind in ("rule", "group"):
             if key in self._written:
-                return Changed(tree.relation, tree.row, key[1], "above")
+                return Changed(tree.relation, tree.row, side is self._now, "above", rounds=tree.rounds)
             self._written.add(key)
         return self._row(tree, side)
 
     def _part(self, item: Item, side: _Side) -> Part:
         other = self._other(side)
         match item:
-            case Tree(relation, row):
-                return Same(item) if other.holds.get((relation, row)) else self._once(item, side)
-            case Absent(relation, pattern):
-                rows = other.found.get((relation, pattern), [])
-                trees = [other.proofs[relation, row] for row in rows[:SHOWN]]
+            case Tree():
+                instead = self._instead.get(_spot(item))
+                tree = item if instead is None else side.proofs[instead]
+                return Same(item) if other.holds.get(_spot(item)) else self._once(tree, side)
+            case Absent(relation, pattern, _, rounds):
+                rows = other.found.get((relation, pattern, rounds), [])
+                trees = [other.proofs[each] for each in rows[:SHOWN]]
                 found = tuple(self._once(each, other) for each in trees)
                 return Excluded(item, found, len(rows) > SHOWN) if rows else Same(item)
             case Condition():
@@ -320,6 +456,11 @@ class _Members:
     count: int
     come: int
     gone: int
+
+
+def _spot(tree: Tree) -> Spot:
+    """The row of an item of a body, as of the round in which the rule looked."""
+    return tree.relation, tree.row, tree.looked
 
 
 def _matching(derivations: Derivations, relation: str, pattern: tuple[Any, ...]) -> list[Row]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from .changes import Change, Changed, Excluded, OtherMember, Part, Regrouped, Same
-from .text import boxed, item_line, rule_line, tinted
+from .changes import Change, Changed, Ended, Excluded, OtherMember, Part, Regrouped, Same
+from .text import boxed, in_round, item_line, rule_line, tinted
 from .tree import Absent, Condition, Tree
 from .words import Words
 
@@ -42,7 +42,7 @@ class ChangeLines:
         yield from self._parts(changed.body)
 
     def _done(self, changed: Changed) -> str:
-        did = "came" if changed.came else "went"
+        did = ("came" if changed.came else "went") + in_round(changed.rounds)
         given = self.words.program.relations[changed.relation].role == "input"
         match changed.kind:
             case "above":
@@ -62,8 +62,10 @@ class ChangeLines:
         match part:
             case Changed():
                 yield from self._changed(part)
-            case Same(Tree(relation, row)):
-                yield f"{self.words.row(relation, row)}  {self._dim('as before')}"
+            case Same(Tree(relation, row, looked=looked)):
+                yield f"{self.words.row(relation, row)}  {self._dim('as before' + in_round(looked))}"
+            case Ended(last, before):
+                yield f"the loop {f'ended in round {last} before' if before else f'ends in round {last} now'}"
             case Same(Absent() | Condition() as item):
                 yield item_line(item, self.words)
             case Excluded(term, rows, more):

@@ -11,7 +11,7 @@ from typing import Any
 from ..core import Atom, Call, CheckedProgram, Expr, GroupBy, Guard, Head, Let, Rule, Stratum, Unnest, Var
 from ..core.walk import descendants
 from ..errors.diagnostics import DDlogError
-from ..errors.explaining import ByLoop
+from ..errors.explaining import LoopWithEffects
 from ..values import local_name
 from ..values.rows import Row
 from .held import Fact, Held, is_given
@@ -140,9 +140,9 @@ class Derivations:
 
     def check(self, relation: str) -> None:
         """Raises DDlogError if rows of a relation are not explained."""
-        if relation in self.looped:
+        if relation in self.looped and self.held.replay(self.rounds[relation]) is None:
             declared = self._program.relations[relation]
-            raise DDlogError([ByLoop(declared.original or relation.partition("$")[0])])
+            raise DDlogError([LoopWithEffects(declared.original or relation.partition("$")[0])])
 
     def some(self, relation: str, names: tuple[str, ...], most: int | None) -> list[Row]:
         """Some rows of a relation, or all."""

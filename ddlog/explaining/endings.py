@@ -16,10 +16,13 @@ from itertools import islice
 from typing import TypeAlias
 
 from ..core import Atom, GroupBy
+from .byrounds import with_rounds
 from .derivations import Derivations, Members, Valuation
 from .heights import UNKNOWN, Heights
-from .held import Fact
+from .held import ANY, Fact
+from .repairrounds import in_loop
 from .repairs import MOST, Repairs, sorted_facts
+from .tree import Absent, Tree
 
 _SETS = 5  # that are told
 _ROWS = 4  # that are tried for a negated term, or as members of a group
@@ -88,30 +91,45 @@ class Endings:
         )
 
     def _breaking(self, fact: Fact) -> list[Steps] | None:
-        held, heights = self.derivations.held, Heights(self.derivations)
+        held, heights = self.derivations.held, with_rounds(self.derivations)
         if not held.holds(fact[0], [fact[1]])[0]:
             return None
         found, seen, pending = dict[Steps, None](), {fact}, [fact]
-        repairs = Repairs(self.derivations, self.until)
-        valuations = list[Valuation]()
+        repairs = Repairs(self.derivations, self.until, in_loop)
+        breaking = list[Iterator[frozenset[Fact]]]()
         while pending:
             each = pending.pop()
-            if self.derivations.given(each[0]):
+            if heights.is_given(each):
                 if held.program.relations[each[0]].role == "input":
                     found[frozenset([(each, False)])] = None
                 continue
             if heights.search(each) == UNKNOWN:
                 continue
-            for valuation in _parts(heights.way(each).valuation, heights):
-                valuations.append(valuation)
-                new = [row for row in valuation.rows if row not in seen]
-                seen.update(new)
-                pending += new
-        for valuation in valuations:
-            for facts in islice(self._insertions(valuation, repairs), _BREAKS):
+            rows = list[Fact]()
+            if (rounds := heights.rounds_of(each)) is not None:
+                for item in rounds.around(each):
+                    if isinstance(item, Tree):
+                        rows.append((item.relation, item.row))
+                    else:
+                        breaking.append(self._appearing(item, repairs))
+            else:
+                for valuation in _parts(heights.way(each).valuation, heights):
+                    breaking.append(self._insertions(valuation, repairs))
+                    rows += valuation.rows
+            pending += [row for row in dict.fromkeys(rows) if row not in seen]
+            seen.update(rows)
+        for sets in breaking:
+            for facts in islice(sets, _BREAKS):
                 found[frozenset((each, True) for each in facts)] = None
         self.complete = self.complete and repairs.complete
         return list(found)
+
+    def _appearing(self, absent: Absent, repairs: Repairs) -> Iterator[frozenset[Fact]]:
+        """Sets of facts that give a negated term a row, where a round looked."""
+        declared = self.derivations.held.program.relations[absent.relation]
+        named = {f"c{at}": value for at, value in enumerate(absent.pattern) if value is not ANY}
+        columns = tuple(f"c{at}" if f"c{at}" in named else None for at in range(len(absent.pattern)))
+        yield from repairs.giving(Atom(absent.relation, columns, True, declared.span), named, _ROWS)
 
     def _insertions(self, valuation: Valuation, repairs: Repairs) -> Iterator[frozenset[Fact]]:
         """Sets of facts that give a row to a negated term, or another member to a group."""

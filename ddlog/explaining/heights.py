@@ -22,11 +22,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 from ..core import Stratum
-from .derivations import Derivation, Derivations, Members, Valuation, by_relation
-from .held import Fact
+from .derivations import Derivation, Derivations, Member, Members, Valuation, by_relation
+from .held import Fact, Replay
 
 if TYPE_CHECKING:
-    from .tree import Tree
+    from .tree import Absent, Group, ShownMember, Tree
 
 UNKNOWN = math.inf
 
@@ -36,11 +36,25 @@ Height: TypeAlias = Callable[[Fact], float]
 class Rounds(Protocol):
     """Proofs by the rounds of a stratum."""
 
+    @property
+    def replay(self) -> Replay:
+        """The rounds."""
+
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows that hold."""
 
     def tree(self, fact: Fact, depth: int) -> Tree:
         """The tree of a row that was proved, with so many levels."""
+
+    def around(self, fact: Fact) -> Iterator[Tree | Absent]:
+        """What the proof of a row that was proved rests on around the rounds."""
+
+    def tree_of_round(self, fact: Fact, number: int, depth: int) -> Tree:
+        """The tree of a row that is there in a round, by a rule of this round, though the row may have been
+        there before."""
+
+    def members(self, group: Group, depth: int) -> tuple[list[Member], Callable[[Member], ShownMember]]:
+        """The members of a group of a round as they are here, and how to show one."""
 
 
 @dataclass
@@ -126,6 +140,10 @@ class Heights:
     def rounds_of(self, fact: Fact) -> Rounds | None:
         """The proofs by rounds, if the row has one of them and no other."""
         return self._by_rounds.get(fact)
+
+    def rounds_in(self, relation: str) -> Rounds | None:
+        """The proofs by rounds of a relation of a loop."""
+        return self._of_stratum(self.derivations.rounds[relation])
 
     # ------------------------------------------------------------- the search
 

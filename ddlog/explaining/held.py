@@ -72,8 +72,9 @@ class Held(Protocol):
         """What `look` gives when it sees the session as it was before the last commit, which was not the
         first."""
 
-    def can_attempt(self, relation: str) -> bool:
-        """Whether changes can be taken back without a trace, and rows of a relation follow them."""
+    @property
+    def can_attempt(self) -> bool:
+        """Whether changes can be taken back without a trace."""
 
 
 class Replay(Protocol):
@@ -88,7 +89,7 @@ class Replay(Protocol):
         """The number of the last round."""
 
     def at(self, round: int) -> Held:
-        """The relations of a round, until those of another are asked for."""
+        """The relations of a round."""
 
     def since(self, relation: str, row: Row, round: int) -> int | None:
         """The round since which a row has been there in a round; None if it is not there then."""

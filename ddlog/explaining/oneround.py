@@ -70,6 +70,12 @@ class OneRound:
         """The most rounds that a relation is read back."""
         return max((rounds for _, rounds in self.earlier.values()), default=1)
 
+    def before(self, relation: str, number: int) -> tuple[str, int] | None:
+        """The relation that an input of a round is, and the number of its round, which is less than `first`
+        where there was none. None if the input is no relation of an earlier round."""
+        found = self.earlier.get(relation)
+        return None if found is None else (found[0], number - found[1])
+
 
 def by_rounds(stratum: Stratum) -> bool:
     """Whether the rows of a stratum may have no proof but by its rounds: a loop, or a recursion in which more
@@ -177,10 +183,10 @@ def _in_rounds(rule: Rule, begun: set[str], written: dict[int, Rule]) -> Iterato
     for number, clause in enumerate(_without_effects(rule)):
         if _asks_round(clause):
             assert isinstance(clause, Guard) and isinstance(clause.condition, Op)
-            name, (_, bound) = f"{AT}{number}", clause.condition.args
+            name, (asked, bound) = f"{AT}{number}", clause.condition.args
             types[name] = BigInt()
             body.append(Atom(AT, (name,), False, clause.span))
-            args = Var(name, BigInt(), clause.span), _number(bound)
+            args = Var(name, BigInt(), asked.span), _number(bound)
             clause = replace(clause, condition=replace(clause.condition, args=args))
         body.append(clause)
     for head in rule.heads:

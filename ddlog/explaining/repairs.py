@@ -7,13 +7,13 @@ of a body lack a row, the others have one.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import combinations, islice, product
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 from ..codegen.analysis import free_variables
-from ..core import Atom, Clause, GroupBy, Guard, Let, Unnest
+from ..core import Atom, Clause, GroupBy, Guard, Let, Stratum, Unnest
 from .derivations import Case, Derivations
 from .held import Fact
 from .inverting import bindings
@@ -29,19 +29,28 @@ _VALUATIONS, _VALUES, _CANDIDATES, _LACKING = 40, 12, 400, 400
 Facts: TypeAlias = frozenset[Fact]
 
 
+class InRounds(Protocol):
+    """Candidates through the rounds of a loop."""
+
+    def candidates(self, fact: Fact, size: int, depth: int) -> set[Facts]:
+        """Sets of at most so many facts that may make a row hold in the last round."""
+
+
 @dataclass
 class Repairs:
     """Looks for sets of facts until a moment (of `time.monotonic`). `complete` says whether the time
-    sufficed."""
+    sufficed. `in_loop` begins to look through the rounds of a loop, for the repairs around it."""
 
     derivations: Derivations
     until: float
+    in_loop: Callable[[Repairs, Stratum], InRounds | None] = lambda around, stratum: None
     complete: bool = True
     _wanted: dict[tuple[Fact, int, int], set[Facts]] = field(default_factory=dict)
     _open: set[Fact] = field(default_factory=set)
     _there: dict[Fact, bool] = field(default_factory=dict)
     _some: dict[tuple[str, int], list[Any]] = field(default_factory=dict)  # values of a column
     _lacked: dict[tuple[Fact, int, tuple[int, ...]], list[tuple[Fact, ...]]] = field(default_factory=dict)
+    _loops: dict[tuple[str, ...], InRounds | None] = field(default_factory=dict)
 
     def insertions(self, fact: Fact) -> tuple[tuple[Fact, ...], ...]:
         """The smallest sets of facts whose insertion makes a row hold."""
@@ -101,6 +110,8 @@ class Repairs:
         held, relation = self.derivations.held, fact[0]
         if self._holds(fact):
             return {frozenset()}
+        if (loop := self._loop(relation)) is not None:
+            return loop.candidates(fact, size, depth)
         if self.derivations.given(relation):
             return {frozenset([fact])} if held.program.relations[relation].role == "input" else set()
         key = fact, size, depth
@@ -116,6 +127,19 @@ class Repairs:
         if not self._open:
             self._wanted[key] = found
         return found
+
+    def _loop(self, relation: str) -> InRounds | None:
+        """The rounds of the loop that computes a relation."""
+        if relation not in self.derivations.looped:
+            return None
+        stratum = self.derivations.rounds[relation]
+        if stratum.relations not in self._loops:
+            self._loops[stratum.relations] = self.in_loop(self, stratum)
+        return self._loops[stratum.relations]
+
+    def _is_given(self, relation: str) -> bool:
+        """Whether only facts give rows of a relation."""
+        return self.derivations.given(relation) and relation not in self.derivations.looped
 
     def _of_case(self, case: Case, fact: Fact, size: int, depth: int) -> Iterator[Facts]:
         """The candidates by one rule."""
@@ -136,8 +160,8 @@ class Repairs:
     def _together(self, rows: Sequence[Fact], size: int, depth: int) -> Iterator[Facts]:
         """The candidates for several rows at once."""
         each, lacking = list[set[Facts]](), 0
-        for row in sorted(dict.fromkeys(rows), key=lambda row: not self.derivations.given(row[0])):
-            if self.derivations.given(row[0]) and not self._holds(row):
+        for row in sorted(dict.fromkeys(rows), key=lambda row: not self._is_given(row[0])):
+            if self._is_given(row[0]) and not self._holds(row):
                 lacking += 1  # a fact that is needed
             if lacking > size:
                 return

@@ -113,14 +113,19 @@ def group_line(group: Group) -> str:
 def _said(item: Absent | Condition, words: Words) -> tuple[str, str]:
     match item:
         case Absent(relation, pattern, text, rounds):
-            when = f" in round {'.'.join(map(str, rounds))}" if rounds else ""
-            when = " before round 0" if rounds and rounds[0] < 0 else when
             if words.is_described(relation):
-                return " ".join(text.split()), f"true{when}"
+                return " ".join(text.split()), f"true{in_round(rounds)}"
             shown = " ".join(text.split()) if "$" in relation else f"not {words.row(relation, pattern)}"
-            return shown, f"absent{when}"
+            return shown, f"absent{in_round(rounds)}"
         case Condition(text, value, of):
             return " ".join(text.split()), words.value(value, of)
+
+
+def in_round(rounds: tuple[int, ...]) -> str:
+    """A round, the number of the outermost loop first, to be said after something; nothing without one."""
+    if rounds and rounds[-1] < 0:
+        return " before round 0"
+    return f" in round {'.'.join(map(str, rounds))}" if rounds else ""
 
 
 def boxed(parts: Sequence[Sequence[str]]) -> Iterator[str]:

@@ -29,7 +29,7 @@ class Tree:
     other rows are by a "rule", or by a rule with a "group"; a "cut" goes on where the tree does not. A
     `height` of None is not known. `rule` gave the row, with the values of `variables`, from `body`. `rounds`,
     where it took rounds: that since which the row is there, of each loop, the outermost first; `ended`: it is
-    not there to the end."""
+    not there to the end; `looked`: the round in which the rule of the row above found it."""
 
     relation: str
     row: Row
@@ -41,6 +41,7 @@ class Tree:
     body: tuple[Item, ...] = ()
     rounds: tuple[int, ...] = ()
     ended: bool = False
+    looked: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +87,8 @@ class ShownMember:
 @dataclass(frozen=True, slots=True)
 class Group:
     """A group, with some of its `count` members, and how many `more` there are; `whole` has all. `noun` says
-    what a member is."""
+    what a member is. `rounds`: the round in which it was made, if it is one, of the loop with the relation
+    `loop`."""
 
     text: str
     type: Type
@@ -97,6 +99,8 @@ class Group:
     noun: str = "member"
     more: int = 0
     span: Span | None = field(default=None, compare=False, repr=False)
+    rounds: tuple[int, ...] = ()
+    loop: str = ""
 
 
 Item: TypeAlias = Tree | Absent | Condition | Group

@@ -13,11 +13,13 @@ from ..values.rows import Row
 from ..values.tojson import json_text
 from .absence import DEPTH, Absences, Missing
 from .absencejson import missing_json, sets_json
+from .absencerounds import in_loop as absences_in_loop
 from .absencetext import AbsenceLines
 from .derivations import Derivations
 from .endings import Endings, EndingSets
 from .goals import Goal
 from .held import Fact
+from .repairrounds import in_loop as repairs_in_loop
 from .repairs import Repairs
 from .translated import in_sql
 from .words import Words
@@ -71,10 +73,10 @@ def why_not(
     if held.holds(relation, [row])[0]:
         raise DDlogError([Holds(Words(held.program).row(relation, row))])
     until = time.monotonic() + within
-    missing = Absences(derivations, until).missing(relation, row, depth)
-    if not held.can_attempt(relation):
+    missing = Absences(derivations, until, absences_in_loop).missing(relation, row, depth)
+    if not held.can_attempt:
         return Absence(missing, (), True, held.program)
-    repairs = Repairs(derivations, until)
+    repairs = Repairs(derivations, until, repairs_in_loop)
     return Absence(missing, repairs.insertions((relation, row)), repairs.complete, held.program)
 
 
@@ -84,7 +86,7 @@ def ends(derivations: Derivations, relation: str, row: Row, within: float = 2.0)
     held = derivations.held
     if not held.holds(relation, [row])[0]:
         raise DDlogError([DoesNotHold(Words(held.program).row(relation, row))])
-    if not held.can_attempt(relation):
+    if not held.can_attempt:
         raise DDlogError([NoAttempt()])
     endings = Endings(derivations, time.monotonic() + within)
     return EndingSets(endings.of((relation, row)), endings.complete)

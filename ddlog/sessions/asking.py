@@ -11,6 +11,7 @@ of the largest input that it rests on, all of it is computed when it is next ask
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -26,6 +27,7 @@ from .host import Host
 from .indexes import FoundRows
 
 if TYPE_CHECKING:
+    from ..engine.circuit import Circuit
     from ..engine.runtime import Batch, RowSet
     from .program import Program
 
@@ -35,6 +37,9 @@ MOST = 4
 MOST_ASKED = 256
 """The most choices of constants for which a question is kept up to date."""
 
+
+MOST_MADE = 64
+"""The most circuits of questions that are kept, to begin these again."""
 
 MOST_VALUES = 10_000
 """Values that a relation may be asked for, however small its inputs are."""
@@ -59,6 +64,17 @@ class Questions:
         self._program, self._host, self._kept = program, host, kept
         self._standing: dict[str, _Standing] = {}
         self._whole: set[str] = set()  # relations for which demand did not pay
+        self._made: dict[tuple[str, tuple[str, ...]], tuple[Program, Circuit]] = {}  # of questions
+
+    @contextmanager
+    def on_trial(self) -> Iterator[Questions]:
+        """Questions to the session in another state than that of its last commit."""
+        other = Questions(self._program, self._host, self._kept)
+        other._whole, other._made = self._whole, self._made
+        try:
+            yield other
+        finally:
+            other.close()
 
     def answer(self, query: CheckedQuery, max_iterations: int | None) -> RowSet:
         """The valuations of the variables of a query. Raises DDlogError, and what a runtime raises."""
@@ -160,9 +176,15 @@ class Questions:
         """The question, before it is asked."""
         from .program import Program
 
-        program = Program(self._program.source, asked.program)
-        records = "values" if self._host.spark is not None else "columns"
-        circuit = program.circuit("incremental", [FOUND, *sorted(self._whole)], records=records)
+        key = asked.form, tuple(sorted(self._whole))
+        if key not in self._made:
+            program = Program(self._program.source, asked.program)
+            records = "values" if self._host.spark is not None else "columns"
+            wanted = [FOUND, *sorted(self._whole)]
+            self._made[key] = program, program.circuit("incremental", wanted, records=records)
+            for old in list(islice(self._made, max(0, len(self._made) - MOST_MADE))):
+                del self._made[old]
+        program, circuit = self._made[key]
         host = self._host.beside(program, circuit)
         demands = {name: name.partition("$")[0] for name, _ in circuit.relations if name.endswith(DEMAND)}
         inputs = frozenset(given)

@@ -10,7 +10,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..core import Atom, CheckedProgram, CheckedQuery, Clause, Const, GroupBy, Let, Stratum
-from ..demand.demanded import effectful, needed
+from ..demand.demanded import effectful
 from ..engine.runtime import NotKept
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import NoStateBefore
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..explaining.goals import Goal
     from ..explaining.whychange import ChangeExplanation
     from ..explaining.whynot import Absence
+    from .asking import Questions
     from .host import Host
     from .state import SessionState
 
@@ -41,7 +42,7 @@ class SessionHeld:
     def __init__(self, state: SessionState) -> None:
         self._state = state
         self.program = state.program.checked
-        self._before = False  # whether the last commit is undone
+        self._questions: Questions | None = None  # those asked in another state
         self._replays: dict[tuple[str, ...], Replay | None] = {}
         self._replayed = -1  # the epoch of the replays
 
@@ -56,15 +57,12 @@ class SessionHeld:
         with state.diagnosing():
             if all(each.relation in state.kept or each.relation in given for each in query.reads()):
                 return state.host.query(program, query, given, most)
-            if self._before:
-                read = (each.relation for each in query.reads())
-                unknown = next(name for name in read if name not in state.kept and name not in given)
-                raise DDlogError([NoStateBefore(f"the session does not keep {unknown}")])
             found = (row for each in _constant(query, given) for row in self._asked(each))
             return list(islice(found, most))
 
     def _asked(self, query: CheckedQuery) -> Iterable[Row]:
-        return self._state.questions.answer(query, self._state.max_iterations)
+        questions = self._questions or self._state.questions
+        return questions.answer(query, self._state.max_iterations)
 
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
         state = self._state
@@ -131,9 +129,10 @@ class SessionHeld:
         """Inside, the session is in another state: nothing that was computed for this one is used."""
         kept, self._replays = self._replays, {}
         try:
-            yield
+            with self._state.questions.on_trial() as self._questions:
+                yield
         finally:
-            self._replays = kept
+            self._replays, self._questions = kept, None
 
     def attempt(
         self, insert: Sequence[Fact], delete: Sequence[Fact], look: Callable[[], T], otherwise: T
@@ -159,31 +158,25 @@ class SessionHeld:
 
     def before(self, look: Callable[[], T]) -> T:
         state = self._state
-        if not self._goes_back:
+        if not self.can_attempt:
             raise DDlogError(
                 [NoStateBefore("the program has streams, windows or effects, or a load was static")]
             )
-        self._before = True
         try:
             with state.diagnosing(), self._elsewhere():
                 return state.host.runtime.before(look, state.max_iterations)
         except NotKept as unknown:
             raise DDlogError([NoStateBefore(str(unknown))]) from None
-        finally:
-            self._before = False
 
-    def can_attempt(self, relation: str) -> bool:
-        if not self._goes_back:
-            return False
-        looped = {name for each in self.program.strata if each.loop is not None for name in each.relations}
-        return needed(self.program, [relation], ()) - looped <= self._state.kept
+    @property
+    def can_attempt(self) -> bool:
+        return not self._leaves_traces and not self._state.static
 
     @cached_property
-    def _goes_back(self) -> bool:
-        """Whether changes can be taken back without a trace."""
+    def _leaves_traces(self) -> bool:
         relations = self.program.relations.values()
         timed = any(each.kind == "stream" or each.window is not None for each in relations)
-        return not timed and not effectful(self.program) and not self._state.static
+        return timed or bool(effectful(self.program))
 
 
 def _constant(query: CheckedQuery, given: Mapping[str, Sequence[Row]]) -> Iterable[CheckedQuery]:

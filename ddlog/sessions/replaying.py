@@ -44,13 +44,19 @@ class Replayed:
         self._came: dict[str, dict[Row, list[int]]] = {}
         self._run(contents)
         self._now = len(self._deltas) - 1  # the round, counted from 0, that the host is at
-        self._held = RoundHeld(self)
+        self._held = RoundHeld(self, self.last)
 
     @property
     def last(self) -> int:
         return self.of.first + len(self._deltas) - 1
 
     def at(self, round: int) -> RoundHeld:
+        if self._held.round != round:
+            self._held = RoundHeld(self, round)
+        return self._held
+
+    def move(self, round: int) -> Host:
+        """The host, at a round."""
         wanted = round - self.of.first
         while self._now < wanted:
             self._now += 1
@@ -59,8 +65,7 @@ class Replayed:
             back = {name: [(b, -s) for b, s in parts] for name, parts in self._inputs(self._now).items()}
             self.host.runtime.commit(back)
             self._now -= 1
-        self._held.moved()
-        return self._held
+        return self.host
 
     def since(self, relation: str, row: Row, round: int) -> int | None:
         if relation not in self._came:
@@ -125,18 +130,11 @@ class Replayed:
 class RoundHeld:
     """The relations of a round. See `Held`."""
 
-    first = False
+    first = can_attempt = False
 
-    def __init__(self, of: Replayed) -> None:
-        self._of, self.program = of, of.of.program
+    def __init__(self, of: Replayed, round: int) -> None:
+        self._of, self.round, self.program = of, round, of.of.program
         self._inner: dict[tuple[str, ...], Replayed | None] = {}
-
-    def can_attempt(self, relation: str) -> bool:
-        return False
-
-    def moved(self) -> None:
-        """Forgets what was asked of another round."""
-        self._inner.clear()
 
     def valuations(
         self,
@@ -145,10 +143,10 @@ class RoundHeld:
         given: Mapping[str, Sequence[Row]],
         most: int | None = None,
     ) -> Iterable[Row]:
-        return self._of.host.query(program, query, given, most)
+        return self._of.move(self.round).query(program, query, given, most)
 
     def holds(self, relation: str, rows: Sequence[Row]) -> list[bool]:
-        return self._of.host.runtime.contains(relation, rows)
+        return self._of.move(self.round).runtime.contains(relation, rows)
 
     def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
         return self._of.host.runtime.lookup(relation, rows)
@@ -158,7 +156,7 @@ class RoundHeld:
 
     def replay(self, stratum: Stratum) -> Replay | None:
         if stratum.relations not in self._inner:
-            host, of = self._of.host, one_round(self.program, stratum)
+            host, of = self._of.move(self.round), one_round(self.program, stratum)
             made = None if of is None else Replayed(self._of.program, of, host.handed, host)
             self._inner[stratum.relations] = made
         return self._inner[stratum.relations]

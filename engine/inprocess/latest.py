@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ MOST = 1_000_000
 
 Latest: TypeAlias = "Mapping[str, tuple[Input, Batch]] | int | None"
 """The change of each input by the last epoch, or only how many rows changed; None: of no epoch."""
+
+T = TypeVar("T")
 
 
 def latest(running: RunningEpoch) -> Latest:
@@ -42,13 +44,18 @@ def latest(running: RunningEpoch) -> Latest:
     return kept
 
 
-def undoing(kept: Latest) -> dict[str, list[tuple[Batch, int]]]:
-    """The changes that undo the last epoch. Raises NotKept."""
+def known(kept: Mapping[str, T] | int | None) -> Mapping[str, T]:
+    """The changes that are kept. Raises NotKept if they are not."""
     if kept is None:
         raise NotKept("there was no commit since the session began with its state")
     if isinstance(kept, int):
         raise NotKept(f"its {kept:,} changes of facts are too many, more than {MOST:,}")
-    return {name: _inverse(node, consolidate(batch)) for name, (node, batch) in kept.items()}
+    return kept
+
+
+def undoing(kept: Latest) -> dict[str, list[tuple[Batch, int]]]:
+    """The changes that undo the last epoch. Raises NotKept."""
+    return {name: _inverse(node, consolidate(batch)) for name, (node, batch) in known(kept).items()}
 
 
 def _inverse(node: Input, batch: Batch) -> list[tuple[Batch, int]]:

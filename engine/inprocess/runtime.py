@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
 from weakref import WeakSet, ref
 
@@ -364,12 +364,17 @@ class InProcess:
             self._built.clear()
             return look()
 
+        with self.tried(), interrupt.deferred(), kept_memory(), among(self._workers):
+            return self._epochs.attempt(changes, limit, seen)
+
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Inside, an epoch runs which is taken back: nothing that was made for it is used after."""
         recursions = [each for each in self._state.recursions.values() if isinstance(each, Recursion)]
         known = [(each, each.knows_births) for each in recursions]
         self._built.clear()
         try:
-            with interrupt.deferred(), kept_memory(), among(self._workers):
-                return self._epochs.attempt(changes, limit, seen)
+            yield
         finally:
             self._running = None
             self._built.clear()

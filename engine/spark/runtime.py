@@ -13,13 +13,14 @@ from ..inprocess.allocator import kept_memory
 from ..inprocess.rows import ArrayRows
 from ..inprocess.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
-from ..runtime import Delta, NotKept, Progress, Seal, StateLost
+from ..runtime import Delta, Progress, Seal, StateLost
 from ..schema import Schema
 from .codec import Codec
 from .driverrows import DriverDelta
 from .expressions import Expressions
 from .faults import is_early, raising
 from .giving import delta_given, frame_given, rows_given, weighted_given
+from .latest import Latest
 from .losses import contents_of_inputs, lost, repeatable
 from .moving import Moving
 from .placedepoch import PlacedEpoch
@@ -66,6 +67,7 @@ class SparkRuntime:
         self._circuit, self._nan = circuit, nan
         self._maintaining = Maintaining(maintain)
         self._ended: StateLost | None = None
+        self._latest = Latest()
         self._state, self._sides, self._epochs = self._nothing()
 
     def _nothing(self) -> tuple[State, Sides, Epochs[Table, Moving | None]]:
@@ -152,11 +154,17 @@ class SparkRuntime:
     def attempt(
         self, changes: Mapping[str, Sequence[tuple[Table, int]]], look: Callable[[], T], limit: int | None
     ) -> T:
+        def run() -> T:
+            with self._sides.tried():
+                return self._epochs.attempt(changes, limit, look)
+
         with self._running():
-            return self._whole(changes, lambda: self._epochs.attempt(changes, limit, look))
+            return self._whole(changes, run)
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
-        raise NotKept("on Spark, the changes of a commit are not kept")
+        with self._running():
+            undoing = self._latest.undoing(self._state)
+        return self.attempt(undoing, look, limit)
 
     def births(
         self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
@@ -205,7 +213,12 @@ class SparkRuntime:
             return self._epochs.run(changes, static, max_iterations, progress, sealing)
 
         with self._running():
-            deltas = self._whole(changes, run)
+            try:
+                deltas = self._whole(changes, run)
+                assert self._sides.running is not None
+                self._latest.take(self._sides.running)
+            finally:
+                self._sides.running = None
             self._sides.ended(first, static)
         return deltas
 

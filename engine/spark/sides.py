@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 
 from ..circuit import Circuit, DeltaDistinct, DeltaGroup, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch
@@ -55,6 +56,7 @@ class Sides:
         self._changing = self._guessed = frozenset[NodeId]()
         self.started = False  # whether an epoch was committed
         self.guesses = Guesses(circuit)
+        self.running: PlacedEpoch | None = None  # the last epoch that began, until it has been looked at
         for at in self.places.kept_here:
             node = circuit.nodes[at]
             if (node.fixpoint if isinstance(node, Result) else at) in self.places.there:
@@ -145,7 +147,7 @@ class Sides:
         running = EpochHere(self.here.state, here)
         running.most = TOTAL * self.placement.limit
         cluster = RunningEpoch(self.there, epoch)
-        return PlacedEpoch(
+        self.running = PlacedEpoch(
             running,
             cluster,
             self.crossing,
@@ -155,6 +157,17 @@ class Sides:
             self._waves_now(),
             self.guesses,
         )
+        return self.running
+
+    @contextmanager
+    def tried(self) -> Iterator[None]:
+        """Inside, an epoch runs which is taken back: nothing that was made for it is used after."""
+        with self.here.tried():
+            try:
+                yield
+            finally:
+                self.running = None
+                self._lent.clear()
 
     def ordered(self, nodes: Sequence[NodeId]) -> Sequence[NodeId]:
         """Nodes in the order in which an epoch visits them, by waves: see `placement.waves`."""

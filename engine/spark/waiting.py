@@ -47,14 +47,15 @@ class Promised:
     check: Callable[[], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _First:
-    """The first change, and how it was committed."""
+    """The first change, and how it was committed. `passed`: commits without changes came after it."""
 
     changes: Mapping[str, Sequence[tuple[Any, int]]]
     limit: int | None
     progress: Progress | None
     answers: BatchRuntime
+    passed: bool = False
 
     def check(self) -> None:
         """Raises DDlogError if its rows are others by now."""
@@ -126,6 +127,7 @@ class WaitingRuntime(SparkRuntime):
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
         if self._first is not None and not any(changes.values()):
+            self._first.passed = True
             return {name: self._unchanged(name) for name in self._state.outputs}
         self.make()
         if seal is None and self._can_wait(changes):
@@ -212,6 +214,8 @@ class WaitingRuntime(SparkRuntime):
         except BaseException:
             self._first = first
             raise
+        if first.passed:
+            self._latest.forget()
         self._over = first  # the changes of the first commit may still be read
 
     def _computed(

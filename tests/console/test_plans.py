@@ -124,7 +124,7 @@ def test_wrong_options(place: Path, options: str, message: str, capsys: pytest.C
 
 
 def test_a_profile_has_plans(place: Path) -> None:
-    with ddlog.compile(place / "p.dl").session() as session:
+    with ddlog.compile(place / "p.dl").session(maintain="always") as session:
         profile = SessionProfile(session)
         assert not any("Plans" in line for line in profile.lines())
         session.load("facts")

@@ -176,14 +176,17 @@ Far(v) :- Seen(v), v > 2.
 """
 
 
-def test_changes_of_loops_are_not_looked_into() -> None:
+def test_changes_of_loops() -> None:
     with ddlog.compile(LOOP).session() as session:
         session.insert("Start", (1,))
         session.insert("Edge", (1, 2), (2, 3))
         session.commit()
-        for ask in (session.why_not, session.why_ends, session.why_change):
-            with pytest.raises(ddlog.DDlogError, match="rows of Seen are not explained"):
-                ask("Seen(3)")
-        assert "Seen(3)  came, …" in str(session.why_change("Far(3)"))
-        assert "no Seen(4)" in str(session.why_not("Far(4)"))
-        assert session.why_ends("Far(3)") == []
+        assert "no Edge(3, 4)" in str(session.why_not("Seen(4)", depth=2, within=60))
+        assert session.why_not("Far(4)", within=60).insert == ((("Edge", (3, 4)),),)
+        ends = [[("Edge", (1, 2))], [("Edge", (2, 3))], [("Start", (1,))]]
+        assert session.why_ends("Far(3)", within=60) == session.why_ends("Seen(3)", within=60) == ends
+        session.insert("Edge", (3, 4))
+        session.commit()
+        text = str(session.why_change("Seen(x)"))
+        assert "Seen(4)  came in round 3" in text and "Frontier(3)  as before in round 2" in text
+        assert text.endswith("by +Edge(3, 4)")

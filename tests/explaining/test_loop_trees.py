@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from itertools import product
 from typing import Any
 
 from hypothesis import HealthCheck, given, settings
@@ -9,12 +11,18 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.reference import evaluate
+from ddlog.explaining.absence import Found, Missing, NoRow
 from ddlog.explaining.byrounds import decisive
+from ddlog.explaining.changes import Changed, Excluded, Part, Regrouped, Same
+from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.tree import Absent, Tree
+from ddlog.explaining.whynot import why_not
+from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
+from ddlog.sessions.session import Session
 
 from ..programs.random_programs import edges
-from .trees import Checked, Contents, children, fits
+from .trees import Checked, Contents, Fact, Row, children, fits
 
 ROUNDS = 5
 
@@ -55,8 +63,7 @@ def test_trees_of_random_loops(
             for relation, row, sign in transaction:
                 (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
             session.commit()
-        inputs: Contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in ("Num", "Tag")}
-        states = [_round(text, number, inputs) for number in range(ROUNDS + 1)]
+        states, inputs = _states(text, session)
         checked = _Rounds(program, {**inputs, **states[-1]}, states)
         for name in ("A", "B", "After"):
             assert dict.fromkeys(session[name].tuples(), 1) == states[-1][name]
@@ -65,6 +72,115 @@ def test_trees_of_random_loops(
                 checked.node(explained.tree)
                 assert explained.json() and explained.dot() and explained.html() and str(explained)
                 assert [each.tree.row for each in session.why_all(name, row)]
+
+
+@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@given(st.lists(st.sampled_from(RULES), min_size=2, max_size=6, unique=True), edges())
+def test_changes_and_absences_of_random_loops(
+    rules: list[str], stream: list[list[tuple[str, tuple[Any, ...], int]]]
+) -> None:
+    text = "\n    ".join(rules)
+    program = ddlog.compile(TEXT.format(rounds=ROUNDS, rules=text))
+    with program.session() as session:
+        session.start()
+        before: list[Contents] = []
+        for number, transaction in enumerate(stream):
+            if number == len(stream) - 1:
+                before = [
+                    {**each, **inputs} for states, inputs in [_states(text, session)] for each in states
+                ]
+            for relation, row, sign in transaction:
+                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+            session.commit()
+        now = [{**each, **inputs} for states, inputs in [_states(text, session)] for each in states]
+        derivations = Derivations(SessionHeld(session.state))
+        for name in ("A", "B", "After"):
+            rows = now[-1][name]
+            for row in sorted(rows.keys() ^ before[-1][name].keys())[:2]:
+                change = session.why_change(name, row).change
+                assert change.came == (row in rows)
+                for proof in change.proofs:
+                    _check_change(proof, before, now)
+            absent = [row for row in product(*[range(4)] * (2 if name in "AB" else 1)) if row not in rows]
+            for row in absent[:: max(1, len(absent) // 2)][:2]:
+                absence = why_not(derivations, name, row, within=0.5)
+                _check_missing(absence.missing, now)
+                for each in absence.insert[:2]:
+                    assert _with(session, each, 1, name, row)
+            for row in list(rows)[:1]:
+                for ending in session.why_ends(name, row, within=0.5)[:2]:
+                    if not ending.insertions:
+                        assert not _with(session, ending, -1, name, row)
+
+
+def _with(session: Session, facts: Iterable[Fact], sign: int, name: str, row: Row) -> bool:
+    """Whether a row holds with some facts inserted or deleted, which is taken back."""
+    for each in (sign, -sign):
+        for relation, fact in facts:
+            (session.insert_rows if each > 0 else session.delete_rows)(relation, [fact])
+        session.commit()
+        if each == sign:
+            found = row in set(session[name].tuples())
+    return found
+
+
+def _at(states: list[Contents], relation: str, rounds: tuple[int, ...]) -> dict[Row, int]:
+    """The rows of a relation in a round."""
+    number = rounds[0] if rounds else len(states) - 1
+    return states[number][relation] if number >= 0 else {}
+
+
+def _check_change(part: Part, before: list[Contents], now: list[Contents]) -> None:
+    match part:
+        case Changed(relation, row, came, kind, rounds=rounds):
+            there = [row in _at(states, relation, rounds) for states in (before, now)]
+            assert there == [not came, came]
+            assert kind != "rule" or any(not isinstance(each, Same) for each in part.body)
+            assert kind != "cut" or relation in "AB"
+            for each in part.body:
+                _check_change(each, before, now)
+        case Same(Tree(relation, row, looked=looked)):
+            assert all(row in _at(states, relation, looked) for states in (before, now))
+        case Same(Absent(relation, pattern, rounds=rounds)):
+            rows = [*_at(before, relation, rounds), *_at(now, relation, rounds)]
+            assert not any(fits(pattern, row) for row in rows)
+        case Excluded(term, found):
+            assert found and all(fits(term.pattern, each.row) for each in found)
+            for each in found:
+                _check_change(each, before, now)
+        case Regrouped(_, _, were, are, members):
+            assert sum(1 if each.came else -1 for each in members) == are - were or part.more
+            for member in members:
+                for each in member.body:
+                    _check_change(each, before, now)
+
+
+def _check_missing(missing: Missing, states: list[Contents]) -> None:
+    if not missing.given:
+        assert not any(fits(missing.pattern, row) for row in _at(states, missing.relation, missing.rounds))
+    for attempt in missing.attempts:
+        for item in attempt.holds:
+            match item:
+                case Tree(relation, row, rounds=rounds):
+                    assert row in _at(states, relation, rounds)
+                case Absent(relation, pattern, rounds=rounds):
+                    assert not any(fits(pattern, row) for row in _at(states, relation, rounds))
+        match attempt.fails:
+            case NoRow(relation, pattern, _, exact, nearest, below, rounds):
+                rows = _at(states, relation, rounds)
+                assert not exact or not any(fits(pattern, row) for row in rows)
+                assert all(row in rows for row in nearest)
+                if below is not None:
+                    _check_missing(below, states)
+            case Found(relation, pattern, _, found, rounds):
+                assert found
+                assert all(r in _at(states, relation, rounds) and fits(pattern, r) for r in found)
+
+
+def _states(text: str, session: Session) -> tuple[list[Contents], Contents]:
+    """The relations in each round, and the inputs."""
+    inputs: Contents = {name: dict.fromkeys(session[name].tuples(), 1) for name in ("Num", "Tag")}
+    return [_round(text, number, inputs) for number in range(ROUNDS + 1)], inputs
 
 
 def _round(text: str, number: int, inputs: Contents) -> Contents:

@@ -1,18 +1,28 @@
-"""Proofs of rows of a session on Spark are those of a session in process, also of loops."""
+"""Answers of a session on Spark are those of a session in process, also about loops and about changes."""
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+import pytest
+from hypothesis import HealthCheck, Phase, given, settings
+
 import ddlog
+from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.session import Session
+
+from ..programs.random_programs import programs, transactions
 
 PROGRAM = """
 input relation Edge(a: string, b: string)
 input relation Closed(a: string)
+input multiset Toll(a: string, n: bit<32>)
 output relation Reach(a: string, b: string)
 Reach(x, y) :- Edge(x, y), not Closed(x).
 Reach(x, z) :- Reach(x, y), Edge(y, z), not Closed(y).
+output relation Dear(a: string, n: bit<32>)
+Dear(a, n) :- Toll(a, m), Reach(_, a), var n = m.group_by(a).max().
 loop Breadth until empty(Frontier) {
     relation Frontier(v: string)
     initial Frontier(v) :- Edge(v, _), not Edge(_, v).
@@ -23,20 +33,73 @@ loop Breadth until empty(Frontier) {
 }
 """
 
+REACH, DEAR, SEEN = 'Reach("a", "d")', 'Dear("d", n)', 'Seen("e")'
+
+
+def feed(session: Session) -> None:
+    """Two commits, of which the second deletes and inserts."""
+    session.insert("Edge", *map(tuple, ("ab", "bc", "cd", "ad", "de")))
+    session.insert("Toll", ("d", 1), ("d", 3), ("d", 3))
+    session.commit()
+    session.delete("Edge", ("a", "d"), ("d", "e"))
+    session.delete("Toll", ("d", 3), ("d", 3))
+    session.insert("Closed", ("e",), ("d",))
+    session.commit()
+
 
 def answers(session: Session) -> list[Any]:
-    """The answers to questions after an epoch that deletes."""
-    session.insert("Edge", *map(tuple, ("ab", "bc", "cd", "ad")))
+    """The answers to questions of all kinds."""
+    found: list[Any] = [str(session.why_change(each)) for each in (DEAR, 'Reach("a", "e")', SEEN)]
+    found += [str(session.why(REACH)), str(session.why('Seen("d")'))]
+    found += [session.why_ends(REACH, within=60), len(session.why_not(SEEN, within=0.5).missing.attempts)]
+    found.append(str(session.why_change(DEAR)))  # trials leave nothing behind
+    session.insert("Edge", ("b", "d"))
     session.commit()
-    session.delete("Edge", ("a", "d"))
-    session.commit()
-    return [
-        str(session.why('Reach("a", "d")')),
-        str(session.why('Seen("d")')),
-    ]
+    with pytest.raises(ddlog.DDlogError, match="did not change"):
+        session.why_change(REACH)
+    return [*found, str(session.why(REACH)), session.query("Reach(a, b)").rows]
 
 
-def test_proofs(spark: Any) -> None:
+def test_answers(spark: Any) -> None:
+    options = SparkOptions()
     program = ddlog.compile(PROGRAM)
-    with program.session() as here, program.session(engine="spark", spark=spark) as there:
+    with program.session() as here, program.session(spark=spark, spark_options=options) as there:
+        for session in (here, there):
+            feed(session)
         assert answers(there) == answers(here)
+
+
+def test_changes_on_the_cluster(spark: Any) -> None:
+    program = ddlog.compile(PROGRAM.partition("loop")[0])
+    with program.session() as here, program.session(spark=spark) as there:
+        for session in (here, there):
+            feed(session)
+        assert str(there.why_change(DEAR)) == str(here.why_change(DEAR))
+        assert there.query("Dear(a, n)").rows == here.query("Dear(a, n)").rows
+
+
+@settings(
+    deadline=None,
+    max_examples=int(os.environ.get("DDLOG_EXAMPLES", "1")),
+    suppress_health_check=list(HealthCheck),
+    phases=[Phase.generate],
+)
+@given(programs(), transactions())
+def test_changes_of_random_programs(
+    spark: Any, text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]
+) -> None:
+    program, options = ddlog.compile(text), SparkOptions(placement="flip")
+    with (
+        program.session() as here,
+        program.session(engine="spark", spark=spark, spark_options=options) as there,
+    ):
+        here.start(), there.start()
+        for transaction in stream:
+            before = {name: set(here[name].tuples()) for name in program.relations}
+            for session in (here, there):
+                for relation, row, sign in transaction:
+                    (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
+                session.commit()
+        changed = [(name, row) for name, rows in before.items() for row in rows ^ set(here[name].tuples())]
+        for name, row in sorted(changed, key=repr)[::3][:4]:
+            assert str(there.why_change(name, row)) == str(here.why_change(name, row))

@@ -348,7 +348,7 @@ class BatchRuntime:
         raise NotKept("this session takes no changes")
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
-        raise NotKept("on Spark, the changes of a commit are not kept")
+        raise NotKept("this session takes no changes")
 
     def births(self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]) -> None:
         """Unknown: the executors hold them, if anything does."""
