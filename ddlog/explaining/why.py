@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.explaining import DoesNotHold, NoRowMatches
@@ -10,11 +11,13 @@ from ..values.rows import Row
 from .byrounds import with_rounds
 from .derivations import Derivations
 from .explanation import Explanation
-from .goals import Goal, matching
 from .heights import UNKNOWN
 from .held import Held
 from .tree import DEPTH, Trees
 from .words import Words
+
+if TYPE_CHECKING:
+    from .goals import Goal
 
 
 def why(derivations: Derivations, relation: str, row: Row, depth: int = DEPTH) -> Explanation:
@@ -48,6 +51,8 @@ def row_asked(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     """The row that a goal is about, and all rows that match if it leaves values open. Raises DDlogError."""
     if goal.row is not None:
         return goal.row, ()
+    from .goals import matching
+
     found = matching(held, goal)
     if not found:
         words = Words(held.program)

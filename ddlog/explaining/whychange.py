@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram
 from ..errors.diagnostics import DDlogError
@@ -15,11 +15,13 @@ from .changes import Change, Changes
 from .changetext import ChangeLines
 from .derivations import Derivations
 from .explanation import SHOWN_ROWS
-from .goals import Goal, matching
 from .held import Held
 from .translated import in_sql
 from .tree import DEPTH
 from .words import Words
+
+if TYPE_CHECKING:
+    from .goals import Goal
 
 
 class ChangeExplanation:
@@ -79,6 +81,8 @@ def row_changed(held: Held, goal: Goal) -> tuple[Row, Sequence[Row]]:
     DDlogError."""
     if goal.row is not None:
         return goal.row, ()
+    from .goals import matching
+
     found = list(Changes(held, DEPTH).matching(lambda: matching(held, goal)))
     if not found:
         raise DDlogError([NothingChanged(Words(held.program).row(goal.relation, goal.pattern))])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import CheckedProgram
 from ..errors.diagnostics import DDlogError
@@ -17,12 +17,14 @@ from .absencerounds import in_loop as absences_in_loop
 from .absencetext import AbsenceLines
 from .derivations import Derivations
 from .endings import Endings, EndingSets
-from .goals import Goal
 from .held import Fact
 from .repairrounds import in_loop as repairs_in_loop
 from .repairs import Repairs
 from .translated import in_sql
 from .words import Words
+
+if TYPE_CHECKING:
+    from .goals import Goal
 
 
 class Absence:

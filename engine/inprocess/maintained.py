@@ -132,7 +132,7 @@ class MaintainedRecursion:
         """The epoch's changes stay."""
         self._maintained.commit()
         if self._anew is not None:
-            self._recursion.born_in_order = self._recursion.ranks_are_least = True
+            self._recursion.in_order()
         self._account.close()
 
     def rollback(self) -> None:

@@ -83,6 +83,8 @@ class Ranked(Unread):
         self.pending: dict[int, list[Derived]] = {}
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
+        self._new: Array = np.empty(0, np.int64)  # the ids of rows that the epoch added
+        self.moved = 0  # how often ids have changed
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
         self._former: dict[str, Any] = {}  # what `replace` has replaced
 
@@ -199,11 +201,13 @@ class Ranked(Unread):
     def finish(self) -> Batch:
         """Ends the iterations. Returns the net change of the rows present."""
         self._forget_marks()
+        self._new = self._came[:0]
         if not self._log:
             return Batch(self.table.columns_at(self._came), 0)
         rows = np.concatenate([rows for rows, _ in self._log])
         before = np.concatenate([numbers for _, numbers in self._log])
         come = rows[before == 0]
+        self._new = come
         left = rows[before > 0]
         gone = left[self.weights[left] < 0]
         self._finished = self.present, gone
@@ -213,6 +217,10 @@ class Ranked(Unread):
         signs = np.concatenate([np.ones(len(come), np.int64), np.full(len(gone), -1)])
         changed = np.concatenate([come, gone])
         return Batch(self.table.columns_at(changed), len(changed), signs)
+
+    def new_rows(self) -> Array:
+        """The ids of the rows that the epoch, which is finished, added; none if it replaced all."""
+        return self._new[:0] if self._former else self._new
 
     def replace(self, anew: GrowingSet) -> Batch:
         """Takes the rows of a growing set, with their ranks, in place of its own; gives the change. The table
@@ -260,6 +268,7 @@ class Ranked(Unread):
         """Forgets the rows that are absent, between epochs."""
         if self.present == self.table.size:
             return
+        self.moved += 1
         kept = self.rows()
         columns = self.table.columns_at(kept)
         self.table = RowTable(len(self.schema))

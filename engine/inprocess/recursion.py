@@ -11,7 +11,7 @@ an epoch could reach a limit which evaluation from scratch does not.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 import numpy as np
 
@@ -20,12 +20,13 @@ from ..fixpoint import Memory, iterate, seed
 from ..maintaining import Costs, Maintaining
 from ..operators.steps import has_effect
 from ..rules import FixpointRule, rules_of, schemas_of
-from ..schema import Array, Schema
+from ..schema import Array, RowFault, Schema
 from ..settling import Changing
 from .batch import Batch
 from .growingset import GrowingSet
 from .history import History
 from .join import Joiner
+from .lowering import Lowered, Lowering, Since, lengthened
 from .memories import Counting, GrowingSets, Histories, Imported
 from .ranked import Ranked, ranked, renumber
 from .rankedmemory import RankedSets
@@ -52,6 +53,8 @@ class Recursion:
         self.searches = searches_of(self.rules, self.facts, self.schemas, evaluator)
         self.born_in_order = True  # whether the rows of the sets came as in one run from empty relations
         self.ranks_are_least = False  # whether no ranked row has a derivation of an iteration before its rank
+        self.lowered: dict[str, Lowered] = {}  # of sets whose rows did not come in the order of births
+        self.since: Since | None = None  # what came since births were the least; None: that is not known
         self._afresh = False  # whether the next epoch evaluates from the whole imports
         self._runs = 0  # epochs begun, rolled back or not
 
@@ -74,7 +77,59 @@ class Recursion:
         """Whether `births` tells the least."""
         if self.ranked is not None:
             return self.ranks_are_least
-        return self.histories is not None or self.born_in_order
+        return self.histories is not None or self.born_in_order or bool(self.lowered and self.ranks_are_least)
+
+    def order(self) -> Callable[[], None]:
+        """A function that says again what is known of births now, after an epoch that was rolled back."""
+        knew, born = self.knows_births, self.born_in_order
+
+        def restore() -> None:
+            self.born_in_order, self.ranks_are_least = born, knew
+
+        return restore
+
+    def in_order(self) -> None:
+        """Notes that all rows came as in one run from empty relations."""
+        self.born_in_order = self.ranks_are_least = True
+        self.lowered, self.since = {}, None
+
+    def lower(self, imports: Mapping[int, Imported]) -> None:
+        """Makes births the least, if it is known what came since they were; between epochs."""
+        if self.knows_births or self.since is None or self.has_effects or self.histories is not None:
+            return
+        if self.since.moved != self._moved:
+            self.since = None
+            return
+        relations, since = self.ranked or self.sets, self.since
+        lowered = {} if self.ranked is not None else self._all_known()
+        numbers = {head: each.weights for head, each in (self.ranked or {}).items()}
+        numbers |= {head: each.numbers for head, each in lowered.items()}
+        self.evaluator.silent = True
+        try:
+            done = Lowering(self.rules, relations, imports, numbers, since).run()
+        except RowFault:
+            done = False
+        finally:
+            self.evaluator.silent = False
+        self.since = None
+        if done:
+            self.ranks_are_least, self.lowered = True, lowered
+
+    def _all_known(self) -> dict[str, Lowered]:
+        """1 + the births of all rows of the sets, as low as they are known."""
+        first = self._first
+        return {
+            head: lengthened(self.lowered.get(head), relation, first) for head, relation in self.sets.items()
+        }
+
+    @property
+    def _first(self) -> int:
+        return min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
+
+    def note(self, imports: Mapping[int, Imported], new: Mapping[str, Array]) -> None:
+        """Notes what came by an epoch which is committed."""
+        if self.since is not None and not self.since.add(imports, new):
+            self.since = None
 
     def births(self, relation: str, columns: Sequence[Array], length: int) -> Array:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
@@ -85,41 +140,65 @@ class Recursion:
         if self.ranked is not None:
             table = self.ranked[relation].table
             return self.ranked[relation].weights[table.find(columns, length)].astype(np.int64) - 1
-        first = min(int(each.iterations[0]) for each in self.sets.values() if len(each.iterations))
-        return self.sets[relation].came_at(self.sets[relation].table.find(columns, length)) - first
+        rows = self.sets[relation].table.find(columns, length)
+        births = self.sets[relation].came_at(rows) - self._first
+        known = self.lowered.get(relation)
+        if known is not None:
+            lower = np.flatnonzero(rows < known.size)
+            births[lower] = known.numbers[rows[lower]] - 1
+        return births
 
     def begin(self, imports: Mapping[int, Imported]) -> RunningRecursion:
         """An epoch, given the imports with their changes. The caller seeds it."""
         self._runs += 1
         if self._afresh:
-            self._afresh, self.born_in_order = False, True
+            self._afresh = False
+            self.in_order()
             sets = GrowingSets(self.sets, _whole(imports), self.evaluator)
             return RunningRecursion(self, self.sets, sets, True)
         if self.ranked is not None:
             assert self.searches is not None
             renumber(self.ranked.values())
-            if any(self._may_lower(node, imported.change) for node, imported in imports.items()):
-                self.ranks_are_least = False
+            changed = [each for each in imports.items() if self._may_lower(each[0], each[1].change)]
+            noted = self._noted(dict(changed))
             memory = RankedSets(self.ranked, imports, self.searches, self.evaluator)
-            return RunningRecursion(self, self.ranked, memory)
+            return RunningRecursion(self, self.ranked, memory, noted=noted)
         if self.histories is not None:
             return RunningRecursion(
                 self, self.histories, Histories(self.histories, imports, self.evaluator, self._runs)
             )
         if not any(relation.table.size for relation in self.sets.values()):
-            self.born_in_order = True
-        elif any(imported.change is not None for imported in imports.values()):
-            self.born_in_order = False
-        return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator))
+            self.in_order()
+            noted = None
+        else:
+            noted = self._noted({node: each for node, each in imports.items() if each.change is not None})
+        return RunningRecursion(self, self.sets, GrowingSets(self.sets, imports, self.evaluator), noted=noted)
+
+    def _noted(self, changed: Mapping[int, Imported]) -> Mapping[int, Imported] | None:
+        """The changes that are to be noted if an epoch is committed, since they may lower births."""
+        if not changed:
+            return None
+        if self.knows_births:
+            self.since = Since(moved=self._moved)
+        self.born_in_order = self.ranks_are_least = False
+        if any(self._is_negated(node) for node in changed):
+            self.since = None
+        return changed
+
+    @property
+    def _moved(self) -> int:
+        return sum(each.moved for each in (self.ranked or {}).values())
+
+    def _is_negated(self, node: int) -> bool:
+        terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
+        return any(term.negated and source == node for term, source in terms)
 
     def _may_lower(self, node: int, change: Batch | None) -> bool:
         """Whether the change of an import can give a row an earlier derivation. A ranked row that a deletion
         moves gets the rank of its first derivation."""
         if change is None or not change.length:
             return False
-        terms = [each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True)]
-        negated = any(term.negated and source == node for term, source in terms)
-        return negated or bool((change.weight_array() > 0).any())
+        return self._is_negated(node) or bool((change.weight_array() > 0).any())
 
     def begin_anew(self, sets: Mapping[str, GrowingSet], imports: Mapping[int, Imported]) -> RunningRecursion:
         """An evaluation from empty relations, which fills these sets."""
@@ -140,8 +219,11 @@ class Recursion:
         elif counted or self.searches is None:
             self._count(imports)
         else:
-            self.ranked, self.ranks_are_least = ranked(self.sets), self.born_in_order
-            self.sets = {}
+            knew = self.knows_births
+            self.ranked, self.ranks_are_least = ranked(self.sets), knew
+            for head, known in self.lowered.items():
+                self.ranked[head].weights[: known.size] = known.numbers[: known.size]
+            self.sets, self.lowered = {}, {}
 
     def _count(self, imports: Mapping[int, Imported]) -> None:
         self.evaluator.silent = True
@@ -187,10 +269,12 @@ class RunningRecursion:
         relations: Mapping[str, GrowingSet | Ranked | History],
         memory: Memory[Joiner],
         afresh: bool = False,
+        noted: Mapping[int, Imported] | None = None,
     ) -> None:
-        """`afresh`: the changes of the imports are all that they hold."""
+        """`afresh`: the changes of the imports are all that they hold. `noted`: those that may lower
+        births."""
         self._recursion, self.relations, self.memory = recursion, relations, memory
-        self.afresh = afresh
+        self.afresh, self._noted = afresh, noted
         self._rules, self._evaluator = recursion.rules, recursion.evaluator
 
     def seed(self, first: bool) -> None:
@@ -220,6 +304,9 @@ class RunningRecursion:
 
     def commit(self) -> None:
         """The epoch's changes stay."""
+        if self._noted is not None:
+            new = {h: each.new_rows() for h, each in self.relations.items() if not isinstance(each, History)}
+            self._recursion.note(self._noted, new)
         for relation in self.relations.values():
             relation.commit()
 

@@ -193,6 +193,9 @@ class InProcess:
         assert isinstance(fixpoint, Fixpoint)
         if not isinstance(recursion, Recursion) or {head for head, _ in fixpoint.results} != {*together}:
             return None
+        if not recursion.knows_births and self._running is None:
+            with interrupt.deferred(), kept_memory(), among(self._workers):
+                recursion.lower(self._state.imports(node.fixpoint))
         batch = self._encode(node.schema, rows)
         births = recursion.births(node.relation, batch.columns, batch.length)
         return births.tolist(), recursion.knows_births
@@ -371,15 +374,15 @@ class InProcess:
     def tried(self) -> Iterator[None]:
         """Inside, an epoch runs which is taken back: nothing that was made for it is used after."""
         recursions = [each for each in self._state.recursions.values() if isinstance(each, Recursion)]
-        known = [(each, each.knows_births) for each in recursions]
+        restoring = [each.order() for each in recursions]
         self._built.clear()
         try:
             yield
         finally:
             self._running = None
             self._built.clear()
-            for recursion, knew in known:
-                recursion.born_in_order = recursion.ranks_are_least = knew
+            for restore in restoring:
+                restore()
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
         return self.attempt(undoing(self._latest), look, limit)

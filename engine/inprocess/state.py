@@ -144,6 +144,13 @@ class State:
             )
         return Recursion(node, self.evaluator, self.maintaining)
 
+    def imports(self, fixpoint: NodeId) -> dict[NodeId, Imported]:
+        """What a recursion imports, between epochs."""
+        node = self.circuit.nodes[fixpoint]
+        assert isinstance(node, Fixpoint)
+        nodes = (each.node for each in node.body.nodes if isinstance(each, Import))
+        return {at: Imported(self.stores[at], weighted(self.circuit, at), None) for at in nodes}
+
     def _reads(self, fixpoint: NodeId, relation: str) -> bool:
         """Whether something reads a relation of a recursion, or may ask for it."""
         nodes = self.circuit.nodes

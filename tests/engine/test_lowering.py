@@ -1,0 +1,113 @@
+"""Births after insertions, when they are asked for: those of an evaluation from empty relations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import ddlog
+from ddlog import Session
+from ddlog.engine.inprocess import lowering
+from ddlog.sessions.program import Program
+
+PROGRAMS = {
+    "linear": """
+input relation Edge(x: u32, y: u32)
+output relation Path(x: u32, y: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Edge(y, z).
+""",
+    "nonlinear": """
+input relation Edge(x: u32, y: u32)
+output relation Path(x: u32, y: u32)
+Path(x, y) :- Edge(x, y).
+Path(x, z) :- Path(x, y), Path(y, z).
+""",
+    "mutual": """
+input relation Edge(x: u32, y: u32)
+input relation Closed(x: u32)
+output relation Path(x: u32, y: u32)
+output relation Seen(x: u32)
+Path(x, y) :- Edge(x, y), not Closed(x).
+Path(x, z) :- Path(x, y), Edge(y, z), Seen(y).
+Path(x, y) :- Path(y, x), Seen(x), Seen(y).
+Seen(y) :- Path(x, y), Seen(x), x != y + 7.
+Seen(3).
+""",
+}
+Commit = list[tuple[str, tuple[int, ...]]]
+numbers = st.integers(0, 7)
+edges = st.tuples(st.just("Edge"), st.tuples(numbers, numbers))
+closed = st.tuples(st.just("Closed"), st.tuples(numbers))
+changed = st.lists(edges | closed, min_size=1, max_size=6)
+commits = st.lists(st.tuples(changed, st.booleans()), min_size=2, max_size=8)
+
+
+@cache
+def program(name: str) -> Program:
+    return ddlog.compile(PROGRAMS[name])
+
+
+def births(session: Session, relations: Sequence[str]) -> tuple[dict[object, int], bool]:
+    """The births of all rows, and whether they are the least."""
+    runtime, found, least = session.state.host.runtime, dict[object, int](), True
+    for name in relations:
+        rows = sorted(tuple(row) for row in session[name])
+        if rows:
+            told = runtime.births(name, rows, set(relations))
+            assert told is not None
+            found |= {(name, row): birth for row, birth in zip(rows, told[0], strict=True)}
+            least = least and told[1]
+    return found, least
+
+
+@pytest.mark.parametrize("name", PROGRAMS)
+@settings(max_examples=30, deadline=None)
+@given(commits=commits)
+def test_births_are_the_least(name: str, commits: list[tuple[Commit, bool]]) -> None:
+    made = program(name)
+    relations = made.names("output")
+    held: dict[tuple[str, tuple[int, ...]], None] = {}
+    with made.session() as session:
+        for changes, asks in commits:
+            for relation, row in changes:
+                if relation not in made.relations:
+                    continue
+                if (relation, row) in held:
+                    del held[relation, row]
+                    session.delete(relation, row)
+                else:
+                    held[relation, row] = None
+                    session.insert(relation, row)
+            session.commit()
+            if not asks:
+                continue
+            with made.session() as afresh:
+                for relation, row in held:
+                    afresh.insert(relation, row)
+                afresh.commit()
+                expected, _ = births(afresh, relations)
+            found, least = births(session, relations)
+            assert found.keys() == expected.keys()
+            assert found == expected if least else all(found[row] >= expected[row] for row in found)
+            negated = any(relation == "Closed" for each, _ in commits for relation, _ in each)
+            assert least or (name == "mutual" and negated)
+
+
+def test_more_than_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is too much to be noted leaves births as they are: they are not said to be the least."""
+    monkeypatch.setattr(lowering, "MOST_ROWS", 3)
+    with program("linear").session() as session:
+        session.insert("Edge", (0, 1), (1, 2), (2, 3))
+        session.commit()
+        session.insert("Edge", (0, 3), (3, 4), (4, 5))
+        session.commit()
+        assert births(session, ["Path"])[1]
+        session.insert("Edge", (0, 2), (0, 4), (1, 4), (1, 5))
+        session.commit()
+        assert not births(session, ["Path"])[1]
+        assert session.why("Path", (0, 5)).tree.height == 2
