@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING
 from ..errors import facts
 from ..errors.diagnostics import DDlogError
 from ..errors.nearest import nearest
-from ..sessions.gaps import Ability, HostKind, refused
 from ..sessions.results import Changes
 from ..sessions.session import Session
 from .batches import Batches
@@ -54,14 +53,12 @@ def follow(session: Session, first: Changes, options: RunOptions, names: Sequenc
     session that is not on Spark keeps its state in this process, and Spark only finds the files. Raises
     DDlogError.
     """
-    from ..spark.sessions.connect import is_connect, open_session
+    from ..spark.sessions.connect import open_session
     from ..spark.streaming.identity import facts_digest
     from ..spark.streaming.stream import Stream, epochs_of
 
     assert options.follow is not None
     spark = session.spark or open_session(conf=dict(options.engine.conf))
-    if is_connect(spark):
-        raise refused(HostKind.CONNECT, Ability.STREAM)
     epochs = epochs_of(session, spark, options.checkpoint)
     try:
         receiver = _receiver(session, epochs, options, names)

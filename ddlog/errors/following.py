@@ -9,18 +9,6 @@ from .diagnostics import Diagnostic
 
 
 @declared()
-class NeedsClassicSpark(Diagnostic):
-    """A stream on Spark Connect, where another process runs the function that takes a batch."""
-
-    title: ClassVar[str] = (
-        "a stream needs a classic Spark session: on Spark Connect batches are handled on the server"
-    )
-    suggestion: ClassVar[str] = (
-        "run it where the driver is (--master), or pass each batch to session.insert(relation, frame)"
-    )
-
-
-@declared()
 class NotAStreamingFrame(Diagnostic):
     """A value that is not a streaming DataFrame."""
 

@@ -12,7 +12,6 @@ from enum import Enum
 
 from ..errors.checkpoints import CheckpointOfWindows
 from ..errors.diagnostics import DDlogError, Diagnostic
-from ..errors.following import NeedsClassicSpark
 from ..errors.spark import NeedsSpark, NoFrameOfLookup, NoWideTimes
 from ..errors.state import StateNeedsClassicSpark
 
@@ -33,7 +32,6 @@ class Ability(Enum):
     FRAMES_OUT = "give a relation or its change as a Spark DataFrame"
     LOOKUP_FRAMES = "give the rows that an index finds as a Spark DataFrame"
     WRITE = "let Spark's executors write a relation"
-    STREAM = "be driven by Structured Streaming"
     CHECKPOINT_OF_WINDOWS = "keep a checkpoint of a program with windows"
     STATE = "keep a state in a folder"
     WIDE_TIMES = "keep a window by times of more than 126 bits"
@@ -63,7 +61,6 @@ GAPS = (
     Gap(Ability.LOOKUP_FRAMES, _IN_PROCESS, _needs_spark("to_spark")),
     Gap(Ability.LOOKUP_FRAMES, _ON_SPARK, lambda _: NoFrameOfLookup()),
     Gap(Ability.WRITE, _IN_PROCESS, _needs_spark("write")),
-    Gap(Ability.STREAM, (HostKind.CONNECT,), lambda _: NeedsClassicSpark()),
     Gap(Ability.CHECKPOINT_OF_WINDOWS, tuple(HostKind), CheckpointOfWindows),
     Gap(Ability.STATE, (HostKind.CONNECT,), StateNeedsClassicSpark),
     Gap(Ability.WIDE_TIMES, _ON_SPARK, NoWideTimes),

@@ -12,6 +12,7 @@ from ...codegen.sqlvalues import string
 from ...engine.spark.sqltext import quoted
 from ...io.columns import TypeDefs
 from ..files.read import FactReader
+from ..sessions.connect import is_connect
 from ..sessions.failures import fault_sql
 from .changelog import ChangeColumns, Signed, as_change
 
@@ -52,7 +53,10 @@ def runs(rows: Sequence[Signed]) -> Iterator[tuple[int, list[Any]]]:
 @contextmanager
 def bridged(spark: SparkSession, frame: DataFrame) -> Iterator[DataFrame]:
     """A batch in the user's own Spark session. Spark hands it over in a copy of that session, whose temporary
-    views are visible nowhere else."""
+    views are visible nowhere else; through Connect it comes in the user's own."""
+    if is_connect(spark):
+        yield frame
+        return
     name = f"ddlog_{uuid.uuid4().hex}"
     frame.createGlobalTempView(name)
     try:

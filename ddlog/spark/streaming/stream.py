@@ -17,18 +17,20 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from ...errors.checkpoints import OtherCheckpoint
+from ...errors.checkpoints import CheckpointNotLocal, OtherCheckpoint
 from ...errors.diagnostics import DDlogError
 from ...errors.following import BadInterval, BadName, NameInUse, NoColumns, NotAStreamingFrame, StreamFailed
 from ...errors.spark import SparkFailed
-from ...sessions.gaps import Ability, HostKind, check_offered, refused
+from ...sessions.gaps import Ability, check_offered
 from ...sessions.results import Changes
 from ...sessions.session import Session
+from ..sessions.connect import is_connect
 from ..sessions.failures import diagnose, spark_failures
 from .checkpoint import local_path, open_checkpoint
 from .epochs import Receiver, StreamBatch, StreamEpochs
 from .identity import described_inputs
 from .inputchange import InputChange, bridged, typed_change
+from .remote import Client
 from .watermark import watermark_of
 
 if TYPE_CHECKING:
@@ -47,6 +49,7 @@ class Stream:
         self.name = name
         self._epochs, self._receiver = epochs, receiver
         self._query: StreamingQuery | None = None
+        self._client: Client | None = None  # on Spark Connect
         self._error: BaseException | None = None
         self._stopping = False
         self.applied = 0
@@ -68,7 +71,7 @@ class Stream:
             waited += step
             if timeout is not None and waited >= timeout:
                 return False
-        self._epochs.running.pop(self.name, None)
+        self._end()
         self._raise_error()
         return True
 
@@ -78,6 +81,12 @@ class Stream:
         if self._query is not None:
             with suppress(Exception):  # the query may have ended by itself, or with Spark
                 self._query.stop()
+        self._end()
+
+    def _end(self) -> None:
+        """The query has ended."""
+        if self._client is not None:
+            self._client.end()
         self._epochs.running.pop(self.name, None)
 
     def paused(self) -> AbstractContextManager[Any]:
@@ -104,24 +113,38 @@ class Stream:
             writer = _triggered(writer, every)
         own_id = uuid.uuid4().hex  # distinguishes queries of streams without a checkpoint
 
-        def on_batch(frame: DataFrame, number: int) -> None:
+        def taken(frame: DataFrame, number: int) -> str:
+            """Applies a batch; what is wrong."""
             try:
                 with epochs.lock:
                     if self._stopping:
-                        return
+                        return "the stream is to stop"
                     query = (checkpoint.query(self.name) or "") if checkpoint is not None else own_id
                     batch = StreamBatch(self.name, query, number)
-                    if checkpoint is not None and checkpoint.is_done(self.name, query, number):
-                        return
+                    if checkpoint is not None:
+                        if not query:
+                            raise DDlogError([CheckpointNotLocal(str(checkpoint.path))])
+                        if checkpoint.is_done(self.name, query, number):
+                            return ""
                     with spark_failures(), changes_of(frame) as changes:
                         self.applied += epochs.apply(batch, changes, self._receiver)
             except BaseException as error:
                 self._error = self._error or error
-                raise RuntimeError("the batch failed") from None  # on another exception Spark waits for ever
+                return "the batch failed"
+            return ""
+
+        def on_batch(frame: DataFrame, number: int) -> None:
+            error = taken(frame, number)
+            if error and not self._stopping:
+                raise RuntimeError(error)  # on another exception Spark waits for ever
 
         epochs.running[self.name] = self
         with spark_failures():
-            self._query = writer.foreachBatch(on_batch).start()
+            if is_connect(source.sparkSession):
+                self._client = Client(source.sparkSession, taken)
+                self._query = self._client.start(lambda function: writer.foreachBatch(function).start())
+            else:
+                self._query = writer.foreachBatch(on_batch).start()
 
     def _raise_error(self) -> None:
         if self._stopping:
@@ -172,7 +195,7 @@ def stream(
     into which the event times go. The column of the event times need not be one of the relation.
     """
     declared = session.transaction.input(relation)
-    spark = classic_session(source)
+    spark = session_of(source)
     if not declared.columns:
         raise DDlogError([NoColumns(relation)])
     if not _NAME.match(name or relation):
@@ -204,14 +227,11 @@ def stream(
     return running
 
 
-def classic_session(source: Any) -> SparkSession:
-    """The Spark session of a streaming DataFrame. Raises DDlogError for another value, and on Spark
-    Connect."""
+def session_of(source: Any) -> SparkSession:
+    """The Spark session of a streaming DataFrame. Raises DDlogError for another value."""
     home = type(source).__module__
     if not home.startswith("pyspark.") or not getattr(source, "isStreaming", False):
         raise DDlogError([NotAStreamingFrame(f"{source!r:.60}")])
-    if home.startswith("pyspark.sql.connect"):
-        raise refused(HostKind.CONNECT, Ability.STREAM)
     spark: SparkSession = source.sparkSession
     return spark
 
