@@ -45,9 +45,10 @@ def write_frame(
     place: str,
     format: str,
 ) -> str:
-    """Writes a relation's DataFrame (`weight` is how often a row of a multiset is there) below the folder or
-    URL `place`, or as the table of a place `table:PREFIX`, and replaces older contents. Few `rows` make one
-    part file; None: as many as Spark makes. Returns the name of the folder or table. Raises DDlogError."""
+    """Writes a relation's DataFrame (of a multiset, the last column is how often a row is there) below the
+    folder or URL `place`, or as the table of a place `table:PREFIX`, and replaces older contents. Few `rows`
+    make one part file; None: as many as Spark makes. Returns the name of the folder or table. Raises
+    DDlogError."""
     spark = frame.sparkSession
     columns = tuple(stored_column(column.name, column.type) for column in relation.columns)
     if not columns:
@@ -56,7 +57,8 @@ def write_frame(
     with spark_failures():
         if relation.kind != "relation":
             names = ", ".join(quoted(column.name) for column in columns)
-            frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST(weight AS INT)))")
+            weight = quoted(frame.columns[-1])
+            frame = frame.selectExpr(f"inline(array_repeat(struct({names}), CAST({weight} AS INT)))")
         if place.startswith(TABLE):
             name = place.removeprefix(TABLE) + relation.name
             plain = _plain(spark, frame, codec, columns, typedefs)

@@ -101,7 +101,7 @@ class BatchHost(SparkHost):
             raise
 
     def write(self, declared: Relation, place: str, format: str) -> str:
-        frame, place = self.frame(declared.name), absolute(place)
+        frame, place = self._plain_frame(declared), absolute(place)
         if format == "parquet" or place.startswith(TABLE):
             return write_frame(frame, None, self.codec, declared, self._typedefs, place, format)
         with self._failing():

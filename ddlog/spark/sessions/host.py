@@ -39,6 +39,7 @@ from .changefeed import net_change
 from .connect import is_connect, open_session
 from .failures import lost_rows, spark_failures
 from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
+from .presented import WEIGHT, presented, weight_name
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -180,37 +181,44 @@ class SparkHost:
     def handed(self, relation: str, to: Host) -> Batch:
         from ...engine.spark.sqltext import quoted
 
-        frame = self.runtime.frame(relation)
         declared = self._program.relations[relation]
+        frame = self._plain_frame(declared)
         if declared.kind != "relation":
             fields = ", ".join(quoted(each.name) for each in declared.columns)
-            each = f"explode(array_repeat(struct({fields}), CAST(weight AS INT))) AS r"
+            weight = quoted(frame.columns[-1])
+            each = f"explode(array_repeat(struct({fields}), CAST({weight} AS INT))) AS r"
             frame = frame.selectExpr(each).select("r.*")
         assert isinstance(to, SparkHost)
         return to.runtime.batch_from_frame(relation, frame, once=True)
 
     def frame(self, relation: str) -> DataFrame:
         declared = self._program.relations[relation]
-        counted = declared.kind != "relation"
-        columns = [*(column.name for column in declared.columns), *(["weight"] if counted else [])]
         with spark_failures():
-            frame = self.runtime.frame(relation, counted)
-            # A node of the circuit may name its columns otherwise.
-            return frame if frame.columns == columns or not declared.columns else frame.toDF(*columns)
+            counted = declared.kind != "relation"
+            return presented(self.runtime.frame(relation, counted), declared, counted)
+
+    def _plain_frame(self, declared: Relation) -> DataFrame:
+        """The rows of a relation, those of a multiset with their weight as the last column."""
+        counted = declared.kind != "relation"
+        frame, names = self.runtime.frame(declared.name, counted), [each.name for each in declared.columns]
+        return frame.toDF(*names, *([weight_name(names)] if counted else [])) if names else frame
 
     def delta_frame(self, delta: Delta) -> DataFrame:
         from ...engine.spark.driverrows import DriverDelta
         from ...engine.spark.rows import FrameDelta
 
         assert isinstance(delta, FrameDelta | DriverDelta)
-        return delta.frame()
+        frame = delta.frame()
+        names = frame.columns[:-1]
+        name = weight_name(names)
+        return frame if name == WEIGHT else frame.toDF(*names, name)
 
     def explained(self, relation: str) -> str:
         reason = "the program has a window, or a rule with an effect, and its relations are computed at once"
         raise DDlogError([CannotBeCombined("--explain", "this program", reason)])
 
     def write(self, declared: Relation, place: str, format: str) -> str:
-        rows, frame = self.runtime.size(declared.name), self.frame(declared.name)
+        rows, frame = self.runtime.size(declared.name), self._plain_frame(declared)
         return write_frame(frame, rows, self.codec, declared, self._typedefs, absolute(place), format)
 
     def locate(
