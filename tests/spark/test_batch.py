@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import random
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -306,26 +307,36 @@ def test_a_row_faults_in_a_look_up_if_nothing_excludes_it(spark: Any) -> None:
             assert list(map(tuple, frame.collect())) == wanted
 
 
-def test_temp_views_of_the_outputs(spark: Any) -> None:
+def test_temp_views_of_the_outputs(spark: Any, tmp_path: Path) -> None:
     program = ddlog.compile("""
     input relation Edge(a: s32, b: s32)
     output relation Back(b: s32, a: s32)
     output multiset End(x: s32)
+    output multiset Heavy(weight: Option<s32>)
     relation Inner(x: s32)
     Back(b, a) :- Edge(a, b).
     End(b) :- Edge(_, b).
+    Heavy(Some{b}) :- Edge(_, b).
     Inner(b) :- Edge(_, b).
     """)
     edges = spark.createDataFrame([(1, 2), (3, 2)], "a INT, b INT")
     spark.range(1).createOrReplaceTempView("t_Back")
     frames = program.run(spark, {"Edge": edges}, views="t_")
-    assert sorted(frames) == ["Back", "End"]
+    assert sorted(frames) == ["Back", "End", "Heavy"]
+    heavy = frames["Heavy"]
+    assert [(each.name, each.nullable) for each in heavy.schema.fields] == [
+        ("weight", False), ("weight_", False)
+    ]  # fmt: skip
+    assert heavy.schema["weight"].metadata == {"comment": "ddlog_std::Option<signed<32>>"}
+    assert heavy.selectExpr("weight.Some.x", "weight_").collect() == [(2, 2)]
     assert sorted(map(tuple, spark.sql("FROM t_back SELECT *").collect())) == [(2, 1), (2, 3)]
     assert [tuple(row) for row in spark.sql("SELECT x, weight FROM t_End").collect()] == [(2, 2)]
     with program.session(spark=spark) as session:
-        assert session.register_views("a b.`") == ["a b.`Back", "a b.`End"]
+        assert session.register_views("a b.`") == ["a b.`Back", "a b.`End", "a b.`Heavy"]
         session.insert("Edge", edges)
-        session.commit()
+        assert session.commit().to_spark("Heavy").selectExpr("weight_").collect() == [(2,)]
+        session.state.host.write(program.relations["Heavy"], str(tmp_path), "jsonl")
+        assert "".join(path.read_text() for path in (tmp_path / "Heavy").glob("*.txt")).count("2") == 2
         assert spark.table("`a b.``Back`").count() == 0, "a view stays as it was"
         session.register_views("a b.`")
         assert spark.table("`a b.``Back`").count() == 2

@@ -19,10 +19,11 @@ from ddlog.engine.spark.tables import Tables
 
 from .inner import run_inner
 
-FILES = ["test_session.py", "test_runtime.py", "test_parity.py"]
+FILES = ["test_session.py", "test_runtime.py", "test_parity.py", "test_stream.py"]
 CHOSEN = (
     "test_session or (failed_job and 3) or a_small_change or a_fault_is "
-    "or driver-points_to or cluster-people or outgrowing"
+    "or driver-points_to or cluster-people or outgrowing "
+    "or (batch_is_an_epoch and not process) or (fault_ends_the_stream and process)"
 )
 PORT = 15002  # where `remote("local[2]")` puts the server and looks for it
 
@@ -46,7 +47,7 @@ def test_connect_gives_the_same(capsys: pytest.CaptureFixture[str]) -> None:
     import pyspark
 
     wait_for_port()
-    passed = run_inner(FILES, CHOSEN, ("DDLOG_TEST_REMOTE", "local[2]"), least=15)
+    passed = run_inner(FILES, CHOSEN, ("DDLOG_TEST_REMOTE", "local[2]"), least=17)
     with capsys.disabled():
         print(f"\nSpark Connect, pyspark {pyspark.__version__}: {passed}")
 
