@@ -13,11 +13,17 @@ from .sinks import print_lines
 
 def check_input(session: Session, options: StateOptions | None) -> None:
     """Raises DDlogError if a session goes on with data, and facts are to come without a word about it."""
-    if options is None or options.state is None or options.replace or options.merge or not session.resumed:
+    durable = session.state.durable
+    if options is None or options.state is None or options.replace or options.merge or durable is None:
         return
-    relations = session.program.relations
-    names = [name for name in session.program.names("input") if relations[name].kind != "stream"]
-    if any(session.size(name) for name in names):
+    if not session.resumed:
+        return
+    holds = durable.holds_rows()
+    if holds is None:
+        relations = session.program.relations
+        names = [name for name in session.program.names("input") if relations[name].kind != "stream"]
+        holds = any(session.size(name) for name in names)
+    if holds:
         raise DDlogError([StateHoldsData(options.state, session.epoch or 0)])
 
 

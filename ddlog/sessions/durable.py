@@ -32,7 +32,8 @@ from ..state.keeper import Keeper
 from ..state.log import Durability, Log
 from ..state.migration import Migration
 from ..state.program import add_differences, take_over, texts
-from ..state.store import Store, Stored
+from ..state.records import Stored
+from ..state.store import Store
 from ..state.sums import weights_of
 from ..values import holds_function
 from ..values.layouts import Layouts
@@ -232,6 +233,11 @@ class Durable:
         from .resuming import resume
 
         return resume(state, self, static)
+
+    def holds_rows(self) -> bool | None:
+        inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
+        contents = Contents(self.store, {each.id for each in inputs})
+        return any(self._count(each, contents) for each in inputs)
 
     def known_ids(self) -> set[str]:
         return self.store.applied()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from .forms import EPOCH
-from .store import Span, Store
+from .records import Span
+from .store import Store
 from .sums import summed
 
 if TYPE_CHECKING:

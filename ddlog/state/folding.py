@@ -20,7 +20,8 @@ from contextlib import contextmanager
 from itertools import groupby
 
 from .parts import packed, sliced
-from .store import Span, Store, Stored
+from .records import Span, Stored
+from .store import Store
 from .sums import form_of, in_one_form, merged, summed
 
 MANY = 1024

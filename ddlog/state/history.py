@@ -14,7 +14,8 @@ from ..errors.diagnostics import DDlogError
 from ..errors.state import NoHistory
 from .contents import Contents, later, of_one
 from .forms import EPOCH, WEIGHT
-from .store import Span, Store
+from .records import Span
+from .store import Store
 from .sums import alike, in_one_form, summed, weights_of
 
 if TYPE_CHECKING:

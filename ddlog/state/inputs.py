@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from ..core import Relation
 from ..types import TypeDef
-from .store import Stored
+from .records import Stored
 
 PAST = "$past"
 """The end of the name under which the past of an input with rules is held."""

@@ -21,7 +21,7 @@ from .sums import weights_of
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from .store import Stored
+    from .records import Stored
 
 
 class Migration:

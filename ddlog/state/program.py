@@ -15,7 +15,8 @@ from .forms import WEIGHT, RelationForm, Rows
 from .history import History
 from .inputs import same_rows
 from .parts import packed, sliced
-from .store import Store, Stored
+from .records import Stored
+from .store import Store
 from .sums import alike, in_one_form, summed, weights_of
 
 if TYPE_CHECKING:

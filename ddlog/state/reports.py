@@ -18,8 +18,9 @@ from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
 from .history import migrated_at
+from .records import Stored
 from .salvage import salvage
-from .store import Store, Stored
+from .store import Store
 from .sums import alike, in_one_form, summed, weights_of, without_dictionaries
 from .typetexts import schema_of
 

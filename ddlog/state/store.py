@@ -11,21 +11,21 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
-from ..errors.state import CannotUseState, NewerState, NoState, NotAState, ReadOnlyState, StateDamaged
-from . import connections
-from .holding import Holding, is_held
-from .parts import checksum, packed, part_checksum, sliced, unpacked
-from .schema import APPLICATION, TABLES, VERSION
-from .walog import PAGE, commits_in, frames_taken
+from ..errors.state import NoState, NotAState, ReadOnlyState, StateDamaged
+from .holding import Holding
+from .opening import check_header, connected, diagnosed, reachable
+from .parts import checksum, packed, part_checksum, sliced
+from .reading import Readable
+from .records import Head, Span, Stored, own_sums, relation_row, span_row, stored_of
+from .walog import PAGE
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -35,45 +35,7 @@ _MOST_REMOVED = 2 << 20  # bytes of parts that one transaction removes
 _FREE_PAGES = 1024  # that stay in the file, for the spans to come
 _MOMENT, _MOMENTS = 0.0001, 1000  # seconds that a thread gives way, and how often
 
-Mark = tuple["Head", int, int, list["Stored"]]
-
-
-@dataclass(frozen=True, slots=True)
-class Stored:
-    """A relation of a state. See the table `relation`."""
-
-    id: int
-    name: str
-    kind: str
-    role: str
-    keyed: bool
-    columns: tuple[tuple[str, str], ...]
-    types: tuple[str, ...]
-    dropped: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The place of the changes of some epochs. See the table `span`."""
-
-    id: int
-    first: int
-    last: int
-    kind: str
-    folded: bool
-    time: float
-    part_from: int
-    parts: int
-    bytes: int
-
-
-@dataclass(frozen=True, slots=True)
-class Head:
-    """How far a state is."""
-
-    epoch: int
-    spans: int
-    applied: int
+Mark = tuple[Head, int, int, list[Stored]]
 
 
 class Writing:
@@ -115,12 +77,12 @@ class Writing:
             self._store.lock.release()
 
 
-class Store:
+class Store(Readable):
     """An open state. All methods but `open` are for one thread at a time; `lock` orders threads."""
 
     def __init__(self, path: Path, base: sqlite3.Connection, holding: Holding | None) -> None:
-        self.path, self.lock = path, threading.RLock()
-        self._base, self._holding = base, holding
+        super().__init__(path, base)
+        self._holding = holding
         self._file = os.stat(path).st_ino
         self._holds_back = False
         self.wanted = False
@@ -129,9 +91,7 @@ class Store:
         """The bytes of the spans that were written since the state was opened."""
         self.logged = 0
         """The bytes, about, that were written to SQLite's log since it was last brought into the file."""
-        self.head = Head(0, 0, 0)
         self._next_span = self._next_part = 1
-        self.relations: list[Stored] = []
 
     # ------------------------------------------------------------- opening
 
@@ -139,7 +99,7 @@ class Store:
     def open(path: str | Path, *, read_only: bool = False, create: bool = True) -> Store:
         """The state in a file, which is made if it is missing. Raises DDlogError."""
         place = Path(path).resolve()
-        present = place.exists() and place.stat().st_size > 0 if _reachable(place) else False
+        present = place.exists() and place.stat().st_size > 0 if reachable(place) else False
         if not present and (read_only or not create):
             raise DDlogError([NoState(str(path))])
         if place.is_dir():
@@ -147,15 +107,15 @@ class Store:
             instead = "give a file, or let Spark run it (--engine spark), which keeps its state in folders"
             raise DDlogError([NotAState(str(path), reason, instead)])
         if present:
-            _check_header(place)  # before there is a lock beside it
+            check_header(place)  # before there is a lock beside it
         holding = None if read_only else Holding(place)
         try:
-            return _opened(place, read_only, present, holding)
+            return _loaded(place, connected(place, read_only, present), holding)
         except BaseException as error:
             if holding is not None:
                 holding.release()
             if isinstance(error, sqlite3.Error):
-                raise _diagnosed(place, error) from None
+                raise diagnosed(place, error) from None
             if isinstance(error, ValueError | TypeError | OverflowError):  # a text or number that is none
                 raise DDlogError([StateDamaged(str(place), str(error), "")]) from None
             raise
@@ -273,8 +233,8 @@ class Store:
         sqlite3.Error; then nothing is written."""
         epochs = [span for span in spans if span.kind == "epochs"]
         with self.reading():
-            sums = self._sums(spans)
-        rows = [(_span_row(replace(span, folded=True), _own(span, sums))[-1], span.id) for span in spans]
+            sums = self.sums(spans)
+        rows = [(span_row(replace(span, folded=True), own_sums(span, sums))[-1], span.id) for span in spans]
         with self.writing(aside=True) as base:
             base.executemany("UPDATE span SET folded = 1, checksum = ? WHERE id = ?", rows)
             self.add_span(epochs[0].first, epochs[-1].last, "epochs", parts)
@@ -327,28 +287,13 @@ class Store:
             self._base.executescript(f"PRAGMA incremental_vacuum({pages})")  # `execute` would free one page
         return True
 
-    def rows_of(self, spans: Sequence[Span]) -> int:
-        """The number of rows of spans."""
-        rows = dict(self._base.execute("SELECT id, rows FROM part"))
-        return sum(
-            rows.get(id, 0) for span in spans for id in range(span.part_from, span.part_from + span.parts)
-        )
-
-    def _sums(self, spans: Sequence[Span]) -> dict[int, int]:
-        """The checksums of the parts of spans, by id."""
-        first = min(span.part_from for span in spans)
-        last = max(span.part_from + span.parts for span in spans)
-        return dict(
-            self._base.execute("SELECT id, checksum FROM part WHERE id BETWEEN ? AND ?", (first, last))
-        )
-
     def add_span(
         self, first: int, last: int, kind: str, parts: tuple[int, int, int, tuple[int, ...]]
     ) -> None:
         """Writes a span, inside `writing`."""
         start, count, size, sums = parts
         span = Span(self._next_span, first, last, kind, False, time.time(), start, count, size)
-        self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", _span_row(span, sums))
+        self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", span_row(span, sums))
         self._next_span += 1
         self.written += size
         self.head = Head(self.head.epoch, self.head.spans + 1, self.head.applied)
@@ -364,13 +309,13 @@ class Store:
     def add_relation(self, stored: Stored) -> Stored:
         """Writes a relation, inside `writing`, and returns it with its id."""
         found = replace(stored, id=max((each.id for each in self.relations), default=0) + 1)
-        self._base.execute("INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _relation_row(found))
+        self._base.execute("INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", relation_row(found))
         self.relations = [*self.relations, found]
         return found
 
     def change_relation(self, stored: Stored) -> None:
         """Writes what is known of a relation anew, inside `writing`."""
-        self._base.execute("REPLACE INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _relation_row(stored))
+        self._base.execute("REPLACE INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", relation_row(stored))
         self.relations = [stored if each.id == stored.id else each for each in self.relations]
 
     def forget_relation(self, stored: Stored) -> None:
@@ -384,138 +329,7 @@ class Store:
             "REPLACE INTO program VALUES (?, ?, ?)", [(k, v, checksum(v)) for k, v in texts.items()]
         )
 
-    # ------------------------------------------------------------- reading
-
-    def program(self) -> dict[str, str]:
-        """The texts of the program that last used the state. Raises DDlogError."""
-        found = {}
-        with self.reading():
-            rows = self._base.execute("SELECT name, value, checksum FROM program").fetchall()
-        for name, value, known in rows:
-            if checksum(value) != known:
-                raise self.damaged("the text of the program is not what was written")
-            found[name] = value
-        return found
-
-    def spans(self) -> list[Span]:
-        """All spans, the oldest first. Raises DDlogError if they are not what was written."""
-        return self._spans()[0]
-
-    def _spans(self) -> tuple[list[Span], Head]:
-        """All spans, and the head of that moment: other threads go on."""
-        with self.reading():
-            head = self.head
-            rows = self._base.execute("SELECT * FROM span ORDER BY id").fetchall()
-            sums = dict(self._base.execute("SELECT id, checksum FROM part"))
-        found = []
-        for row in rows:
-            id, first, last, kind, folded, *rest = row[:9]
-            span = Span(id, first, last, kind, bool(folded), *rest)
-            if _span_row(span, _own(span, sums))[-1] != row[-1]:
-                raise self.damaged(
-                    f"the record of the epochs {span.first} to {span.last} is not what was written"
-                )
-            found.append(span)
-        if len(found) != head.spans:
-            raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")
-        return found, head
-
-    def current(self) -> list[Span]:
-        """The spans whose sum is the state, in order. Raises DDlogError if an epoch is missing."""
-        spans, head = self._spans()
-        found = sorted((each for each in spans if not each.folded), key=lambda each: (each.last, each.id))
-        reached = 0
-        for span in found:
-            if span.kind == "epochs":
-                if span.first != reached + 1:
-                    raise self.damaged(f"the epochs after {reached} are missing")
-                reached = span.last
-        if reached != head.epoch:
-            raise self.damaged(f"the epochs {reached + 1} to {head.epoch} are missing")
-        return found
-
-    def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
-        """The rows of a span, of all relations or of some. Raises DDlogError."""
-        query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
-        with self.reading():
-            rows = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
-        for relation, *row in rows:
-            wanted = relations is None or relation in relations
-            table = self._table(relation, row, _of(span.first, span.last), wanted)
-            if table is not None:
-                yield relation, table
-
-    def rows(self, spans: Sequence[Span], relation: int) -> Iterator[pa.Table]:
-        """The rows of a relation in spans, in their order. Raises DDlogError."""
-        query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
-        for first, last in _ranges(spans):
-            with self.reading():
-                found = self._base.execute(query, (first, last, relation))
-            while True:
-                with self.reading():
-                    rows = found.fetchmany(64)
-                if not rows:
-                    break
-                for row in rows:
-                    table = self._table(relation, row, _of(spans[0].first, spans[-1].last))
-                    assert table is not None
-                    yield table
-
-    def _table(self, relation: int, row: Sequence[Any], where: str, wanted: bool = True) -> pa.Table | None:
-        """The rows of a part, from their number, checksum and data; None if they are not wanted. Raises
-        DDlogError if they are not what was written."""
-        rows, known, data = row
-        if part_checksum(data, relation, rows) != known:
-            raise self.damaged(f"rows of {self.name_of(relation)} {where} are not what was written")
-        try:
-            return unpacked(data) if wanted else None
-        except ValueError as error:
-            raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
-
-    def check(self, span: Span) -> None:
-        """Reads the rows of a span. Raises DDlogError if they are not what was written."""
-        for id in range(span.part_from, span.part_from + span.parts):
-            with self.reading():
-                query = "SELECT relation, rows, checksum, data FROM part WHERE id = ?"
-                row = self._base.execute(query, (id,)).fetchone()
-            if row is None or part_checksum(row[3], row[0], row[1]) != row[2]:
-                name = self.name_of(row[0]) if row is not None else "a relation"
-                raise self.damaged(f"rows of {name} {_of(span.first, span.last)} are not what was written")
-
-    def name_of(self, relation: int) -> str:
-        """The name of a relation by its id."""
-        return next((each.name for each in self.relations if each.id == relation), f"relation {relation}")
-
-    def relation(self, name: str) -> Stored | None:
-        """The relation of the program with a name."""
-        return next((each for each in self.relations if each.name == name and not each.dropped), None)
-
-    def applied(self) -> set[str]:
-        """The ids of updates that are applied. Raises DDlogError."""
-        with self.reading():
-            count, found = self.head.applied, {id for (id,) in self._base.execute("SELECT id FROM applied")}
-        if len(found) != count:
-            raise self.damaged(f"{count} ids of updates were written, and {len(found)} are there")
-        return found
-
-    def damaged(self, problem: str, left: str = "") -> DDlogError:
-        """The error of a file that is not what was written."""
-        told = left or "`ddlog state FILE --check` says what is lost and what can be had"
-        return DDlogError([StateDamaged(str(self.path), problem, told)])
-
-    @property
-    def base(self) -> sqlite3.Connection:
-        """The connection, for questions and for work inside `writing`."""
-        return self._base
-
-    @contextmanager
-    def reading(self) -> Iterator[None]:
-        """Questions to the connection are asked inside. Raises DDlogError for what SQLite cannot read."""
-        try:
-            with self.lock:
-                yield
-        except (sqlite3.Error, UnicodeError) as error:
-            raise self.damaged(str(error)) from None
+    # ------------------------------------------------------------- the file
 
     def _check_place(self) -> None:
         """Raises OSError if the file is not where it was: what is written would be lost."""
@@ -537,8 +351,8 @@ class Store:
             self._remove_orphans()
         self.relations = []
         for row in rows:
-            stored = _stored(row)
-            if stored is None or _relation_row(stored)[-1] != row[-1]:
+            stored = stored_of(row)
+            if stored is None or relation_row(stored)[-1] != row[-1]:
                 raise self.damaged(f"the description of the relation {row[1]} is not what was written")
             self.relations.append(stored)
 
@@ -556,163 +370,11 @@ class Store:
             base.executemany("DELETE FROM part WHERE id = ?", parts)
 
 
-def _reachable(path: Path) -> bool:
+def _loaded(path: Path, base: sqlite3.Connection, holding: Holding | None) -> Store:
     try:
-        path.exists()
-    except OSError as error:
-        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
-    return True
-
-
-def _opened(path: Path, read_only: bool, present: bool, holding: Holding | None) -> Store:
-    commits = [] if read_only and is_held(path) else commits_in(path)  # a writer is not after a crash
-    if commits and not present:
-        raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
-    base = connections.connect(path, read_only)
-    try:
-        if present:
-            _check_kind(path, base)
-        if not read_only:
-            if commits:
-                frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
-                _check_log(path, commits, frames)
-            _prepare(base, present)
-        else:
-            base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
-            frames = frames_taken(path)
-            if commits and frames is not None and commits_in(path) == commits:
-                _check_log(path, commits, frames)
         store = Store(path, base, holding)
         store.load()
         return store
     except BaseException:
         base.close()
         raise
-
-
-def _check_header(path: Path) -> None:
-    """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark, and
-    what is in SQLite's log or journal is not in it yet."""
-    try:
-        with path.open("rb") as file:
-            head = file.read(100)
-    except OSError as error:
-        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
-    if len(head) < 100 or any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal")):
-        return
-    if not head.startswith(b"SQLite format 3\0"):
-        raise DDlogError([NotAState(str(path), "it is no database of SQLite")])
-    pages, application = (int.from_bytes(head[at : at + 4], "big") for at in (28, 68))
-    if application != APPLICATION and (application or pages > 1):
-        raise DDlogError([NotAState(str(path), "it is a database of another program")])
-
-
-def _check_log(path: Path, commits: list[int], frames: int) -> None:
-    """Raises DDlogError if SQLite takes fewer frames of its log than were on disk."""
-    lost = sum(number > frames for number in commits)
-    if lost > 1:
-        problem = f"{lost} commits in {path.name}-wal are not what was written"
-        raise DDlogError(
-            [StateDamaged(str(path), problem, "without that file, the commits before it are left")]
-        )
-
-
-def _prepare(base: sqlite3.Connection, present: bool) -> None:
-    if not present:
-        base.execute(f"PRAGMA page_size = {PAGE}")
-        base.execute("PRAGMA auto_vacuum = INCREMENTAL")
-    base.execute("PRAGMA journal_mode = WAL")
-    base.execute("PRAGMA synchronous = FULL")
-    base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
-    if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-        return
-    base.execute("BEGIN IMMEDIATE")
-    base.execute(f"PRAGMA application_id = {APPLICATION}")
-    base.execute(f"PRAGMA user_version = {VERSION}")
-    for table, (columns, meaning, meanings) in TABLES.items():
-        base.execute(f"CREATE TABLE {table} ({columns})")
-        base.execute("INSERT INTO description VALUES (?, '', ?)", (table, meaning))
-        base.executemany(
-            "INSERT INTO description VALUES (?, ?, ?)", [(table, k, v) for k, v in meanings.items()]
-        )
-    base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
-    base.execute("COMMIT")
-
-
-def _check_kind(path: Path, base: sqlite3.Connection) -> None:
-    """Raises DDlogError for another file than a state of this version."""
-    try:
-        application = base.execute("PRAGMA application_id").fetchone()[0]
-        version = base.execute("PRAGMA user_version").fetchone()[0]
-        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
-    except sqlite3.DatabaseError as error:
-        raise _diagnosed(path, error) from None
-    if not tables and not application:
-        if 0 < path.stat().st_size < PAGE:
-            raise DDlogError([NotAState(str(path), "it is no database of SQLite, or cut short")])
-        return
-    if application != APPLICATION:
-        raise DDlogError([NotAState(str(path), "it is a database of another program")])
-    if version > VERSION:
-        raise DDlogError([NewerState(str(path), version, VERSION)])
-    if version != VERSION or not tables >= TABLES.keys():
-        raise DDlogError([StateDamaged(str(path), "tables are missing", "")])
-
-
-def _diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:
-    if "not a database" in str(error):
-        return DDlogError([NotAState(str(path), "it is no database of SQLite")])
-    if "malformed" in str(error) or "corrupt" in str(error):
-        return DDlogError([StateDamaged(str(path), str(error), "")])
-    return DDlogError([CannotUseState(str(path), str(error))])
-
-
-def _span_row(span: Span, sums: Sequence[int]) -> tuple[Any, ...]:
-    fields = (
-        span.id, span.first, span.last, span.kind, int(span.folded), span.time, span.part_from, span.parts,
-        span.bytes,
-    )  # fmt: skip
-    return *fields, checksum(*fields, *sums)
-
-
-def _own(span: Span, sums: Mapping[int, int]) -> tuple[int, ...]:
-    """The checksums of a span's parts; -1 for one that is missing."""
-    return tuple(sums.get(part, -1) for part in range(span.part_from, span.part_from + span.parts))
-
-
-def _relation_row(stored: Stored) -> tuple[Any, ...]:
-    import json
-
-    fields = (
-        stored.id, stored.name, stored.kind, stored.role, int(stored.keyed),
-        json.dumps(stored.columns), json.dumps(stored.types), int(stored.dropped),
-    )  # fmt: skip
-    return *fields, checksum(*fields)
-
-
-def _stored(row: Sequence[Any]) -> Stored | None:
-    import json
-
-    id, name, kind, role, keyed, columns, types, dropped, _ = row
-    try:
-        pairs = tuple((str(n), str(t)) for n, t in json.loads(columns))
-        return Stored(id, name, kind, role, bool(keyed), pairs, tuple(json.loads(types)), bool(dropped))
-    except (ValueError, TypeError):
-        return None
-
-
-def _ranges(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
-    """The first and last ids of the parts of spans; those that follow each other are together."""
-    start = end = 0
-    for span in spans:
-        if span.part_from != end:
-            if end > start:
-                yield start, end - 1
-            start = span.part_from
-        end = span.part_from + span.parts
-    if end > start:
-        yield start, end - 1
-
-
-def _of(first: int, last: int) -> str:
-    return f"of epoch {first}" if first == last else f"of the epochs {first} to {last}"

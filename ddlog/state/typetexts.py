@@ -25,8 +25,8 @@ from ..types import (
     TypeDef,
     TypeVar,
     User,
-)
-from .store import Stored
+)  # fmt: skip
+from .records import Stored
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -14,6 +14,7 @@ from typing import Any, Protocol
 from ..circuit import Circuit, Fixpoint, Input, Node, NodeId, Output, Result, Trace
 from ..epoch import Beginning
 from ..integrals import shown
+from ..schedule import readers
 from ..schema import Array, Column, Kind, Schema
 from .batch import Batch, TableColumns
 from .interner import Values
@@ -47,7 +48,7 @@ def units(state: State, times: Mapping[NodeId, float]) -> Iterator[Unit]:
     for at in unit_nodes(state):
         if is_unit(state, at):
             domains = [columns[name] for name in sorted(domains_of(state, at)) if name in columns]
-            title = names.get(at) or _title(nodes[at])
+            title = names.get(at) or _title(nodes[at]) or _purpose(state.circuit, at, names)
             shown_by = _relations(state, at, names)
 
             def keep(sink: Sink, at: NodeId = at) -> Kept:
@@ -71,6 +72,17 @@ def _title(node: Node) -> str:
     if isinstance(node, Fixpoint):
         return ", ".join(name for name, _ in node.results)
     return " ".join(node.text.split())
+
+
+def _purpose(circuit: Circuit, at: NodeId, names: Mapping[NodeId, str]) -> str:
+    """A text for a node that has none: the nearest relation or rule that reads it."""
+    read_by, waiting = readers(circuit), [at]
+    for node in waiting:
+        found = names.get(node) or _title(circuit.nodes[node])
+        if found:
+            return f"for {found}"
+        waiting += [each for each in read_by[node] if each not in waiting]
+    return "without a reader"
 
 
 def _columns(circuit: Circuit) -> dict[str, Column]:

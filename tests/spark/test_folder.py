@@ -30,7 +30,7 @@ from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
 from ddlog.state.holding import Holding
-from ddlog.state.store import Stored
+from ddlog.state.records import Stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -23,7 +23,7 @@ from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
 from ...state.inputs import PAST, kept_relations
 from ...state.program import compared, texts
-from ...state.store import Stored
+from ...state.records import Stored
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
 from .folder import StateFolder
@@ -124,6 +124,9 @@ class FolderDurable:
     def close(self) -> None:
         self._folding.stop()
         self.folder.close()
+
+    def holds_rows(self) -> bool | None:
+        return None
 
     def known_ids(self) -> set[str]:
         return self._folding.ids()

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NoState, NotAState, NotKeptOnDisk, ReadOnlyState, StateDamaged
-from ...state.store import Stored
+from ...state.records import Stored
 from .files import Files
 from .manifest import Manifest, Part, Span, check_chain, number_of, unpacked
 from .rows import check_files

@@ -16,7 +16,7 @@ from typing import Any, Final
 
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NewerState, StateDamaged
-from ...state.store import Stored
+from ...state.records import Stored
 
 FORMAT: Final = "ddlog state"
 VERSION: Final = 1

@@ -20,7 +20,7 @@ from ...errors.source import Source, Span
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
 from ...state.inputs import PAST
-from ...state.store import Stored
+from ...state.records import Stored
 from ...state.typetexts import types_of
 from ...types import Tuple
 from ..files.write import write_frame

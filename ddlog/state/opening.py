@@ -1,0 +1,130 @@
+"""The file of a state is opened: it is made, or known for what it is, before anything is read.
+
+SQLite takes a log that is not whole for one that was never written. What it leaves out is told here.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from ..errors.diagnostics import DDlogError
+from ..errors.state import CannotUseState, NewerState, NotAState, StateDamaged
+from . import connections
+from .holding import is_held
+from .parts import checksum
+from .schema import APPLICATION, TABLES, VERSION
+from .walog import PAGE, commits_in, frames_taken
+
+
+def reachable(path: Path) -> bool:
+    """True, unless it cannot be told whether a file is there: raises DDlogError."""
+    try:
+        path.exists()
+    except OSError as error:
+        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+    return True
+
+
+def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
+    """A connection to the state in a file, `present` or made now, whose kind and log are checked. One
+    for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
+    commits = [] if read_only and is_held(path) else commits_in(path)  # a writer is not after a crash
+    if commits and not present:
+        raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
+    base = connections.connect(path, read_only)
+    try:
+        if present:
+            _check_kind(path, base)
+        if not read_only:
+            if commits:
+                frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
+                _check_log(path, commits, frames)
+            _prepare(base, present)
+        else:
+            base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
+            frames = frames_taken(path)
+            if commits and frames is not None and commits_in(path) == commits:
+                _check_log(path, commits, frames)
+        return base
+    except BaseException:
+        base.close()
+        raise
+
+
+def check_header(path: Path) -> None:
+    """Raises DDlogError for a file that is surely no state. A new state may have one page without a mark, and
+    what is in SQLite's log or journal is not in it yet."""
+    try:
+        with path.open("rb") as file:
+            head = file.read(100)
+    except OSError as error:
+        raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+    if len(head) < 100 or any(Path(f"{path}{end}").exists() for end in ("-wal", "-journal")):
+        return
+    if not head.startswith(b"SQLite format 3\0"):
+        raise DDlogError([NotAState(str(path), "it is no database of SQLite")])
+    pages, application = (int.from_bytes(head[at : at + 4], "big") for at in (28, 68))
+    if application != APPLICATION and (application or pages > 1):
+        raise DDlogError([NotAState(str(path), "it is a database of another program")])
+
+
+def _check_log(path: Path, commits: list[int], frames: int) -> None:
+    """Raises DDlogError if SQLite takes fewer frames of its log than were on disk."""
+    lost = sum(number > frames for number in commits)
+    if lost > 1:
+        problem = f"{lost} commits in {path.name}-wal are not what was written"
+        raise DDlogError(
+            [StateDamaged(str(path), problem, "without that file, the commits before it are left")]
+        )
+
+
+def _prepare(base: sqlite3.Connection, present: bool) -> None:
+    if not present:
+        base.execute(f"PRAGMA page_size = {PAGE}")
+        base.execute("PRAGMA auto_vacuum = INCREMENTAL")
+    base.execute("PRAGMA journal_mode = WAL")
+    base.execute("PRAGMA synchronous = FULL")
+    base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
+    if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        return
+    base.execute("BEGIN IMMEDIATE")
+    base.execute(f"PRAGMA application_id = {APPLICATION}")
+    base.execute(f"PRAGMA user_version = {VERSION}")
+    for table, (columns, meaning, meanings) in TABLES.items():
+        base.execute(f"CREATE TABLE {table} ({columns})")
+        base.execute("INSERT INTO description VALUES (?, '', ?)", (table, meaning))
+        base.executemany(
+            "INSERT INTO description VALUES (?, ?, ?)", [(table, k, v) for k, v in meanings.items()]
+        )
+    base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
+    base.execute("COMMIT")
+
+
+def _check_kind(path: Path, base: sqlite3.Connection) -> None:
+    """Raises DDlogError for another file than a state of this version."""
+    try:
+        application = base.execute("PRAGMA application_id").fetchone()[0]
+        version = base.execute("PRAGMA user_version").fetchone()[0]
+        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    except sqlite3.DatabaseError as error:
+        raise diagnosed(path, error) from None
+    if not tables and not application:
+        if 0 < path.stat().st_size < PAGE:
+            raise DDlogError([NotAState(str(path), "it is no database of SQLite, or cut short")])
+        return
+    if application != APPLICATION:
+        raise DDlogError([NotAState(str(path), "it is a database of another program")])
+    if version > VERSION:
+        raise DDlogError([NewerState(str(path), version, VERSION)])
+    if version != VERSION or not tables >= TABLES.keys():
+        raise DDlogError([StateDamaged(str(path), "tables are missing", "")])
+
+
+def diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:
+    """What SQLite says about a file, as an error."""
+    if "not a database" in str(error):
+        return DDlogError([NotAState(str(path), "it is no database of SQLite")])
+    if "malformed" in str(error) or "corrupt" in str(error):
+        return DDlogError([StateDamaged(str(path), str(error), "")])
+    return DDlogError([CannotUseState(str(path), str(error))])

@@ -1,0 +1,191 @@
+"""What a state holds is read, and compared with what was written."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ..errors.diagnostics import DDlogError
+from ..errors.state import StateDamaged
+from .parts import checksum, part_checksum, unpacked
+from .records import Head, Span, Stored, own_sums, span_row
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+
+class Readable:
+    """An open state, for reading. `lock` orders threads."""
+
+    def __init__(self, path: Path, base: sqlite3.Connection) -> None:
+        self.path, self.lock = path, threading.RLock()
+        self._base = base
+        self.head = Head(0, 0, 0)
+        self.relations: list[Stored] = []
+
+    def program(self) -> dict[str, str]:
+        """The texts of the program that last used the state. Raises DDlogError."""
+        found = {}
+        with self.reading():
+            rows = self._base.execute("SELECT name, value, checksum FROM program").fetchall()
+        for name, value, known in rows:
+            if checksum(value) != known:
+                raise self.damaged("the text of the program is not what was written")
+            found[name] = value
+        return found
+
+    def spans(self) -> list[Span]:
+        """All spans, the oldest first. Raises DDlogError if they are not what was written."""
+        return self._spans()[0]
+
+    def _spans(self) -> tuple[list[Span], Head]:
+        """All spans, and the head of that moment: other threads go on."""
+        with self.reading():
+            head = self.head
+            rows = self._base.execute("SELECT * FROM span ORDER BY id").fetchall()
+            sums = dict(self._base.execute("SELECT id, checksum FROM part"))
+        found = []
+        for row in rows:
+            id, first, last, kind, folded, *rest = row[:9]
+            span = Span(id, first, last, kind, bool(folded), *rest)
+            if span_row(span, own_sums(span, sums))[-1] != row[-1]:
+                raise self.damaged(
+                    f"the record of the epochs {span.first} to {span.last} is not what was written"
+                )
+            found.append(span)
+        if len(found) != head.spans:
+            raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")
+        return found, head
+
+    def current(self) -> list[Span]:
+        """The spans whose sum is the state, in order. Raises DDlogError if an epoch is missing."""
+        spans, head = self._spans()
+        found = sorted((each for each in spans if not each.folded), key=lambda each: (each.last, each.id))
+        reached = 0
+        for span in found:
+            if span.kind == "epochs":
+                if span.first != reached + 1:
+                    raise self.damaged(f"the epochs after {reached} are missing")
+                reached = span.last
+        if reached != head.epoch:
+            raise self.damaged(f"the epochs {reached + 1} to {head.epoch} are missing")
+        return found
+
+    def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
+        """The rows of a span, of all relations or of some. Raises DDlogError."""
+        query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
+        with self.reading():
+            rows = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
+        for relation, *row in rows:
+            wanted = relations is None or relation in relations
+            table = self._table(relation, row, _of(span.first, span.last), wanted)
+            if table is not None:
+                yield relation, table
+
+    def rows(self, spans: Sequence[Span], relation: int) -> Iterator[pa.Table]:
+        """The rows of a relation in spans, in their order. Raises DDlogError."""
+        query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
+        for first, last in _ranges(spans):
+            with self.reading():
+                found = self._base.execute(query, (first, last, relation))
+            while True:
+                with self.reading():
+                    rows = found.fetchmany(64)
+                if not rows:
+                    break
+                for row in rows:
+                    table = self._table(relation, row, _of(spans[0].first, spans[-1].last))
+                    assert table is not None
+                    yield table
+
+    def _table(self, relation: int, row: Sequence[Any], where: str, wanted: bool = True) -> pa.Table | None:
+        """The rows of a part, from their number, checksum and data; None if they are not wanted. Raises
+        DDlogError if they are not what was written."""
+        rows, known, data = row
+        if part_checksum(data, relation, rows) != known:
+            raise self.damaged(f"rows of {self.name_of(relation)} {where} are not what was written")
+        try:
+            return unpacked(data) if wanted else None
+        except ValueError as error:
+            raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
+
+    def check(self, span: Span) -> None:
+        """Reads the rows of a span. Raises DDlogError if they are not what was written."""
+        for id in range(span.part_from, span.part_from + span.parts):
+            with self.reading():
+                query = "SELECT relation, rows, checksum, data FROM part WHERE id = ?"
+                row = self._base.execute(query, (id,)).fetchone()
+            if row is None or part_checksum(row[3], row[0], row[1]) != row[2]:
+                name = self.name_of(row[0]) if row is not None else "a relation"
+                raise self.damaged(f"rows of {name} {_of(span.first, span.last)} are not what was written")
+
+    def name_of(self, relation: int) -> str:
+        """The name of a relation by its id."""
+        return next((each.name for each in self.relations if each.id == relation), f"relation {relation}")
+
+    def relation(self, name: str) -> Stored | None:
+        """The relation of the program with a name."""
+        return next((each for each in self.relations if each.name == name and not each.dropped), None)
+
+    def applied(self) -> set[str]:
+        """The ids of updates that are applied. Raises DDlogError."""
+        with self.reading():
+            count, found = self.head.applied, {id for (id,) in self._base.execute("SELECT id FROM applied")}
+        if len(found) != count:
+            raise self.damaged(f"{count} ids of updates were written, and {len(found)} are there")
+        return found
+
+    def damaged(self, problem: str, left: str = "") -> DDlogError:
+        """The error of a file that is not what was written."""
+        told = left or "`ddlog state FILE --check` says what is lost and what can be had"
+        return DDlogError([StateDamaged(str(self.path), problem, told)])
+
+    @property
+    def base(self) -> sqlite3.Connection:
+        """The connection, for questions and for work inside `writing`."""
+        return self._base
+
+    @contextmanager
+    def reading(self) -> Iterator[None]:
+        """Questions to the connection are asked inside. Raises DDlogError for what SQLite cannot read."""
+        try:
+            with self.lock:
+                yield
+        except (sqlite3.Error, UnicodeError) as error:
+            raise self.damaged(str(error)) from None
+
+    def rows_of(self, spans: Sequence[Span]) -> int:
+        """The number of rows of spans."""
+        rows = dict(self._base.execute("SELECT id, rows FROM part"))
+        return sum(
+            rows.get(id, 0) for span in spans for id in range(span.part_from, span.part_from + span.parts)
+        )
+
+    def sums(self, spans: Sequence[Span]) -> dict[int, int]:
+        """The checksums of the parts of spans, by id."""
+        first = min(span.part_from for span in spans)
+        last = max(span.part_from + span.parts for span in spans)
+        return dict(
+            self._base.execute("SELECT id, checksum FROM part WHERE id BETWEEN ? AND ?", (first, last))
+        )
+
+
+def _ranges(spans: Sequence[Span]) -> Iterator[tuple[int, int]]:
+    """The first and last ids of the parts of spans; those that follow each other are together."""
+    start = end = 0
+    for span in spans:
+        if span.part_from != end:
+            if end > start:
+                yield start, end - 1
+            start = span.part_from
+        end = span.part_from + span.parts
+    if end > start:
+        yield start, end - 1
+
+
+def _of(first: int, last: int) -> str:
+    return f"of epoch {first}" if first == last else f"of the epochs {first} to {last}"

@@ -1,0 +1,81 @@
+"""The records of a state: its relations, its spans, and its head, as rows of their tables."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from .parts import checksum
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """A relation of a state. See the table `relation`."""
+
+    id: int
+    name: str
+    kind: str
+    role: str
+    keyed: bool
+    columns: tuple[tuple[str, str], ...]
+    types: tuple[str, ...]
+    dropped: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """The place of the changes of some epochs. See the table `span`."""
+
+    id: int
+    first: int
+    last: int
+    kind: str
+    folded: bool
+    time: float
+    part_from: int
+    parts: int
+    bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a state is."""
+
+    epoch: int
+    spans: int
+    applied: int
+
+
+def span_row(span: Span, sums: Sequence[int]) -> tuple[Any, ...]:
+    """A span as a row, with a checksum that is also of those of its parts."""
+    fields = (
+        span.id, span.first, span.last, span.kind, int(span.folded), span.time, span.part_from, span.parts,
+        span.bytes,
+    )  # fmt: skip
+    return *fields, checksum(*fields, *sums)
+
+
+def own_sums(span: Span, sums: Mapping[int, int]) -> tuple[int, ...]:
+    """The checksums of a span's parts; -1 for one that is missing."""
+    return tuple(sums.get(part, -1) for part in range(span.part_from, span.part_from + span.parts))
+
+
+def relation_row(stored: Stored) -> tuple[Any, ...]:
+    """A relation as a row, with its checksum."""
+    fields = (
+        stored.id, stored.name, stored.kind, stored.role, int(stored.keyed),
+        json.dumps(stored.columns), json.dumps(stored.types), int(stored.dropped),
+    )  # fmt: skip
+    return *fields, checksum(*fields)
+
+
+def stored_of(row: Sequence[Any]) -> Stored | None:
+    """The relation of a row; None if the row is of none."""
+    id, name, kind, role, keyed, columns, types, dropped, _ = row
+    try:
+        pairs = tuple((str(n), str(t)) for n, t in json.loads(columns))
+        return Stored(id, name, kind, role, bool(keyed), pairs, tuple(json.loads(types)), bool(dropped))
+    except (ValueError, TypeError):
+        return None
