@@ -29,14 +29,20 @@ if TYPE_CHECKING:
 
 class Absence:
     """Why a row does not hold: what is `missing`, and the smallest sets of facts to insert (`insert`) that
-    make it hold. `complete`: the time sufficed for the search. Printed, it is indented text."""
+    make it hold. `complete`: the time sufficed for the search. `attempted`: insertions could be tried; else
+    there was no search. Printed, it is indented text."""
 
     def __init__(
-        self, missing: Missing, insert: tuple[tuple[Fact, ...], ...], complete: bool, program: CheckedProgram
+        self,
+        missing: Missing,
+        insert: tuple[tuple[Fact, ...], ...],
+        complete: bool,
+        program: CheckedProgram,
+        attempted: bool = True,
     ) -> None:
         rewrite = in_sql(program)
         self.missing = missing if rewrite is None else rewrite.missing(missing)
-        self.insert, self.complete = insert, complete
+        self.insert, self.complete, self.attempted = insert, complete, attempted
         self._words = Words(program)
 
     def lines(self, *, color: bool = False) -> list[str]:
@@ -46,14 +52,16 @@ class Absence:
     def _lines(self, lines: AbsenceLines) -> Iterator[str]:
         yield from lines.missing(self.missing)
         yield from lines.sets("it would hold with", self.insert)
-        if not self.complete:
+        if not self.attempted:
+            yield "no facts to insert were tried, as that could not be taken back without a trace"
+        elif not self.complete:
             yield "the search for facts to insert did not end in time"
 
     def to_json(self) -> dict[str, Any]:
         """The objects that `json` writes."""
         made = missing_json(self.missing, self._words)
         made["insert"] = sets_json(self.insert, self._words)
-        return {**made, "complete": self.complete}
+        return {**made, "complete": self.complete, "attempted": self.attempted}
 
     def json(self) -> str:
         """What is missing, as JSON text."""
@@ -77,7 +85,7 @@ def why_not(
     until = time.monotonic() + within
     missing = Absences(derivations, until, absences_in_loop).missing(relation, row, depth)
     if not held.can_attempt:
-        return Absence(missing, (), True, held.program)
+        return Absence(missing, (), False, held.program, attempted=False)
     repairs = Repairs(derivations, until, repairs_in_loop)
     return Absence(missing, repairs.insertions((relation, row)), repairs.complete, held.program)
 

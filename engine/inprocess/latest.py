@@ -11,11 +11,12 @@ from typing import TypeAlias, TypeVar
 
 import numpy as np
 
-from ..circuit import Input
+from ..circuit import Circuit, Input, NodeId
 from ..runtime import NotKept
 from .batch import Batch, consolidate
 from .lazycolumns import LazyColumns
 from .running import RunningEpoch
+from .sweeping import Marks
 
 MOST = 1_000_000
 """The changes of an epoch that are kept, at the most."""
@@ -23,24 +24,49 @@ MOST = 1_000_000
 Latest: TypeAlias = "Mapping[str, tuple[Input, Batch]] | int | None"
 """The change of each input by the last epoch, or only how many rows changed; None: of no epoch."""
 
+Taken: TypeAlias = "Mapping[NodeId, Batch] | int | None"
+"""The same, by the nodes of the inputs."""
+
 T = TypeVar("T")
 
 
-def latest(running: RunningEpoch) -> Latest:
-    """What is kept of an epoch that was committed."""
+def taken(running: RunningEpoch) -> Taken:
+    """What is kept of an epoch that was committed: the changes of its inputs as they are."""
     if running.epoch.first or running.epoch.static:
         return None
-    count = sum(batch.length for batch in running.taken.values())
-    if count > MOST:
-        return count
-    kept: dict[str, tuple[Input, Batch]] = {}
-    for at, batch in running.taken.items():
-        node = running.circuit.nodes[at]
-        assert isinstance(node, Input)
+    count, found = 0, running.taken
+    for at, batch in found.items():
+        count += batch.length
         if isinstance(batch.columns, LazyColumns):  # of a table, which later epochs change
-            batch = replace(batch, columns=tuple(batch.columns))
-        running.state.values.hold(node.schema, batch)
+            found[at] = replace(batch, columns=tuple(batch.columns))
+    return count if count > MOST else found
+
+
+def by_relation(found: Taken, circuit: Circuit) -> Latest:
+    """The changes of inputs by their relations."""
+    if found is None or isinstance(found, int):
+        return found
+    kept: dict[str, tuple[Input, Batch]] = {}
+    for at, batch in found.items():
+        node = circuit.nodes[at]
+        assert isinstance(node, Input)
         kept[node.relation] = node, batch
+    return kept
+
+
+def mark(found: Taken, circuit: Circuit, marks: Marks) -> None:
+    """Marks the ids in the changes that are kept."""
+    if found is not None and not isinstance(found, int):
+        for at, batch in found.items():
+            marks.columns(circuit.nodes[at].schema, batch.columns)
+
+
+def latest(running: RunningEpoch) -> Latest:
+    """What is kept of an epoch that was committed, of which the values are not forgotten."""
+    kept = by_relation(taken(running), running.circuit)
+    if isinstance(kept, Mapping):
+        for node, batch in kept.values():
+            running.state.values.hold(node.schema, batch)
     return kept
 
 

@@ -68,10 +68,8 @@ def lengthened(known: Lowered | None, relation: GrowingSet, first: int) -> Lower
 
 @dataclass
 class Since:
-    """What came since the ranks were the least: rows of imports, and of the recursion, by their ids, which
-    had `moved` so often."""
+    """What came since the ranks were the least: rows of imports, and of the recursion, by their ids."""
 
-    moved: int = 0
     imports: dict[int, list[Batch]] = field(default_factory=dict)
     new: dict[str, list[Array]] = field(default_factory=dict)
     size: int = 0
@@ -157,7 +155,7 @@ class Lowering:
                     if source == node and not rule.node.terms[k].negated and came.length:
                         self._derive(rule, k, came)
         for head, rows in self._since.new.items():
-            ids = np.concatenate(rows)
+            ids = np.concatenate([np.zeros(0, np.int64), *rows])
             numbers = self._numbers[head][ids].astype(np.int64)
             self._schedule(self._new, head, ids[numbers > 0], numbers[numbers > 0] - 1)
 

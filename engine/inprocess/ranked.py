@@ -84,7 +84,7 @@ class Ranked(Unread):
         self._came: Array = np.empty(0, np.int64)
         self._log: list[tuple[Array, Array]] = []  # rows and their numbers before
         self._new: Array = np.empty(0, np.int64)  # the ids of rows that the epoch added
-        self.moved = 0  # how often ids have changed
+        self.noted: list[Array] = []  # ids that somebody keeps
         self._finished: tuple[int, Array] | None = None  # the rows present before, and those that went
         self._former: dict[str, Any] = {}  # what `replace` has replaced
 
@@ -268,8 +268,8 @@ class Ranked(Unread):
         """Forgets the rows that are absent, between epochs."""
         if self.present == self.table.size:
             return
-        self.moved += 1
         kept = self.rows()
+        self.noted[:] = [_renumbered(rows, kept) for rows in self.noted]
         columns = self.table.columns_at(kept)
         self.table = RowTable(len(self.schema))
         self.table.insert(columns, len(kept))
@@ -293,6 +293,15 @@ class Ranked(Unread):
         if self._finished is not None:
             self.present = self._finished[0]
             self._finished = None
+
+
+def _renumbered(rows: Array, kept: Array) -> Array:
+    """The places of rows among those that are kept, in order; of other rows none."""
+    if not len(kept):
+        return rows[:0]
+    places = np.minimum(np.searchsorted(kept, rows), len(kept) - 1)
+    found: Array = places[kept[places] == rows]
+    return found
 
 
 def ranked(sets: Mapping[str, GrowingSet]) -> dict[str, Ranked]:

@@ -97,9 +97,6 @@ class Recursion:
         """Makes births the least, if it is known what came since they were; between epochs."""
         if self.knows_births or self.since is None or self.has_effects or self.histories is not None:
             return
-        if self.since.moved != self._moved:
-            self.since = None
-            return
         relations, since = self.ranked or self.sets, self.since
         lowered = {} if self.ranked is not None else self._all_known()
         numbers = {head: each.weights for head, each in (self.ranked or {}).items()}
@@ -130,6 +127,12 @@ class Recursion:
         """Notes what came by an epoch which is committed."""
         if self.since is not None and not self.since.add(imports, new):
             self.since = None
+        self._hand_out()
+
+    def _hand_out(self) -> None:
+        """Lets ranked relations renumber the ids of their rows that are noted."""
+        for head, relation in (self.ranked or {}).items():
+            relation.noted = [] if self.since is None else self.since.new.setdefault(head, [])
 
     def births(self, relation: str, columns: Sequence[Array], length: int) -> Array:
         """The iteration at which evaluation from empty relations first derives each of some rows that are
@@ -179,15 +182,11 @@ class Recursion:
         if not changed:
             return None
         if self.knows_births:
-            self.since = Since(moved=self._moved)
+            self.since = Since()
         self.born_in_order = self.ranks_are_least = False
         if any(self._is_negated(node) for node in changed):
             self.since = None
         return changed
-
-    @property
-    def _moved(self) -> int:
-        return sum(each.moved for each in (self.ranked or {}).values())
 
     def _is_negated(self, node: int) -> bool:
         terms = (each for rule in self.rules for each in zip(rule.node.terms, rule.sources, strict=True))
@@ -224,6 +223,7 @@ class Recursion:
             for head, known in self.lowered.items():
                 self.ranked[head].weights[: known.size] = known.numbers[: known.size]
             self.sets, self.lowered = {}, {}
+            self._hand_out()
 
     def _count(self, imports: Mapping[int, Imported]) -> None:
         self.evaluator.silent = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
-from weakref import WeakSet, ref
+from weakref import WeakMethod, WeakSet, ref
 
 import numpy as np
 
@@ -25,7 +25,7 @@ from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
 from .keeping import Kept, Source
-from .latest import Latest, latest, undoing
+from .latest import Taken, by_relation, mark, taken, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion import Recursion
@@ -93,7 +93,8 @@ class InProcess:
             self._state.memories.restless,
         )
         self._running: RunningEpoch | None = None
-        self._latest: Latest = None
+        self._latest: Taken = None
+        self._state.marks_more = WeakMethod(self._mark_latest)
         self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 
@@ -349,7 +350,7 @@ class InProcess:
             try:
                 deltas = self._run(changes, static, max_iterations, progress, seal)
                 if self._running is not None:
-                    self._latest = latest(self._running)
+                    self._latest = taken(self._running)
             finally:
                 self._running = None
             if static:
@@ -385,7 +386,7 @@ class InProcess:
                 restore()
 
     def before(self, look: Callable[[], T], limit: int | None) -> T:
-        return self.attempt(undoing(self._latest), look, limit)
+        return self.attempt(undoing(by_relation(self._latest, self.circuit)), look, limit)
 
     def _run(
         self,
@@ -450,6 +451,9 @@ class InProcess:
     def _sweep(self, due: Callable[[Interner], bool]) -> None:
         with suppress(MemoryError):
             sweeping.sweep(self.values, self._mark, due)
+
+    def _mark_latest(self, marks: sweeping.Marks) -> None:
+        mark(self._latest, self.circuit, marks)
 
     def _mark(self, marks: sweeping.Marks) -> None:
         for state in list(self._sharing):

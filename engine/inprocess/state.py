@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 
 from ..circuit import (
@@ -78,6 +78,8 @@ class State:
         }
         self.stores: dict[NodeId, Readable] = {}
         self.memories = Memories(circuit)
+        self.marks_more: Callable[[], Callable[[Marks], None] | None] = lambda: None
+        """Gives what marks the ids that are kept beside the state."""
         self._signed = signed_nodes(circuit)
         for at in sorted(self._kept()):
             node = nodes[at]
@@ -209,6 +211,9 @@ class State:
             if isinstance(store, Ranked):
                 store.forget_ghosts()  # keys that were derived of other values
             marks.rows(store.schema, store.table, None if store.weights is None else store.rows())
+        more = self.marks_more()
+        if more is not None:
+            more(marks)
         for group in self.groups.values():
             group.mark(marks)
         for recursion in self.recursions.values():
