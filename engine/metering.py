@@ -108,17 +108,27 @@ class Meter:
 
     def measured(self, act: Callable[[], T]) -> T:
         """What an act gives, which runs an epoch and is measured. If it raises, nothing is noted."""
-        outer, _in_force.meter = _in_force.meter, self
-        self._began = len(self.walks), len(self.runs), len(self.rounds)
-        self.nodes = self.inside = None
-        self.marks.clear()
+        outer = self.begin()
         try:
             return act()
         except BaseException:
             self.forget()
             raise
         finally:
-            _in_force.meter = outer
+            self.end(outer)
+
+    def begin(self) -> Meter | None:
+        """An epoch begins, which is measured. Gives the meter that was in force."""
+        outer, _in_force.meter = _in_force.meter, self
+        self._began = len(self.walks), len(self.runs), len(self.rounds)
+        self.nodes = self.inside = None
+        if self.marks:
+            self.marks.clear()
+        return outer
+
+    def end(self, outer: Meter | None) -> None:
+        """The epoch is over, and the meter before it is in force."""
+        _in_force.meter = outer
 
     def forget(self) -> None:
         """Takes back what was noted of this epoch, which is given up or begins again."""
@@ -169,7 +179,7 @@ class Meter:
     @property
     def is_full(self) -> bool:
         """Whether the figures should be taken."""
-        return len(self.runs) > _MANY or len(self.walks) > _MANY
+        return len(self.walks) > _MANY or len(self.runs) > _MANY
 
 
 def _taken(walks: list[float], runs: list[float], rounds: list[float]) -> Taken:

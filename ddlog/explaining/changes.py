@@ -1,8 +1,8 @@
 """Why the last commit changed a row: a tree of changes, down to the facts that came or went.
 
-A row that came has a proof now, and this proof was none before: one of its rows came, a row that a negated
-term would have found went, or a group has other members. A row that went is explained by a proof that it had
-before, in the same way. What did not change is not looked into.
+A row that came has a proof now which was no proof before: one of its rows came, a row that a negated term
+would have found went, or a group has other members. A row that went is explained in the same way, by a proof
+that it had before. What did not change is not looked into.
 
     came: a proof now      rows of it that came,  rows that its negated terms found before:  went
     went: a proof before   rows of it that went,  rows that its negated terms find now:      came

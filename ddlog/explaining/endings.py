@@ -1,9 +1,9 @@
 """The smallest sets of changes of facts that end a row: deletions, and insertions where deletions cannot.
 
 Every such set breaks each proof of the row. A proof is broken by the deletion of one of its facts, by facts
-that give a row to a negated term of it, or by facts that give another member to a group of it. So a set is
-tried by an epoch that is taken back; if the row still holds, the set grows by what breaks the proof that is
-left. Sets are tried in the order of their sizes, first all those without insertions.
+that give a row to a negated term of it, or by facts that give another member to a group of it. A set is tried
+by an epoch that is taken back. If the row still holds, the set grows by each change that breaks a proof
+that is left. Sets without insertions are tried before all others, and smaller sets before larger ones.
 """
 
 from __future__ import annotations

@@ -5,10 +5,10 @@ greatest of the rows that it rests on: those of its terms; of a group those of a
 decides its least or greatest value. Negated terms and conditions add nothing. A row has the least height of
 its derivations.
 
-The search goes back from a row level by level, to find out whether the row has a proof of a height that is
-asked for. In such a proof a row at level d has a height of at most the one asked for less d. So a row that is
-known to have one is not looked into; and at the last level only derivations from given rows count. Each time
-that a lower proof was found, the next lower height is asked for, until there is none:
+The search asks whether a row has a proof of at most a height h, and goes back from the row level by level. In
+such a proof, a row at level d has at most the height h - d. So a row that is known to be as low is not looked
+into, and at the last level only derivations from given rows count. If there is a proof, the search asks for
+the next lower height, until there is none:
 
     level                0      1       2          bounds: heights of proofs that are known
     is there height 3?   row    <= 2?   <= 1?      at level 2 a rule that reads given rows alone

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..engine.circuit import Circuit, Fixpoint, NodeId
 from ..engine.labels import cost_key, one_line, operator_of
-from ..engine.metering import Meter, Taken, clock
+from ..engine.metering import UNKNOWN, Meter, Taken, clock
 from ..profiling.profile import (
     Decision,
     Epoch,
@@ -27,13 +27,12 @@ from ..profiling.profile import (
 from .metered import Cluster, Cost, Epochs, Recursion, Sums, Work
 
 if TYPE_CHECKING:
-    from ..engine.runtime import Delta
+    from ..engine.runtime import Batch, Delta, Seal
     from .session import Session
     from .state import Commit
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
-_NO_WORK = float("nan"), float("nan")
 
 
 class _Slow(NamedTuple):
@@ -63,22 +62,40 @@ class Recorder:
         self._least = -1.0  # seconds to be one of the slowest
         self._commits, self._seconds = 0, 0.0
 
-    def commit(self, run: Commit, number: int) -> dict[str, Delta]:
+    def commit(
+        self,
+        run: Commit,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        seal: Seal | None,
+        number: int,
+    ) -> dict[str, Delta]:
         """What `run` gives, which runs one epoch of the runtime, with so many before it."""
-        since = clock()
-        deltas = self._meter.measured(run)
-        seconds = clock() - since
-        nodes = self._meter.nodes
+        meter = self._meter
+        outer, since = meter.begin(), clock()
+        try:
+            deltas = run(changes, static, seal)
+        except BaseException:
+            meter.forget()
+            raise
+        finally:
+            meter.end(outer)
+        seconds, nodes = clock() - since, meter.nodes
         if nodes is not None:
             self._seconds += seconds
             self._commits += 1
             self._walked.append(nodes)
-            work, whole = ({}, _NO_WORK) if self._cluster is None else self._worked(nodes, self._cluster)
-            self._waiting += number, seconds, *whole
-            if seconds > self._least:
-                told = (None, None) if self._cluster is None else (int(whole[0]), int(whole[1]))
-                self._note_slow(_Slow(seconds, -number, nodes, self._meter.last(), work, told))
-            if self._meter.is_full:
+            if self._cluster is None:
+                self._waiting += number, seconds, UNKNOWN, UNKNOWN
+                if seconds > self._least:
+                    self._note_slow(_Slow(seconds, -number, nodes, meter.last(), {}, (None, None)))
+            else:
+                work, whole = self._worked(nodes, self._cluster)
+                self._waiting += number, seconds, *whole
+                if seconds > self._least:
+                    told = int(whole[0]), int(whole[1])
+                    self._note_slow(_Slow(seconds, -number, nodes, meter.last(), work, told))
+            if meter.is_full:
                 self._add()
         return deltas
 

@@ -86,7 +86,7 @@ class SessionProfile:
             if shown is not None:
                 shown(phase, iteration, rows)
 
-        if self._recorder is None:
+        if recorder is None and self._recorder is None:
             from .measuring import Recorder
 
             self._recorder = Recorder(state.host.cluster())

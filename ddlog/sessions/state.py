@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -31,7 +30,9 @@ if TYPE_CHECKING:
     from .keeping import Keeping
     from .measuring import Recorder
 
-Commit: TypeAlias = Callable[[], dict[str, Delta]]
+Commit: TypeAlias = Callable[
+    [Mapping[str, Sequence[tuple[Batch, int]]], bool, "Seal | None"], dict[str, Delta]
+]
 """Runs one epoch of a runtime, and gives the changes."""
 
 
@@ -123,7 +124,7 @@ class SessionState:
     ) -> dict[str, Delta]:
         """Runs one epoch of the runtime. Raises what the runtime raises."""
         if self.recorder is not None:
-            deltas = self.recorder.commit(partial(self._commit, changes, static, seal), self.epochs)
+            deltas = self.recorder.commit(self._commit, changes, static, seal, self.epochs)
         else:
             deltas = self._commit(changes, static, seal)
         self.epochs += 1
