@@ -27,8 +27,8 @@ Total(class, n, s) :- Fact(id, key, value), Class(key, class),
     var g = (id, value).group_by(class), var n = g.count(), var s = g.sum_second().
 """
 POINTS = {
-    2: [(200_000, 4), (800_000, 4), (3_200_000, 4), (800_000, 16)],
-    1: [(800_000, 4)],
+    2: [(100_000, 4), (400_000, 4), (1_600_000, 4), (400_000, 16)],
+    1: [(400_000, 4)],
 }
 TINY = {2: [(1_000, 2)]}
 FIGURES = ("executorCpuTime", "shuffleWriteBytes", "numCompleteTasks")
@@ -36,7 +36,11 @@ FIGURES = ("executorCpuTime", "shuffleWriteBytes", "numCompleteTasks")
 
 def spent(spark: Any) -> list[int]:
     """Nanoseconds of processor time, shuffled bytes and tasks of all stages so far."""
-    stages = spark.sparkContext._jsc.sc().statusStore().stageList(None)
+    context = spark.sparkContext._jsc.sc()
+    context.listenerBus().waitUntilEmpty()
+    store = context.statusStore()
+    rest = [getattr(store, f"stageList$default${k}")() for k in range(2, 6)]
+    stages = store.stageList(None, *rest)
     each = [stages.apply(k) for k in range(stages.size())]
     return [sum(getattr(stage, figure)() for stage in each) for figure in FIGURES]
 
