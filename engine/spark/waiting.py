@@ -216,6 +216,7 @@ class WaitingRuntime(SparkRuntime):
             raise
         if first.passed:
             self._latest.forget()
+        first.answers.release()
         self._over = first  # the changes of the first commit may still be read
 
     def _computed(
@@ -314,9 +315,10 @@ class WaitingRuntime(SparkRuntime):
 def _given(batch: Promised | Table) -> Given:
     """Rows for a batch: of those on the driver each as often as its weight says."""
     if isinstance(batch, Promised):
-        return Given(batch.frame.drop("w"))
-    columns = [name for name in batch.shown.columns if name != "w"]
+        return Given(lambda: batch.frame.drop("w"))
+    shown = batch.shown
+    columns = [name for name in shown.columns if name != "w"]
     if batch.total == batch.rows or not columns:
-        return Given(batch.shown.drop("w"))
+        return Given(lambda: shown.drop("w"))
     fields = ", ".join(columns)
-    return Given(batch.shown.selectExpr(f"inline(array_repeat(struct({fields}), CAST(w AS INT)))"))
+    return Given(lambda: shown.selectExpr(f"inline(array_repeat(struct({fields}), CAST(w AS INT)))"))

@@ -277,6 +277,29 @@ def test_plans_are_those_of_a_query(spark: Any, tmp_path: Any) -> None:
     assert plan_of(given["Total"]).partition("== Physical Plan ==")[2].count("HashAggregate") == 4
 
 
+def test_a_group_that_two_outputs_read_is_computed_once(spark: Any) -> None:
+    """If its input is large, and a session lasts as long as the queries."""
+    if not hasattr(spark, "_jsparkSession"):
+        pytest.skip("a Connect session does not show its plans this way")
+    program = ddlog.compile("""
+    input relation Fact(id: s64, key: s64)
+    relation Total(key: s64, n: s64)
+    Total(key, n) :- Fact(id, key), var n = id.group_by(key).count() as s64.
+    output relation Many(key: s64)
+    Many(key) :- Total(key, n), n > 3.
+    output relation Most(n: s64)
+    Most(n) :- Total(_, m), var n = m.group_by(()).max().
+    """)
+    facts = spark.range(10).selectExpr("id", "id % 3 AS key")
+    for rows, seen in ((0, True), (1000, False)):
+        options = SparkOptions(driver_rows=rows)
+        with program.session(spark=spark, spark_options=options, updates=False) as session:
+            session.load_frames({"Fact": facts})
+            plans = [session.state.host.explained(name) for name in ("Many", "Most")]
+            assert [("InMemoryTableScan" in plan) for plan in plans] == [seen, seen]
+            assert (list(session["Many"].tuples()), list(session["Most"].tuples())) == ([(0,)], [(4,)])
+
+
 def test_nothing_runs_before_an_action(spark: Any) -> None:
     """Wrong rows and faults show when the frame is used; columns that nothing reads are not looked at."""
     dim = spark.createDataFrame([(0, 3)], "key INT, class INT")

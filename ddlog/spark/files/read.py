@@ -61,11 +61,15 @@ class FactReader:
                 whole = whole.unionAll(frame)
         return whole
 
+    def check(self, relation: Relation, frame: Any, name: str) -> None:
+        """Raises DDlogError if a DataFrame does not have the relation's columns."""
+        _check_names([field.name for field in frame.schema.fields if field.name != "$file"], relation, name)
+
     def table(self, relation: Relation, frame: Any, name: str, file: str = "") -> Any:
         """The rows of a DataFrame with the relation's columns in any order and of types that can be cast.
         Raises DDlogError; of values that do not fit, when the rows are computed. `file` is SQL."""
-        fields = {field.name: field.dataType for field in frame.schema.fields if field.name != "$file"}
-        _check_names(list(fields), relation, name)
+        self.check(relation, frame, name)
+        fields = {field.name: field.dataType for field in frame.schema.fields}
         columns = self.columns(relation)
         cells, made = [], []
         for column in columns:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ... import values
@@ -17,6 +18,7 @@ from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
 from ...errors.sessions import NoFurtherChanges
 from ...sessions.faults import diagnosed, never_settled
+from ...sessions.incoming import IncomingRows, is_frame
 from ...sessions.pending import RunLog, SignedBatch, key_places
 from ...sessions.program import Program
 from ...values.rows import Row
@@ -79,6 +81,16 @@ class BatchHost(SparkHost):
 
     def pending(self, declared: Relation) -> Loaded:
         return Loaded()
+
+    def incoming(self, declared: Relation, table: Any) -> IncomingRows:
+        if not is_frame(table):
+            return super().incoming(declared, table)
+        name = f"the DataFrame for {declared.name}"
+        with spark_failures():
+            self._reader.check(declared, table, name)
+        cast = partial(self._cast, declared, table, name)
+        batch = partial(self.runtime.batch_from, declared.name, cast)
+        return IncomingRows(batch, lambda: self._collected(declared, cast()))
 
     def _located_batch(self, declared: Relation, frame: DataFrame, found: SparkFacts) -> Any:
         self._located.append((declared, found))

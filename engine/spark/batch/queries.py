@@ -8,7 +8,7 @@ so that its optimizer sees one query through all strata.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...circuit import (
     Circuit,
@@ -96,6 +96,22 @@ class Queries:
             if at not in self.held and not isinstance(self.circuit.nodes[at], Fixpoint):
                 waiting += _reads(self.circuit.nodes[at])
         return sorted(found)
+
+    def common(self, roots: Collection[NodeId]) -> set[NodeId]:
+        """The groups, and the nodes that are made distinct, that more than one of the queries of some nodes
+        name, but for those that they name in others of these only."""
+        found, nodes = set[NodeId](), self.circuit.nodes
+        readers = [{*self.below(root)} - {root} for root in roots]
+        for at in sorted(set[NodeId]().union(*readers), reverse=True):
+            node = nodes[at]
+            gathers = isinstance(node, DeltaGroup) or (
+                isinstance(node, DeltaDistinct) and self.facts.free[node.source] is None
+            )
+            if gathers and at not in roots and sum(at in each for each in readers) > 1:
+                found.add(at)
+                below = {*self.below(at)} - {at}
+                readers = [each - below if at in each else each for each in readers] + [below]
+        return found
 
     def most_repeated(self, root: NodeId) -> NodeId | None:
         """The node that, if it were held, would shorten the query of the root most, once every name is put in

@@ -6,10 +6,10 @@ run then, and so does what a query would be too long for: both are tables from t
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 from uuid import uuid4
 
@@ -31,6 +31,7 @@ from ..settings import changed
 from ..sqltext import As, Joined, Select, equal, everything, names, partitioned, quoted
 from ..state import State
 from ..tables import Options, Table, Tables
+from .lazyrows import LazyDelta, LazyRows
 from .queries import Queries
 from .recursions import evaluated
 
@@ -50,9 +51,9 @@ _MEANING = {
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """Rows for an input relation: columns c0, c1, … of a frame, which is not computed."""
+    """Rows for an input relation: makes a frame of the columns c0, c1, …, which is not computed."""
 
-    frame: DataFrame
+    frame: Callable[[], DataFrame]
 
 
 class BatchRuntime:
@@ -82,6 +83,9 @@ class BatchRuntime:
         self._queries = Queries(circuit, {}, self.expressions)
         self._epoch: Epoch[Table] | None = None
         self._views: list[str] = []
+        self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
+        self._kept: list[DataFrame] = []
+        self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
         self.failures: Callable[[], AbstractContextManager[None]] = nullcontext
         """Surrounds whatever Spark runs."""
@@ -99,16 +103,25 @@ class BatchRuntime:
         return self._given(self.tables.of_columns(self.schema(relation), columns))
 
     def batch_from_frame(self, relation: str, frame: DataFrame, *, once: bool = False) -> Given:
-        schema = self.schema(relation)
-        columns = [As(quoted(name), c) for name, c in zip(frame.columns, names(schema), strict=True)]
-        with self._meaning():
-            return Given(frame.selectExpr(*map(str, columns)))
+        return self.batch_from(relation, lambda: frame)
+
+    def batch_from(self, relation: str, make: Callable[[], DataFrame]) -> Given:
+        """The rows of a frame, its columns in the order of the relation's, as a batch. The frame is made if
+        something reads the relation."""
+
+        def renamed() -> DataFrame:
+            with self._meaning():
+                frame = make()
+                columns = zip(frame.columns, names(self.schema(relation)), strict=True)
+                return frame.selectExpr(*(str(As(quoted(name), c)) for name, c in columns))
+
+        return Given(renamed)
 
     def batches(self, relation: str, delta: Delta) -> NoReturn:
         raise NotImplementedError("there is one commit")
 
     def _given(self, table: Table) -> Given:
-        return Given(table.shown.drop("w"))
+        return Given(lambda: table.shown.drop("w"))
 
     # ------------------------------------------------------------- the commit
 
@@ -130,11 +143,22 @@ class BatchRuntime:
         keys = {name: key for name, key in self._keys.items() if len(given.get(name, ())) < 2}
         self._queries = Queries(self._state.circuit, keys, self.expressions)
         for relation, at in self._state.inputs.items():
-            nothing = self.tables.nothing(self.schema(relation))
-            frames = given.get(relation) or [nothing.shown.drop("w")]
-            self._queries.held[at] = self._view(reduce(lambda a, b: a.unionAll(b), frames))
-        self._hold_facts(self._queries)
+            self._later(at, partial(self._united, relation, given.get(relation, [])))
+        for at, node in enumerate(self._state.circuit.nodes):
+            if isinstance(node, Constant):
+                self._later(at, partial(self._facts, node))
+        roots = {shown(self._state.circuit, at) for at in self._state.outputs.values()}
+        self._common = self._queries.common(roots)
         return {name: self._delta(name) for name in self._state.outputs}
+
+    def _united(self, relation: str, given: Sequence[Callable[[], DataFrame]]) -> DataFrame:
+        """The rows of an input relation."""
+        if not given:
+            return self.tables.nothing(self.schema(relation)).shown.drop("w")
+        return reduce(lambda a, b: a.unionAll(b), (make() for make in given))
+
+    def _facts(self, node: Constant) -> DataFrame:
+        return self.tables.of_rows(node.schema, node.rows).shown
 
     def settle(self) -> None:
         """Runs what may fail, so that whatever is read later does not: recursions, and the rules that may
@@ -145,14 +169,21 @@ class BatchRuntime:
             with self.failures(), raising(self.expressions):
                 self._sql(text).collect()
 
-    def _hold_facts(self, queries: Queries) -> None:
-        """Makes tables of the facts of a circuit."""
-        for at, node in enumerate(queries.circuit.nodes):
-            if isinstance(node, Constant):
-                queries.held[at] = self._view(self.tables.of_rows(node.schema, node.rows).shown)
+    def _later(self, at: NodeId, make: Callable[[], DataFrame]) -> None:
+        """Gives a node the name of a view, which is made when a query is to read it: to tell Spark of a frame
+        takes longer than to plan a small query."""
+        view = self._queries.held[at] = _fresh_name()
+        self._unmade[at] = view, make
 
-    def _view(self, frame: DataFrame) -> str:
-        view = f"ddlog_{uuid4().hex[:12]}"
+    def _make(self, nodes: Iterable[NodeId]) -> None:
+        """Makes the views of some nodes that have names."""
+        for at in nodes:
+            if at in self._unmade:
+                view, make = self._unmade.pop(at)
+                self._view(make(), view)
+
+    def _view(self, frame: DataFrame, name: str = "") -> str:
+        view = name or _fresh_name()
         frame.createOrReplaceTempView(view)
         self._views.append(view)
         return view
@@ -161,7 +192,7 @@ class BatchRuntime:
         """The contents of an output, as its change."""
         rows = self.rows(relation)
         schema = self.schema(relation)
-        delta = _LazyDelta(schema, self.codec, 0, rows.fetch, lambda: self._frame(relation, "weight"))
+        delta = LazyDelta(schema, self.codec, 0, rows.fetch, lambda: self._frame(relation, "weight"))
         delta.count = rows.count
         return delta
 
@@ -197,14 +228,21 @@ class BatchRuntime:
     def _hold_below(self, at: NodeId) -> None:
         """Computes the recursions on which a node rests, and what would make its query too long."""
         if at in self._queries.held:
+            self._make([at])
             return
         nodes = self._state.circuit.nodes
         for below in self._queries.below(at):
             node = nodes[below]
             if isinstance(node, Result) and below not in self._queries.held:
                 self._recur(node.fixpoint)
+        for below in reversed(self._queries.below(at)):
+            if below != at and below in self._common and below in self._queries.below(at):
+                self._common.remove(below)
+                if self._is_dear(below):
+                    self._keep(below)
         while (repeated := self._queries.most_repeated(at)) is not None:
             self._hold(repeated)
+        self._make(self._queries.below(at))
 
     def _recur(self, fixpoint: NodeId) -> None:
         assert self._epoch is not None
@@ -232,6 +270,29 @@ class BatchRuntime:
             table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
         self._queries.held[at] = self._view(table.frame.drop("w"))
 
+    def _is_dear(self, at: NodeId) -> bool:
+        """Whether Spark expects that an input on which a node rests has more rows than the driver takes."""
+        inputs = set(self._state.inputs.values())
+        below = [each for each in self._queries.below(at) if each in inputs]
+        self._make(below)
+        held, most = self._queries.held, self.options.driver_rows
+        return any(self.tables.are_many(everything(held[each]), most) for each in below)
+
+    def _keep(self, at: NodeId) -> None:
+        """Lets Spark keep what a node has when the first query of several that read it runs."""
+        columns = names(self._state.circuit.nodes[at].schema)
+        self._hold_below(at)
+        frame = self._sql(self._queries.of(at, columns)).persist()
+        self._kept.append(frame)
+        self._queries.held[at] = self._view(frame)
+
+    def release(self) -> None:
+        """Lets Spark forget what several queries read. They compute it anew, if they still run."""
+        for frame in self._kept:
+            with suppress(Exception):  # the session may have ended before us
+                frame.unpersist()
+        self._kept.clear()
+
     @contextmanager
     def _computing(self) -> Iterator[None]:
         with self.failures(), self.tables.configured(), raising(self.expressions):
@@ -258,7 +319,7 @@ class BatchRuntime:
                 return self.spark.table(self._view(frame))
         return frame
 
-    def rows(self, relation: str) -> _LazyRows:
+    def rows(self, relation: str) -> LazyRows:
         schema = self.schema(relation)
 
         def fetch() -> pa.Table:
@@ -272,7 +333,7 @@ class BatchRuntime:
             with self.failures(), raising(self.expressions):
                 return int(self._sql(text).collect()[0][0])
 
-        return _LazyRows(schema, self.codec, count, fetch)
+        return LazyRows(schema, self.codec, count, fetch)
 
     def _sql(self, text: str) -> DataFrame:
         with self._meaning():
@@ -333,7 +394,8 @@ class BatchRuntime:
                 else:
                     frame = self._sql(self._queries.of(self._at(node.relation), names(node.schema)))
                 queries.held[at] = self._view(frame)
-        self._hold_facts(queries)
+            elif isinstance(node, Constant):
+                queries.held[at] = self._view(self._facts(node))
         (root,) = (at for at, node in enumerate(made.nodes) if isinstance(node, Output))
         schema = made.nodes[root].schema
         text = queries.of(root, [*names(schema), "1L AS w"])
@@ -375,6 +437,7 @@ class BatchRuntime:
 
     def close(self) -> None:
         """Releases what was computed, and the names; frames that were given out stay."""
+        self.release()
         if not self._lasting:
             for view in self._views:
                 with suppress(Exception):  # the session may have ended before us
@@ -382,28 +445,5 @@ class BatchRuntime:
         self._views.clear()
 
 
-class _LazyRows(FrameRows):
-    """Rows that are counted and read when asked for."""
-
-    def __init__(
-        self, schema: Schema, codec: Codec, count: Callable[[], int], fetch: Callable[[], pa.Table]
-    ) -> None:
-        super().__init__(schema, codec, count, fetch)
-        self.count, self.fetch = count, fetch
-
-
-class _LazyDelta(FrameDelta):
-    """The contents of an output as its change, counted when asked for."""
-
-    count: Callable[[], int]
-
-    def __len__(self) -> int:
-        return self.count()
-
-    @property
-    def rows(self) -> list[tuple[Any, ...]]:
-        return self._collected.rows
-
-    @property
-    def weights(self) -> list[int]:
-        return self._collected.weights
+def _fresh_name() -> str:
+    return f"ddlog_{uuid4().hex[:12]}"
