@@ -298,8 +298,8 @@ class Program:
 
         The columns of a DataFrame have the names of the relation's columns, in any order, and types that can
         be cast to theirs; a value that does not fit is an error. A result is a query of Spark, which runs
-        when it is used; what is recursive is computed now. The primary keys that the program declares are
-        taken for granted.
+        when it is used; what is recursive, and a group of a large input that several results read, is
+        computed now. The primary keys that the program declares are taken for granted.
 
         With `views`, a prefix that may be empty, each result is also a temp view of Spark under the prefix
         and the relation's name, in place of an older one. Raises DDlogError.

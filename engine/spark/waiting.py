@@ -216,7 +216,6 @@ class WaitingRuntime(SparkRuntime):
             raise
         if first.passed:
             self._latest.forget()
-        first.answers.release()
         self._over = first  # the changes of the first commit may still be read
 
     def _computed(

@@ -84,7 +84,6 @@ class BatchRuntime:
         self._epoch: Epoch[Table] | None = None
         self._views: list[str] = []
         self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
-        self._kept: list[DataFrame] = []
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
         self.failures: Callable[[], AbstractContextManager[None]] = nullcontext
@@ -239,7 +238,7 @@ class BatchRuntime:
             if below != at and below in self._common and below in self._queries.below(at):
                 self._common.remove(below)
                 if self._is_dear(below):
-                    self._keep(below)
+                    self._hold(below)
         while (repeated := self._queries.most_repeated(at)) is not None:
             self._hold(repeated)
         self._make(self._queries.below(at))
@@ -277,21 +276,6 @@ class BatchRuntime:
         self._make(below)
         held, most = self._queries.held, self.options.driver_rows
         return any(self.tables.are_many(everything(held[each]), most) for each in below)
-
-    def _keep(self, at: NodeId) -> None:
-        """Lets Spark keep what a node has when the first query of several that read it runs."""
-        columns = names(self._state.circuit.nodes[at].schema)
-        self._hold_below(at)
-        frame = self._sql(self._queries.of(at, columns)).persist()
-        self._kept.append(frame)
-        self._queries.held[at] = self._view(frame)
-
-    def release(self) -> None:
-        """Lets Spark forget what several queries read. They compute it anew, if they still run."""
-        for frame in self._kept:
-            with suppress(Exception):  # the session may have ended before us
-                frame.unpersist()
-        self._kept.clear()
 
     @contextmanager
     def _computing(self) -> Iterator[None]:
@@ -437,7 +421,6 @@ class BatchRuntime:
 
     def close(self) -> None:
         """Releases what was computed, and the names; frames that were given out stay."""
-        self.release()
         if not self._lasting:
             for view in self._views:
                 with suppress(Exception):  # the session may have ended before us
