@@ -428,3 +428,10 @@ def test_any_file_system_of_hadoop(
         files.read("data/none")
     folder = StateFolder.open(files, None, None)
     assert contents(folder) == STATES[3]
+
+
+def test_windows_are_refused() -> None:
+    text = "import window\ninput stream S(t: u64)\ninput relation Now(t: u64)\noutput multiset R[S]\n"
+    program = compile(f"{text}apply window::range(S, |s| s.t, Now, 5) -> (R)")
+    with pytest.raises(DDlogError, match="offers no windows, such as R"):
+        durable.check_no_windows(program, frozenset(program.relations), "p")
