@@ -49,7 +49,7 @@ def run(program: Program, options: RunOptions) -> None:
         session = launch(
             program, options.input, options.engine, relations=_kept(program, chosen, options),
             max_iterations=options.max_iterations, progress=progress, state=options, note=note,
-            updates=not (options.updates is options.follow is options.state is None),
+            updates=not (options.updates is options.follow is options.state is options.profile is None),
         )  # fmt: skip
     with session if options.state is not None else nullcontext(), profiled(session, options.profile):
         _run_on(session, chosen, options, note, progress)

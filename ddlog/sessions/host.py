@@ -125,6 +125,10 @@ class Host(Protocol):
     def is_followed(self) -> bool:
         """Whether hosts beside take the batches that this one takes."""
 
+    @property
+    def is_measured(self) -> bool:
+        """Whether commits can be measured, rule by rule."""
+
     def frame(self, relation: str) -> DataFrame:
         """The contents of a relation as a Spark DataFrame. Raises DDlogError."""
 

@@ -67,7 +67,7 @@ class InProcessHost:
 
     kind = HostKind.IN_PROCESS
     spark = None
-    is_followed = True
+    is_followed = is_measured = True
     waits = False
 
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:

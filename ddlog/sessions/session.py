@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Progress
 from ..errors.diagnostics import DDlogError
+from ..errors.options import CannotBeCombined
 from ..errors.state import NeedsState
 from .host import Closable, Host, StreamHandle
 from .indexes import IndexView
@@ -283,7 +284,7 @@ class Session(Inputs):
 
     def measure(self) -> None:
         """Measures the commits from now on, for `profile`."""
-        self.state.check_open()
+        self._check_measured()
         if self.state.recorder is None:
             from .measuring import Recorder
 
@@ -293,11 +294,17 @@ class Session(Inputs):
         """Where the time went in the commits since `measure` was called, by stratum and rule, with the
         slowest commits; and the plans, the decisions about recursions, and the memory of the session. See
         docs/profile.md."""
-        self.state.check_open()
+        self._check_measured()
         self.state.start()
         from .measuring import profile_of
 
         return profile_of(self, self.state.recorder)
+
+    def _check_measured(self) -> None:
+        self.state.check_open()
+        if not self.state.host.is_measured:
+            reason = "each relation is one query of Spark's, which no rule has a part of"
+            raise DDlogError([CannotBeCombined("a profile", "updates=False on Spark", reason)])
 
     def write(self, relation: str, place: str, format: str = "csv") -> str:
         """Lets Spark write a relation: to a folder of part files, `place`/Relation (csv, tsv, jsonl,

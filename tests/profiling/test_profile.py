@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from html.parser import HTMLParser
+from io import StringIO
 from pathlib import Path
+from time import perf_counter, sleep
+from types import SimpleNamespace
 
 import pytest
 
 import ddlog
+from ddlog.console import progress
 from ddlog.console.cli import main
 from ddlog.profiling.compare import differences
 from ddlog.profiling.page import page
@@ -250,3 +255,41 @@ def test_steps_of_joins_are_timed_and_duplicates_of_rules_are_told() -> None:
     (plan,) = [each for each in profile.plans or () if each.start == "Path(x, y)"]
     assert 0 < plan.spent <= rule.seconds
     assert "Edge(y, z) by y" in page(profile)
+
+
+class Terminal(StringIO):
+    """Standard error of a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.mark.parametrize("quiet", [False, True])
+def test_progress_lines_have_the_phase_its_rounds_and_rows(
+    quiet: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The line is there as soon as something tells of its work, and gone after it."""
+    terminal = Terminal()
+    monkeypatch.setattr(sys, "stderr", terminal)
+    monkeypatch.setattr(progress, "_PATIENCE", 0.0)
+    monkeypatch.setattr(progress, "time", SimpleNamespace(monotonic=lambda: float(len(told))))
+    told: list[tuple[str, int, int]] = []
+    line, shown = progress.ProgressLine(quiet), list[str]()
+
+    def tell(phase: str, iteration: int, rows: int) -> None:
+        told.append((phase, iteration, rows))
+        line(phase, iteration, rows)
+        shown.append(line._shown())
+
+    with line, ddlog.compile(PATHS).session(progress=tell) as session:
+        deadline = perf_counter() + 60
+        while not quiet and line._status is None and perf_counter() < deadline:
+            sleep(0.01)  # for the thread of the line
+        assert (line._status is None) == quiet
+        session.insert("Edge", *((n, n + 1) for n in range(9)))
+        session.commit()
+    assert line._status is None and bool(terminal.getvalue()) != quiet
+    assert ("Path", 8, 45) in told
+    assert "Path, 9 rows, 9 a second" in shown  # a second passes between any two lines here
+    assert "Path, iteration 3, 30 rows, 8 a second" in shown
+    assert "Ends(x, n) :- Path(x, y), var n = y.group_by(x).count()." in shown

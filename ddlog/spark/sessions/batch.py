@@ -64,6 +64,7 @@ def open_batch(
 class BatchHost(SparkHost):
     """See `ddlog.sessions.host.Host`."""
 
+    is_measured = False
     runtime: BatchRuntime  # type: ignore[assignment]
 
     def __init__(self, program: Program, runtime: BatchRuntime, codec: SparkCodec) -> None:

@@ -87,7 +87,7 @@ def _is_binary(column: Column) -> bool:
 class SparkHost:
     """A runtime on a Spark session. See `ddlog.sessions.host.Host`."""
 
-    is_followed = False
+    is_followed, is_measured = False, True
 
     def __init__(self, program: Program, runtime: SparkRuntime, codec: SparkCodec) -> None:
         self.runtime = runtime
