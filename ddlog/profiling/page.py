@@ -103,7 +103,12 @@ def _steps(operator: Operator, steps: Mapping[str, float]) -> list[Frame]:
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[tuple[str, float | None] | str]]) -> str:
     """A table. A cell is a text, or a text with the number that it is sorted by."""
-    out = [f"<th tabindex=0>{escape(head)}</th>" for head in heads]
+    rows = list(rows)
+    figures = [any(isinstance(row[at], tuple) for row in rows) for at in range(len(heads))]
+    out = [
+        f"<th tabindex=0{' class=n' if of_numbers else ''}>{escape(head)}</th>"
+        for head, of_numbers in zip(heads, figures, strict=True)
+    ]
     lines = [f'<div class="wide"><table><thead><tr>{"".join(out)}</tr></thead><tbody>']
     for row in rows:
         cells = []
@@ -207,15 +212,16 @@ def _relations(profile: Profile) -> str:
     spent: dict[str, float] = {}
     for each in profile.operators:
         spent[each.relation] = spent.get(each.relation, 0.0) + each.seconds
+    sided = any(each.side for each in profile.relations)
     return _table(
-        ("Relation", "Rows", "Time", "Bytes", "Side"),
+        ("Relation", "Rows", "Time", "Bytes", *(("Side",) if sided else ())),
         (
             (
                 each.name,
                 _count(each.rows),
                 _time(spent.get(each.name, 0.0)),
                 _size(each.bytes),
-                each.side or "",
+                *((each.side or "",) if sided else ()),
             )
             for each in sorted(profile.relations, key=lambda each: -each.rows)
         ),

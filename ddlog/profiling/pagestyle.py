@@ -14,9 +14,11 @@ table { border-collapse: collapse; width: 100%; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .5rem; border-bottom: 1px solid var(--line); }
 th { cursor: pointer; font-weight: 600; white-space: nowrap; }
 th[aria-sort=descending]::after { content: " ▾"; } th[aria-sort=ascending]::after { content: " ▴"; }
+th.n { text-align: right; }
 td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 .flame { display: flex; align-items: flex-start; width: 100%; }
-.frame { min-width: 0; } .frame > span { display: block; overflow: hidden; white-space: nowrap;
+.frame { min-width: 0; overflow: hidden; }
+.frame > span { display: block; overflow: hidden; white-space: nowrap;
   text-overflow: ellipsis; padding: .2rem .3rem; margin: 0 1px 1px 0; border-radius: 3px; color: #111; }
 .c0 { background: #f2b56b; } .c1 { background: #f5d38a; } .c2 { background: #e9e2b0; }
 .c3 { background: #d4e3b5; } .c4 { background: #c2dcd2; } .rest { background: #bbb; }
@@ -38,6 +40,7 @@ td.n { text-align: right; white-space: nowrap; font-variant-numeric: tabular-num
   td.n { display: inline-block; margin-right: .9rem; } td:empty { display: none; }
   td::before { content: attr(data-label) " "; opacity: .65; font-size: .86em; }
   td:first-child::before { content: ""; }
+  .plot { font-size: 14px; }
   .order { display: block; margin: .3rem 0; font: inherit; }
 }
 """

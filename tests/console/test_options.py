@@ -24,6 +24,7 @@ SAMPLES: dict[str, dict[str, Any]] = {
     "--state with --output": {"state": "s.ddlog", "output": "out"},
     "--state": {"state": "s.ddlog"},
     "--explain": {"explain": True},
+    "--profile": {"profile": "p.json"},
     "--every": {"every": "1 second"},
     "--follow": {"follow": "d"},
     "--follow with --output": {"follow": "d", "output": "out"},
