@@ -32,6 +32,7 @@ from ..schema import Kind, Schema
 from .aggregates import Aggregates
 from .change import Change
 from .expressions import Expressions
+from .pruning import leading
 from .spine import Spine
 from .sqltext import (
     As,
@@ -62,7 +63,7 @@ class AccumulatorSpine(Spine):
     def _merged(self, large: Sequence[Table]) -> Table:
         """One table that has each slot of a key once: unlike the rows of a set, they come again and again."""
         query = consolidated(self.columns, self.aligned(large), times=self.time)
-        return self.tables.stored(query, lies=self.columns)
+        return self.tables.stored(query, lies=self.columns, ordered=leading(self.tables.codec, self.schema))
 
 
 class Accumulators:
@@ -105,7 +106,7 @@ class Accumulators:
         source = f"{sourced(inner)} LATERAL VIEW posexplode({slots}) AS slot, x"
         items: list[str | As] = [*self._keys, As("x", "w"), As("CAST(slot AS INT)", "t")]
         query = Select(items, source, where="x <> 0")
-        return self._tables.settled(query, self.spine.schema, small=change.small, extra=[TIME])
+        return self._tables.settled(query, self.spine.schema, small=change.small, extra=[TIME], ordered=True)
 
     def gathered(self, keys: Source | None, size: int) -> Select:
         """What the aggregates gather of the members now, as `Aggregates.gathered`: a0, a1, …, and the number

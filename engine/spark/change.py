@@ -70,7 +70,9 @@ class Change:
     def table(self) -> Table:
         """The change as a table, computed on first use."""
         if not isinstance(self._held, Table) and not self._fetched():
-            self._held = self.tables.settled(self.query, self.schema, small=self.small, lies=self._lies)
+            self._held = self.tables.settled(
+                self.query, self.schema, small=self.small, lies=self._lies, ordered=True
+            )
             self.small = self._held.rows <= self.tables.most_small
         assert isinstance(self._held, Table)
         return self._held

@@ -21,6 +21,7 @@ from .exchange import from_arrow, to_arrow
 from .lookups import asked, keys_of, known, together
 from .numbered import Numbered, firsts
 from .operators import touched
+from .pruning import within
 from .spine import Spine
 from .sqltext import As, Select, Source, consolidated, names, sourced
 from .table import TIME, Table, arrow_schema
@@ -196,7 +197,9 @@ class DriverGroups:
             schema, column = self._source[: self._node.keys], self._source[position]
             codec, tables = self._tables.codec, self._tables
             wanted = tables.local(to_arrow(values, codec, schema, Batch(tuple(keys), length)))
-            seen = touched(members, wanted.view, self._keys, length, now=True)
+            assert wanted.local is not None
+            where = within(codec, self._source, self._keys, wanted.local, "s")
+            seen = touched(members, wanted.view, self._keys, length, True, where)
             there = consolidated(names(self._source), seen, "> 0")
             extreme = As(f"{'max' if greatest else 'min'}(c{position})", f"c{len(schema)}")
             query = Select([*self._keys, extreme, As("1L", "w")], there, grouped=self._keys)

@@ -12,6 +12,7 @@ from ..circuit import Input
 from ..schema import Schema
 from .driverrows import DriverDelta
 from .faults import raising
+from .pruning import leading
 from .rows import FrameDelta
 from .sqltext import As, Query, Select, everything, names, partitioned, quoted
 from .state import State
@@ -89,10 +90,10 @@ def _taken(state: State, relation: str, query: Query, once: bool, most: int) -> 
         # Facts seldom come twice: each is moved at once, not first looked for in its partition.
         moved = partitioned(query, tables.partitions, columns)
         distinct = Select([*columns, As("max(w)", "w")], moved, grouped=columns)
-        table = tables.stored(distinct, lies=columns)
+        table = tables.stored(distinct, lies=columns, ordered=leading(tables.codec, schema))
         table.once = True
     else:
-        table = tables.stored(query)
+        table = tables.stored(query, ordered=leading(tables.codec, schema))
     return table
 
 

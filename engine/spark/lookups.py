@@ -13,6 +13,7 @@ import pyarrow as pa
 from ..schema import Schema
 from .change import Fetch
 from .numbered import Numbered, firsts, weighted
+from .pruning import exactly, within
 from .spine import Spine
 from .sqltext import As, Joined, Query, Select, UnionAll, broadcast, equal, names, of_side
 from .tables import Table, Tables
@@ -26,9 +27,15 @@ def asked(
     large = [table for table in spine.parts if not table.small]
     if not large:
         return None
-    joined = Joined("LEFT SEMI JOIN", wanted.view, "d", equal("s", "d", columns))
     asked_for = items or of_side("s", [*spine.columns, "w", *spine.time])
-    return Select(asked_for, spine.of(large), "s", [joined], hints=[broadcast("d")])
+    assert wanted.local is not None
+    given = spine.tables.codec, spine.schema, columns, wanted.local, "s"
+    parts, exact = within(*given), exactly(*given)
+    if exact:  # sending the rows to the tasks would be a job of its own
+        where = f"{parts} AND {exact}" if parts else exact
+        return Select(asked_for, spine.of(large), "s", where=where)
+    joined = Joined("LEFT SEMI JOIN", wanted.view, "d", equal("s", "d", columns))
+    return Select(asked_for, spine.of(large), "s", [joined], parts, hints=[broadcast("d")])
 
 
 def together(queries: Sequence[Query | None]) -> Query | None:

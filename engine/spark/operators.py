@@ -22,14 +22,17 @@ from .sqltext import (
 )
 
 
-def touched(state: Spine, change: Source, columns: Sequence[str], size: int, now: bool = False) -> Select:
-    """The state's rows that agree with a row of the change on some columns; `size`: of the change."""
+def touched(
+    state: Spine, change: Source, columns: Sequence[str], size: int, now: bool = False, where: str = ""
+) -> Select:
+    """The state's rows `s` that agree with a row of the change on some columns; `size`: of the change.
+    `where` holds for them."""
     few = size <= state.tables.most_sent
     seen = state.seen(now)
     source = state.of(seen) if few or len(columns) < len(state.columns) else state.aligned(seen)
     joined = Joined("LEFT SEMI JOIN", change, "d", equal("s", "d", columns))
     hint = broadcast("d") if few else shuffle_hash("d")
-    return Select(of_side("s", [*state.columns, "w"]), source, "s", [joined], hints=[hint])
+    return Select(of_side("s", [*state.columns, "w"]), source, "s", [joined], where, hints=[hint])
 
 
 def set_input(state: Spine, parts: Sequence[tuple[str, int, int]]) -> Select:

@@ -80,6 +80,17 @@ class Misguessed(Exception):
         self.nodes = nodes
 
 
+def _meets_small(node: DeltaJoin, changes: Sequence[bool], places: Places) -> bool:
+    """Whether the driver joins small changes of the terms that change with all other terms."""
+    sources = [term.source for term in node.terms]
+    return all(
+        other in places.kept_here
+        for k, source in enumerate(sources)
+        if changes[source]
+        for other in (*sources[:k], *sources[k + 1 :])
+    )
+
+
 @dataclass(frozen=True)
 class Places:
     """Operators on the cluster, and the nodes whose integrals lie on the driver and on the cluster."""
@@ -234,6 +245,8 @@ class Placement:
             waits = [waves[s] + (waiting[s] and not (plain and self._is_query(s))) for s in reads]
             waves.append(max(waits, default=0))
             wait = any(waiting[s] and waves[s] == waves[at] for s in reads) if plain else made_there[at]
+            if isinstance(node, DeltaJoin):
+                wait = wait and not _meets_small(node, changes, places)
             waiting.append(wait and changes[at] and at not in guessed)
         return waves
 

@@ -50,6 +50,7 @@ class Sides:
         self.places = self.placement.places()
         self._inputs = there.inputs
         self._lent: dict[NodeId, Spine] = {}  # the contents of nodes on the driver, for queries
+        self._offered: list[Table] = []  # what an epoch is given
         there.elsewhere, there.lent = self._lend, self.lent
         self._waves: Sequence[int] = ()
         self._waves_of: tuple[Places, frozenset[NodeId], frozenset[NodeId]] | None = None
@@ -99,7 +100,8 @@ class Sides:
         return self._lent[at]
 
     def lent(self) -> Iterator[Table]:
-        """The tables that are lent until the next epoch."""
+        """The tables that are lent until the next epoch, and those that this one is given."""
+        yield from self._offered
         for spine in self._lent.values():
             yield from spine.held()
 
@@ -197,6 +199,7 @@ class Sides:
         """An epoch was committed."""
         self.started = True
         self.guesses.ended()
+        self._offered = []
         if not static:
             self.here.ended(first)
             self._measure()
@@ -206,6 +209,7 @@ class Sides:
     def place(self, changes: Mapping[str, Sequence[tuple[Table, int]]]) -> None:
         """Places all nodes for an epoch with some changes of inputs."""
         self.guesses.stop(False)
+        self._offered = [table for parts in changes.values() for table, _ in parts]
         placement = self.placement
         if placement.mode == "flip":
             placement.flip()

@@ -11,6 +11,7 @@ from collections.abc import Collection, Sequence
 from ..schema import Schema
 from .merging import start_of_merge
 from .numbered import netted
+from .pruning import leading
 from .sqltext import As, Select, UnionAll, consolidated, everything, names, repartition, sourced
 from .tables import Table, Tables
 
@@ -154,10 +155,10 @@ class Spine:
         self.fresh = []
 
     def _merged(self, large: Sequence[Table]) -> Table:
-        if all_positive(large):
-            return self.tables.stored(everything(self.aligned(large)), lies=self.columns)
-        query = consolidated(self.columns, self.aligned(large), times=self.time)
-        return self.tables.stored(query, lies=self.columns)
+        query = everything(self.aligned(large))
+        if not all_positive(large):
+            query = consolidated(self.columns, self.aligned(large), times=self.time)
+        return self.tables.stored(query, lies=self.columns, ordered=leading(self.tables.codec, self.schema))
 
     def replace(self, tables: Sequence[Table]) -> None:
         """Makes these tables the state."""

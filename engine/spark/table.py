@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from ..schema import Schema
 from .codec import Codec
+from .pruning import leading_here
 from .settings import changed
 from .sqltext import names
 
@@ -63,6 +64,8 @@ class Table:
             else:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 moved = self._registry.sent(self.local).repartition(self._registry.partitions, *columns)
+                if ordered := leading_here(self.local.schema):
+                    moved = moved.sortWithinPartitions(*ordered)
                 self._frame, self.by = checkpointed(moved, self._registry.copies), tuple(columns)
                 self._keep()
         return self._frame

@@ -20,6 +20,7 @@ from .. import interrupt
 from ..schema import Column, Rows, Schema
 from .codec import Codec
 from .merging import Merging
+from .pruning import leading
 from .settings import Settings, session_partitions
 from .sqltext import Query, everything
 from .table import TIME, WEIGHT, Registry, Table, arrow_schema, checkpointed
@@ -154,14 +155,22 @@ class Tables:
 
     # ------------------------------------------------------------- tables of queries
 
-    def stored(self, query: Query, by: Sequence[str] | None = None, lies: Sequence[str] = ()) -> Table:
+    def stored(
+        self,
+        query: Query,
+        by: Sequence[str] | None = None,
+        lies: Sequence[str] = (),
+        ordered: Sequence[str] = (),
+    ) -> Table:
         """The rows of a query, computed now by one job and kept by the executors: partitioned by some
-        columns, or as they come, by the columns `lies`."""
+        columns, or as they come, by the columns `lies`; each partition `ordered` by some columns."""
         interrupt.check()
         frame = self.spark.sql(str(query))
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
+        if ordered:
+            frame = frame.sortWithinPartitions(*ordered)
         kept = checkpointed(frame, self._registry.copies)
         try:
             (row,) = kept.selectExpr(*_FIGURES).collect()
@@ -181,12 +190,13 @@ class Tables:
         at_most: int | None = None,
         extra: Sequence[pa.Field] = (),
         lies: Sequence[str] = (),
+        ordered: bool = False,
     ) -> Table:
         """The rows of a query, computed now: on the driver when they are few, else on the executors.
 
         `small`: few rows are expected, so that one job brings them; a wrong guess costs a second job. The
         guess cannot be wrong if the rows are known to be `at_most` few. `lies`: the columns by which the
-        query's rows come partitioned.
+        query's rows come partitioned. `ordered`: they are to be found by their first columns. See `pruning`.
         """
         interrupt.check()
         if small:
@@ -198,7 +208,7 @@ class Tables:
             )
             if rows is not None:
                 return self.local(rows)
-        table = self.stored(query, lies=lies)
+        table = self.stored(query, lies=lies, ordered=leading(self.codec, schema) if ordered else ())
         if table.rows > self.most_small:
             return table
         return self.local(self.fetch(everything(table.view), schema, extra))
