@@ -75,6 +75,13 @@ def legal(tables: Tables, state: Spine, parts: Sequence[tuple[Table, int]]) -> F
     return Fetch(asked(state, once, state.columns), state.schema, (), finish, guess)
 
 
+def as_given(tables: Tables, parts: Sequence[tuple[Table, int]]) -> Table:
+    """The change of a set by few rows that are known to change it."""
+    rows = pa.concat_tables([part.local for part, _ in parts]).combine_chunks()
+    signs = np.repeat([sign for _, sign in parts], [part.rows for part, _ in parts])
+    return tables.local(weighted(rows, np.arange(rows.num_rows), signs))
+
+
 def signs(tables: Tables, counts: Spine, change: Table) -> Fetch:
     """The change of presence for few rows: the sign changes H of the integral, `counts` without the change
     (Proposition 4.7)."""

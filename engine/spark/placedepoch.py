@@ -141,9 +141,10 @@ class PlacedEpoch:
     def _made(self, at: NodeId, change: Change | None) -> Moving | None:
         """A change of the cluster; it is on the driver if no job is needed for it."""
         moving = _moving(None, change)
-        fetch = None if change is None else change.fetch
-        if moving is not None and fetch is not None and fetch.query is None:
-            self._bring(at, moving)
+        if moving is not None and change is not None:
+            known = change.rows is not None if change.fetch is None else change.fetch.query is None
+            if known:
+                self._bring(at, moving)
         return moving
 
     def constant(self, at: NodeId, node: Constant) -> Moving | None:

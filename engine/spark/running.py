@@ -36,7 +36,7 @@ from .exchange import all_differ, distinct_rows
 from .forgetting import forget
 from .inspecting import Inspecting
 from .joins import JoinStart, JoinText, SpineView, View
-from .lookups import legal, signs
+from .lookups import as_given, legal, signs
 from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
@@ -93,6 +93,8 @@ class RunningEpoch:
             if once is not None:
                 return of_table(self.tables, node.schema, self.tables.local(once))
         small = all(table.small for table, _ in given)
+        if small and not node.multiset and all(table.checked for table, _ in given):
+            return of_table(self.tables, node.schema, as_given(self.tables, given))
         fetch = legal(self.tables, spine, given) if small and not node.multiset and spine.columns else None
 
         def query() -> Query:

@@ -29,10 +29,13 @@ class Table:
     query first needs them.
 
     `least` is the smallest weight, `total` the sum of the weights, `by` the columns by which the executors'
-    rows are partitioned, as far as known; `once`, whether no row is known to come twice.
+    rows are partitioned, as far as known; `once`, whether no row is known to come twice; `checked`, whether
+    each of them is known to change the relation that they are given to.
     """
 
-    __slots__ = ("_frame", "_kept", "_registry", "_view", "by", "least", "local", "once", "rows", "total")
+    __slots__ = (
+        "_frame", "_kept", "_registry", "_view", "by", "checked", "least", "local", "once", "rows", "total"
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -49,7 +52,7 @@ class Table:
         """`kept`: the frame is in the executors' memory, to be released."""
         self._registry, self.rows, self.least, self.total, self.local = registry, rows, least, total, local
         self._frame, self._view, self.by = frame, "", tuple(by)
-        self._kept, self.once = False, False
+        self._kept, self.once, self.checked = False, False, False
         if kept:
             self._keep()
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from ....core import Relation
 from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
+from ....engine.spark.table import Table
 from ....engine.spark.waiting import Promised
 from ....errors.changes import DifferentValue, KeyExists, KeyMissing
 from ....errors.diagnostics import DDlogError
@@ -141,7 +142,11 @@ class SparkKeyedChanges(KeyedChanges):
 
     def batches(self) -> list[SignedBatch]:
         self._rows.learn(self._now)
-        return [*self._present.batches, *super().batches()]
+        signed = super().batches()
+        for batch, _ in signed:
+            if isinstance(batch, Table) and not self._present.batches:
+                batch.checked = True  # these rows change the relation: the commit need not look
+        return [*self._present.batches, *signed]
 
     def undo(self, mark: int) -> None:
         while len(self._log) > mark:
