@@ -14,30 +14,23 @@ take turns until nothing new is asked, which happens as often as negations follo
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any, TypeAlias, TypeVar
 
-from ..core import Atom, Rule
+from ..core import Rule
 from ..demand.demanded import needed
 from ..errors.source import Span
 from ..types import Type
 from ..values.rows import Row
-from .byrounds import with_loops
-from .derivations import Derivations, Member, by_relation
+from .changeside import SHOWN, GroupMembers, Side, Spot
+from .derivations import Member, by_relation
 from .heights import UNKNOWN
-from .held import ANY, Fact, Held, Replay
-from .stages import Stage
-from .tree import Absent, Condition, Group, Item, ShownMember, Tree, Trees
-
-SHOWN = 3
-"""The proofs of a row that went, and the rows of a negated term, that are shown."""
+from .held import Fact, Held
+from .tree import Absent, Condition, Group, Item, ShownMember, Tree
 
 SHOWN_MEMBERS = 10
-
-Spot: TypeAlias = tuple[str, Row, tuple[int, ...]]
-"""A row of a relation, or a pattern, as of a round of a loop; of no round around loops."""
 
 T = TypeVar("T")
 
@@ -124,90 +117,12 @@ class Change:
     facts: tuple[tuple[Fact, bool], ...]
 
 
-class _Side:
-    """One of the two states: the proofs looked for in it, and what the other's proofs ask of it."""
-
-    def __init__(self, held: Held, depth: int, empty: bool) -> None:
-        self.derivations, self.depth, self.empty = Derivations(held), depth, empty
-        self.heights = with_loops(self.derivations)
-        self.trees = Trees(held, self.heights)
-        self.proofs: dict[Spot, Tree] = {}
-        self.holds: dict[Spot, bool] = {}
-        self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
-        self.groups: dict[int, _Members] = {}  # of the other side's proofs
-        self.own: dict[int, Sequence[ShownMember]] = {}  # members of its groups that the other side lacks
-        self.strange: list[tuple[Group, list[Member]]] = []  # the same, still to be looked at
-        self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
-        self.asked: list[Item] = []  # items of the other side's proofs that are still to be looked at
-
-    def proof(self, spot: Spot) -> Tree:
-        """The tree of a row that is there, in a round if it is one."""
-        relation, row, rounds = spot
-        if not rounds:
-            return self.trees.tree((relation, row), self.depth)
-        of = self.heights.rounds_in(relation) if len(rounds) == 1 else None
-        if of is None:
-            return Tree(relation, row, "cut", None, rounds=rounds)
-        return of.tree_of_round((relation, row), rounds[0], self.depth)
-
-    def members(self, group: Group) -> tuple[list[Member], Callable[[Member], ShownMember]]:
-        """The members of a group of the other side, and how to show one of this side."""
-        of = self.heights.rounds_in(group.loop) if len(group.rounds) == 1 else None
-        if of is not None:
-            return of.members(group, self.depth - 1)
-        found = list(group.whole.members) if group.rounds else self.derivations.members(group.whole)
-        return found, self.show
-
-    def show(self, member: Member) -> ShownMember:
-        """A member of a group around loops."""
-        return self.trees.member(member, False, self.depth - 1)
-
-    # ------------------------------------------------------------- rounds
-
-    def begin(self, loops: Iterable[str]) -> None:
-        """Runs loops again, each given by a relation."""
-        for name in loops:
-            self.heights.rounds_in(name)
-
-    def last(self, relation: str) -> int | None:
-        """The last round of the loop of a relation; None if it is not run again."""
-        of = self.heights.rounds_in(relation)
-        return None if of is None else of.replay.last
-
-    def since(self, spot: Spot) -> int | None:
-        """The round since which a row is there in a round, or in the last one if there are no more."""
-        relation, row, rounds = spot
-        replay = None if self.empty else self._replay(relation, rounds)
-        return None if replay is None else replay.since(relation, row, min(rounds[-1], replay.last))
-
-    def _replay(self, relation: str, rounds: tuple[int, ...]) -> Replay | None:
-        """The rounds of the innermost loop."""
-        of = self.heights.rounds_in(relation)
-        replay = None if of is None else of.replay
-        for number in rounds[:-1]:
-            if replay is not None:
-                held = replay.at(min(number, replay.last))
-                replay = held.replay(Derivations(held).rounds[relation])
-        return replay
-
-    def matching(self, spot: Spot) -> list[Spot]:
-        """Some rows that match a pattern, in a round if it is one."""
-        relation, pattern, rounds = spot
-        derivations = self.derivations
-        if rounds:
-            replay = self._replay(relation, rounds)
-            if replay is None or rounds[-1] < replay.of.first:
-                return []
-            derivations = Derivations(replay.at(min(rounds[-1], replay.last)))
-        return [(relation, row, rounds) for row in _matching(derivations, relation, pattern)]
-
-
 class Changes:
     """Explains rows that the last commit changed."""
 
     def __init__(self, held: Held, depth: int) -> None:
         self._held = held
-        self._now, self._before = _Side(held, depth, False), _Side(held, depth, held.first)
+        self._now, self._before = Side(held, depth, False), Side(held, depth, held.first)
         self._written: set[tuple[str, Row, bool, tuple[int, ...]]] = set()
         self._instead: dict[Spot, Spot] = {}  # rows of proofs, and those rounds of them that are explained
         self._facts: dict[tuple[Fact, bool], None] = {}
@@ -263,7 +178,7 @@ class Changes:
         for side in (self._now, self._before) if loops else ():
             self._in(side, partial(side.begin, loops), None)
 
-    def _root(self, relation: str, row: Row, side: _Side) -> Spot:
+    def _root(self, relation: str, row: Row, side: Side) -> Spot:
         """A row that changed, in the round of its loop in which it did; around loops, of no round."""
         if relation not in side.derivations.looped:
             return relation, row, ()
@@ -271,7 +186,7 @@ class Changes:
         last = max((each.last(relation) or 0 for each in sides), default=0)
         return self._first((relation, row, (last,)), side)
 
-    def _first(self, spot: Spot, side: _Side) -> Spot:
+    def _first(self, spot: Spot, side: Side) -> Spot:
         """A row that a state has in a round and the other has not: the first such round, of those since when
         the row is there."""
         relation, row, rounds = spot
@@ -284,10 +199,10 @@ class Changes:
 
     # ------------------------------------------------------------- the two states
 
-    def _other(self, side: _Side) -> _Side:
+    def _other(self, side: Side) -> Side:
         return self._before if side is self._now else self._now
 
-    def _in(self, side: _Side, look: Callable[[], T], nothing: T) -> T:
+    def _in(self, side: Side, look: Callable[[], T], nothing: T) -> T:
         """What `look` gives in a state; `nothing` where the state is empty."""
         if side is self._now:
             return look()
@@ -303,7 +218,7 @@ class Changes:
                 self._in(side, partial(self._visit, side), None)
             side = self._other(side)
 
-    def _visit(self, side: _Side) -> None:
+    def _visit(self, side: Side) -> None:
         """Answers what is asked of a state, and looks for the proofs wanted."""
         other, level = self._other(side), side.asked
         side.asked = []
@@ -335,7 +250,7 @@ class Changes:
             other.asked += [item for each in shown for item in each.body]
         side.strange = []
 
-    def _into(self, tree: Tree, side: _Side) -> tuple[Item, ...]:
+    def _into(self, tree: Tree, side: Side) -> tuple[Item, ...]:
         """The body of a proof of the other state's of a row that this state lacks. If the row has been there
         for longer than this state lacks it, another proof is wanted."""
         other = self._other(side)
@@ -346,7 +261,7 @@ class Changes:
         other.wanted[spot] = None
         return ()
 
-    def _hold(self, level: list[Item], side: _Side) -> None:
+    def _hold(self, level: list[Item], side: Side) -> None:
         """Finds out which rows of some items a state has."""
         spots = dict.fromkeys(_spot(each) for each in level if isinstance(each, Tree))
         new = [each for each in spots if each not in side.holds]
@@ -355,7 +270,7 @@ class Changes:
                 side.holds[relation, row, ()] = there
         side.holds |= {each: side.since(each) is not None for each in new if each[2]}
 
-    def _regroup(self, group: Group, side: _Side) -> None:
+    def _regroup(self, group: Group, side: Side) -> None:
         """Looks for the members that a group has in one state and not in the other."""
         if id(group) in side.groups:
             return
@@ -364,14 +279,14 @@ class Changes:
         come = [each for key, each in now.items() if key not in then]
         gone = [each for key, each in then.items() if key not in now]
         shown = [show(each) for each in come[:SHOWN_MEMBERS]]
-        side.groups[id(group)] = _Members(group, shown, _count(now), len(come), len(gone))
+        side.groups[id(group)] = GroupMembers(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
         other.asked += [item for each in shown for item in each.body]
 
     # ------------------------------------------------------------- the tree
 
-    def _row(self, tree: Tree, side: _Side) -> Changed:
+    def _row(self, tree: Tree, side: Side) -> Changed:
         """A row that one state has and the other has not."""
         came, rounds = side is self._now, tree.rounds
         if tree.kind == "fact":
@@ -385,14 +300,14 @@ class Changes:
             tree.relation, tree.row, came, "rule", tree.rule, tree.place, tree.variables, body, rounds
         )
 
-    def _ended(self, tree: Tree, side: _Side) -> Iterator[Ended]:
+    def _ended(self, tree: Tree, side: Side) -> Iterator[Ended]:
         """Says so if the loop of a row has not come to its round in the other state."""
         other = self._other(side)
         last = other.last(tree.relation) if len(tree.rounds) == 1 and not other.empty else None
         if last is not None and last < tree.rounds[0]:
             yield Ended(last, other is self._before)
 
-    def _once(self, tree: Tree, side: _Side) -> Changed:
+    def _once(self, tree: Tree, side: Side) -> Changed:
         """The same, unless the tree has the row already."""
         key = tree.relation, tree.row, side is self._now, tree.rounds
         if tree.kind in ("rule", "group"):
@@ -401,7 +316,7 @@ class Changes:
             self._written.add(key)
         return self._row(tree, side)
 
-    def _part(self, item: Item, side: _Side) -> Part:
+    def _part(self, item: Item, side: Side) -> Part:
         other = self._other(side)
         match item:
             case Tree():
@@ -417,10 +332,10 @@ class Changes:
                 return Same(item)
         return self._group(item, side)
 
-    def _group(self, group: Group, side: _Side) -> Regrouped:
+    def _group(self, group: Group, side: Side) -> Regrouped:
         other, came = self._other(side), side is self._now
         count = _count(_apart(group.whole.members, group))
-        of_other = other.groups.get(id(group), _Members(group, [], 0, 0, count))
+        of_other = other.groups.get(id(group), GroupMembers(group, [], 0, 0, count))
         own = side.own.get(id(group), group.members)
         members = [self._member(each, came, side) for each in own]
         members += [self._member(each, not came, other) for each in of_other.shown]
@@ -428,7 +343,7 @@ class Changes:
         more = of_other.come + of_other.gone - len(members)
         return Regrouped(group.text, group.type, *counts, tuple(members), more, group.span)
 
-    def _member(self, member: ShownMember, came: bool, side: _Side) -> OtherMember:
+    def _member(self, member: ShownMember, came: bool, side: Side) -> OtherMember:
         parts = tuple(self._part(each, side) for each in member.body)
         return OtherMember(member.value, came, parts, member.variables, member.times)
 
@@ -446,30 +361,6 @@ def _count(members: Mapping[object, Member]) -> int:
     return sum(each.ways[0].times for each in members.values())
 
 
-@dataclass(frozen=True, slots=True)
-class _Members:
-    """What a state has of a group of the other: its members that the other lacks, of which some are shown,
-    and the numbers of all members, of those that come and of those that the other alone has."""
-
-    group: Group
-    shown: list[ShownMember]
-    count: int
-    come: int
-    gone: int
-
-
 def _spot(tree: Tree) -> Spot:
     """The row of an item of a body, as of the round in which the rule looked."""
     return tree.relation, tree.row, tree.looked
-
-
-def _matching(derivations: Derivations, relation: str, pattern: tuple[Any, ...]) -> list[Row]:
-    """Some rows of a relation that match a pattern."""
-    declared = derivations.held.program.relations[relation]
-    names = tuple(f"c{at}" for at in range(len(pattern)))
-    types = {name: column.type for name, column in zip(names, declared.columns, strict=True)}
-    known = {name: value for name, value in zip(names, pattern, strict=True) if value is not ANY}
-    term = Atom(relation, names, False, declared.span)
-    stage = Stage(Rule((), (term,), types, "", declared.span), 1, tuple(known))
-    found = stage.valuations(derivations.held, [tuple(known.values())], SHOWN + 1)
-    return sorted(tuple(values[name] for name in names) for _, values in found)

@@ -26,7 +26,7 @@ from ..errors.source import Span
 from ..types import BigInt, Bool, Tuple, Type
 from ..values.structs import Struct
 from .absence import Attempt, Fails, Failure, Found, Missing, NoRow
-from .changes import Change, Changed, Excluded, OtherMember, Part, Regrouped, Same
+from .changes import Change, Changed, Ended, Excluded, OtherMember, Part, Regrouped, Same
 from .tree import Absent, Condition, Group, Item, ShownMember, Tree
 from .words import Words, made_of, wrapped
 
@@ -261,7 +261,7 @@ class InSql:
                 case Regrouped():
                     members = (replace(m, body=tuple(self._unchanged(m.body))) for m in part.members)
                     yield replace(part, members=tuple(members))
-                case Same():
+                case Same() | Ended():
                     yield part
 
     def _parts(self, parts: Sequence[Part], variables: Mapping[str, Any], rule: Rule) -> _Body:
