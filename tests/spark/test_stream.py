@@ -281,21 +281,6 @@ def test_a_log_sums_up_to_what_it_did(spark: SparkSession, tmp_path: Path, kind:
 # ---------------------------------------------------------------- elsewhere
 
 
-class Remote:
-    """What a streaming DataFrame of Spark Connect looks like."""
-
-    isStreaming = True
-
-
-Remote.__module__ = "pyspark.sql.connect.dataframe"
-
-
-def test_connect_is_refused() -> None:
-    refused = pytest.raises(DDlogError, match="needs a classic Spark session")
-    with program().session(engine="in-process") as session, refused:
-        stream(session, Remote(), "Edge")  # type: ignore[arg-type]
-
-
 def test_a_directory_is_followed(
     spark: SparkSession, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -135,7 +135,7 @@ class Stream:
 
         def on_batch(frame: DataFrame, number: int) -> None:
             error = taken(frame, number)
-            if error and not self._stopping:
+            if error:  # also while it stops: a batch that returns counts as done
                 raise RuntimeError(error)  # on another exception Spark waits for ever
 
         epochs.running[self.name] = self
