@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +18,9 @@ import pyarrow.compute as pc
 from ..schema import Schema
 from .codec import Codec
 from .sqltext import names
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
 
 _MOST_COLUMNS = 2
 _MOST_RANGES = 24
@@ -34,6 +37,16 @@ def leading(codec: Codec, schema: Schema) -> list[str]:
             break
         found.append(name)
     return found
+
+
+def in_order(frame: DataFrame, columns: Sequence[str]) -> DataFrame:
+    """A frame, each partition sorted by some columns. Spark is not to know that: a checkpoint that remembers
+    its order cannot be united with itself. What `explode` gives has no order, but its partitions."""
+    if not columns:
+        return frame
+    kept = frame.columns
+    each = frame.sortWithinPartitions(*columns).selectExpr(*kept, "explode(array(true)) AS each")
+    return each.select(*kept)
 
 
 def leading_here(schema: pa.Schema) -> list[str]:

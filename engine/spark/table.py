@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from ..schema import Schema
 from .codec import Codec
-from .pruning import leading_here
+from .pruning import in_order, leading_here
 from .settings import changed
 from .sqltext import names
 
@@ -67,8 +67,7 @@ class Table:
             else:  # sent once, not with every job
                 columns = [name for name in self.local.column_names if name.startswith("c")]
                 moved = self._registry.sent(self.local).repartition(self._registry.partitions, *columns)
-                if ordered := leading_here(self.local.schema):
-                    moved = moved.sortWithinPartitions(*ordered)
+                moved = in_order(moved, leading_here(self.local.schema))
                 self._frame, self.by = checkpointed(moved, self._registry.copies), tuple(columns)
                 self._keep()
         return self._frame

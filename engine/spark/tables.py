@@ -20,7 +20,7 @@ from .. import interrupt
 from ..schema import Column, Rows, Schema
 from .codec import Codec
 from .merging import Merging
-from .pruning import leading
+from .pruning import in_order, leading
 from .settings import Settings, session_partitions
 from .sqltext import Query, everything
 from .table import TIME, WEIGHT, Registry, Table, arrow_schema, checkpointed
@@ -169,9 +169,7 @@ class Tables:
         if by is not None:
             frame = frame.repartition(self.partitions, *by) if by else frame.coalesce(1)
             lies = by
-        if ordered:
-            frame = frame.sortWithinPartitions(*ordered)
-        kept = checkpointed(frame, self._registry.copies)
+        kept = checkpointed(in_order(frame, ordered), self._registry.copies)
         try:
             (row,) = kept.selectExpr(*_FIGURES).collect()
         except BaseException:
