@@ -184,7 +184,13 @@ class PlacedEpoch:
             return None
         here = change.here
         if here is not None:
-            here = self.here.join(at, node, [here])
+            try:
+                here = self.here.join(at, node, [here])
+            except Outgrown:
+                if not self._is_there(at):
+                    raise
+                (term,) = node.terms
+                return _moving(None, self.there.join(at, node, [self._there(term.source, change)]))
         there = None if change.there is None else self.there.join(at, node, [change.there])
         return _moving(here, there)
 

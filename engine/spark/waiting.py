@@ -15,8 +15,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
+from weakref import WeakSet
 
 from .. import metering
 from ..circuit import Circuit
@@ -56,6 +57,8 @@ class _First:
     progress: Progress | None
     answers: BatchRuntime
     passed: bool = False
+    readers: WeakSet[Delta] = field(default_factory=WeakSet)
+    """The changes that the commit gave out, as long as someone has them."""
 
     def check(self) -> None:
         """Raises DDlogError if its rows are others by now."""
@@ -129,6 +132,7 @@ class WaitingRuntime(SparkRuntime):
         if self._first is not None and not any(changes.values()):
             self._first.passed = True
             return {name: self._unchanged(name) for name in self._state.outputs}
+        self._release()
         self.make()
         if seal is None and self._can_wait(changes):
             return self._wait(changes, max_iterations, progress)
@@ -186,6 +190,7 @@ class WaitingRuntime(SparkRuntime):
         except BaseException:
             answers.close()
             raise
+        first.readers.update(deltas.values())
         self._first, self._fresh = first, False
         return deltas
 
@@ -217,6 +222,12 @@ class WaitingRuntime(SparkRuntime):
         if first.passed:
             self._latest.forget()
         self._over = first  # the changes of the first commit may still be read
+
+    def _release(self) -> None:
+        """Lets go of what answered the first commit if nobody has its changes any more."""
+        if self._over is not None and not self._over.readers:
+            self._over.answers.close()
+            self._over = None
 
     def _computed(
         self, changes: Mapping[str, Sequence[tuple[Any, int]]]

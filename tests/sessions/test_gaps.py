@@ -47,6 +47,6 @@ def test_what_is_offered_is_not_refused() -> None:
     for kind in SPARK_KINDS:
         for ability in (Ability.WRITE, Ability.FRAMES_IN, Ability.FRAMES_OUT, Ability.LOAD_FRAMES):
             check_offered(kind, ability)
-    check_offered(HostKind.SPARK, Ability.STREAM)
+    check_offered(HostKind.SPARK, Ability.STATE)
     with pytest.raises(KeyError):
-        refused(HostKind.IN_PROCESS, Ability.STREAM)
+        refused(HostKind.SPARK, Ability.STATE)

@@ -86,6 +86,8 @@ class BatchRuntime:
         self._common: set[NodeId] = set()  # nodes that are computed once, if that is dear
         self._unmade: dict[NodeId, tuple[str, Callable[[], DataFrame]]] = {}
         self._lasting = lasting
+        self._computed: list[Table] = []
+        self._recursions = 0  # that run now, each for what the one before imports
         self.failures: Callable[[], AbstractContextManager[None]] = nullcontext
         """Surrounds whatever Spark runs."""
 
@@ -245,10 +247,17 @@ class BatchRuntime:
 
     def _recur(self, fixpoint: NodeId) -> None:
         assert self._epoch is not None
-        with self._computing(), interrupt.deferred():
-            found = evaluated(self._state, fixpoint, self._imported, self._epoch)
+        self._recursions += 1
+        try:
+            with self._computing(), interrupt.deferred():
+                found = evaluated(self._state, fixpoint, self._imported, self._epoch)
+        finally:
+            self._recursions -= 1
+        self._computed += found.values()
         for at, table in found.items():
             self._queries.held[at] = self._view(table.shown.drop("w"))
+        if not self._recursions:
+            self.tables.release_but(self._computed)  # those of iterations
 
     def _imported(self, at: NodeId) -> Table:
         """The rows of a node, each once, for a recursion."""
@@ -267,6 +276,7 @@ class BatchRuntime:
         self._hold_below(at)
         with self._computing():
             table = self.tables.stored(everything(f"({self._queries.of(at, [*columns, '1L AS w'])})"))
+        self._computed.append(table)
         self._queries.held[at] = self._view(table.frame.drop("w"))
 
     def _is_dear(self, at: NodeId) -> bool:
@@ -425,6 +435,7 @@ class BatchRuntime:
             for view in self._views:
                 with suppress(Exception):  # the session may have ended before us
                     self.spark.catalog.dropTempView(view)
+            self.tables.close()
         self._views.clear()
 
 
