@@ -283,7 +283,9 @@ class Ranked(Unread):
 
     def rollback(self) -> None:
         """Takes back the running epoch, finished or not; ranks are as they were."""
-        vars(self).update(self._former)
+        if self._former:
+            vars(self).update(self._former)
+            self.indexes.clear()  # rows that `replace` arranged would be arranged once more
         self._former = {}
         for rows, numbers in reversed(self._log):
             self.weights[rows] = numbers

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import Session
 from ddlog.engine.inprocess import lowering
+from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
 
 PROGRAMS = {
@@ -111,3 +112,30 @@ def test_more_than_is_noted(monkeypatch: pytest.MonkeyPatch) -> None:
         session.commit()
         assert not births(session, ["Path"])[1]
         assert session.why("Path", (0, 5)).tree.height == 2
+
+
+def test_rows_of_an_evaluation_that_was_taken_back_are_arranged_once() -> None:
+    """Its rows stay in the table, and are in an index once when they come again."""
+    text = """
+input relation Num(a: bit<2>, b: bit<2>)
+input multiset Bag(s: string)
+output relation S(c0: string, c1: bit<2>)
+S("a", 0) :- Bag(_).
+S(p, if (k > 1) 0 else k) :- S(p, k), not Num(_, k).
+S("a", k) :- Num(j, k), Bag("b"), k <= j.
+output relation Q(c0: bit<2>)
+Q(k) :- S(p, k), S(q, _).
+"""
+    with ddlog.compile(text).session() as session:
+        for relation, first in (("Bag", ("c",)), ("Num", (0, 2))):
+            session.insert(relation, first)
+            session.commit()
+        come = [("Bag", ("b",)), ("Num", (1, 1))]
+        assert SessionHeld(session.state).attempt(come, (), lambda: True, False)
+        for relation, row in come:
+            session.insert(relation, row)
+        session.commit()
+        for relation, row in come:
+            session.delete(relation, row)
+        session.commit()
+        assert set(session["Q"].tuples()) == {(0,)}
