@@ -1,4 +1,4 @@
-"""What a text of rules that was translated says in the terms of the text that a user wrote."""
+"""Where the rules of a translated text come from in the text that a user wrote, such as a view in SQL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .source import Source, Span
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What a variable or a column of the rules stands for: a column of a `table`, or another expression.
+    """The meaning of a variable or a column of the rules: a column of a `table`, or another expression.
     `wrapper` is the struct that users know the value in; empty: none."""
 
     text: str
@@ -58,8 +58,8 @@ class MadeRelation:
 
 @dataclass(frozen=True, slots=True)
 class Origins:
-    """What the rules of a text say that was translated from a `source`: by their lines, by the names of the
-    relations that were made, and by the names of variables."""
+    """The origins of a text that was translated from a `source`: of its rules by line, of the relations that
+    the translation made by name, and of variables by name."""
 
     source: Source
     rules: Mapping[int, RuleOrigin]
@@ -68,6 +68,6 @@ class Origins:
 
 
 def origin(span: Span) -> RuleOrigin | None:
-    """What the rule at a place comes from, if it was translated."""
+    """The origin of the rule at a place; None if nobody translated it."""
     origins = span.source.origins
     return None if origins is None else origins.rules.get(span.line)

@@ -148,15 +148,15 @@ class Absences:
 
     def _loop(self, relation: str) -> InRounds | None:
         """The rounds of the loop that computes a relation."""
-        if relation not in self.derivations.looped:
+        stratum = self.derivations.loop(relation)
+        if stratum is None:
             return None
-        stratum = self.derivations.rounds[relation]
         if stratum.relations not in self._loops:
             self._loops[stratum.relations] = self.in_loop(self, stratum)
         return self._loops[stratum.relations]
 
     def _is_leaf(self, relation: str) -> bool:
-        """Whether no rule is looked at for rows of a relation."""
+        """Whether missing rows of a relation are leaves of the answer: no rule or loop computes them."""
         return self.derivations.given(relation) and self._loop(relation) is None
 
     def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Attempt | None:

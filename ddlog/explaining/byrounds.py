@@ -57,7 +57,7 @@ class ByRounds:
         return self._finished(self._trees[fact, since], since, depth)
 
     def around(self, fact: Fact) -> Iterator[Tree | Absent]:
-        """What the proof of a row that was proved rests on around the rounds: rows, and absent rows."""
+        """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
         since = self.replay.since(*fact, self.replay.last)
         assert since is not None
         seen, pending = set[tuple[Fact, int]](), [(fact, since)]

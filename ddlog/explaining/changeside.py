@@ -101,8 +101,9 @@ class Side:
 
 @dataclass(frozen=True, slots=True)
 class GroupMembers:
-    """What a state has of a group of the other: its members that the other lacks, of which some are shown,
-    and the numbers of all members, of those that come and of those that the other alone has."""
+    """A group in the state before or after, beside the other one. `shown`: some of the members that the other
+    state lacks. `count`: all members; `come`: members that the other state lacks; `gone`: members that it
+    alone has."""
 
     group: Group
     shown: list[ShownMember]

@@ -138,6 +138,10 @@ class Derivations:
         """The relations whose rows may have no proof but by rounds, each with its stratum."""
         return {name: each for each in self._program.strata if by_rounds(each) for name in each.relations}
 
+    def loop(self, relation: str) -> Stratum | None:
+        """The loop that computes a relation."""
+        return self.rounds[relation] if relation in self.looped else None
+
     def check(self, relation: str) -> None:
         """Raises DDlogError if rows of a relation are not explained."""
         if relation in self.looped and self.held.replay(self.rounds[relation]) is None:

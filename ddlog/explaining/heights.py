@@ -47,7 +47,7 @@ class Rounds(Protocol):
         """The tree of a row that was proved, with so many levels."""
 
     def around(self, fact: Fact) -> Iterator[Tree | Absent]:
-        """What the proof of a row that was proved rests on around the rounds."""
+        """The rows from outside the loop that the proof of a row uses, and those that it finds absent."""
 
     def tree_of_round(self, fact: Fact, number: int, depth: int) -> Tree:
         """The tree of a row that is there in a round, by a rule of this round, though the row may have been

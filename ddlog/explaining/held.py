@@ -49,7 +49,7 @@ class Held(Protocol):
         """Which rows a relation has."""
 
     def weights(self, relation: str, rows: Sequence[Row]) -> list[int]:
-        """How often a relation has rows."""
+        """The weight of each row in a relation."""
 
     def births(self, relation: str, rows: Sequence[Row]) -> tuple[Sequence[int], bool] | None:
         """For each row that a relation has, the height of a proof, and whether these are the least; None if

@@ -130,15 +130,15 @@ class Repairs:
 
     def _loop(self, relation: str) -> InRounds | None:
         """The rounds of the loop that computes a relation."""
-        if relation not in self.derivations.looped:
+        stratum = self.derivations.loop(relation)
+        if stratum is None:
             return None
-        stratum = self.derivations.rounds[relation]
         if stratum.relations not in self._loops:
             self._loops[stratum.relations] = self.in_loop(self, stratum)
         return self._loops[stratum.relations]
 
     def _is_given(self, relation: str) -> bool:
-        """Whether only facts give rows of a relation."""
+        """Whether the rows of a relation come from facts alone, and no rule or loop computes them."""
         return self.derivations.given(relation) and relation not in self.derivations.looped
 
     def _of_case(self, case: Case, fact: Fact, size: int, depth: int) -> Iterator[Facts]:

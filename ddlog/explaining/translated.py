@@ -34,14 +34,14 @@ Named = tuple[Written, Any, Type]
 
 
 def in_sql(program: CheckedProgram) -> InSql | None:
-    """What rewrites explanations of a program; None if none of its rules was translated."""
+    """The rewriter of explanations of a program; None if none of its rules was translated."""
     every = program.relations.values()
     return InSql(program) if any(each.span.source.origins is not None for each in every) else None
 
 
 @dataclass
 class _Body:
-    """What is said of a rule: its columns and computed values, and the items of its body."""
+    """A rewritten body of a rule: its columns and computed values, and its items."""
 
     columns: list[Named] = field(default_factory=list)
     items: list[Any] = field(default_factory=list)
