@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
+from itertools import groupby, islice
 from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 import ddlog
+from ddlog.commands.commands import Commit, Rollback, Start
 from ddlog.commands.interpreter import Command, Interpreter
 from ddlog.commands.updatefiles import update_commands
 from ddlog.engine.maintaining import Mode
@@ -47,15 +49,39 @@ def update_file(program: Program, session: Session, path: object) -> Iterable[Co
     return update_commands(str(path), program.relations, session.typedefs, lambda _: None, program.indexes)
 
 
-def corpus_alike(name: str, options: SparkOptions, spark: Any) -> None:
-    """Runs a program of the corpus on both runtimes and compares what they print."""
+def merged(commands: Iterable[Command]) -> Iterator[Command]:
+    """The commands with three transactions in one, unless they are rolled back: an epoch takes seconds."""
+    parts: list[list[Command]] = [[]]
+    for command in commands:
+        parts[-1].append(command)
+        if isinstance(command.action, Commit | Rollback):
+            parts.append([])
+    for whole, some in groupby(parts, _is_transaction):
+        while three := list(islice(some, 3)):
+            if whole:
+                three = [[three[0][0], *(each for part in three for each in part[1:-1]), three[-1][-1]]]
+            yield from (each for part in three for each in part)
+
+
+def _is_transaction(part: list[Command]) -> bool:
+    """Whether commands begin a transaction and commit it."""
+    return bool(part) and isinstance(part[0].action, Start) and isinstance(part[-1].action, Commit)
+
+
+def corpus_alike(
+    name: str,
+    options: SparkOptions,
+    spark: Any,
+    change: Callable[[Iterable[Command]], Iterable[Command]] = iter,
+) -> None:
+    """Runs a program of the corpus, its commands changed, on both runtimes and compares what they print."""
     program = ddlog.compile(CORPUS / f"{name}.dl")
     with (
         program.session() as here,
         program.session(spark=spark, spark_options=options, maintain="always") as there,
     ):
         wanted, got = (
-            printed(program, session, update_file(program, session, CORPUS / f"{name}.dat"))
+            printed(program, session, change(update_file(program, session, CORPUS / f"{name}.dat")))
             for session in (here, there)
         )
         assert got == wanted

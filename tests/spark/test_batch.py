@@ -129,7 +129,7 @@ def test_programs_of_the_corpus(name: str, spark: Any) -> None:
 @pytest.mark.parametrize("texts", [programs(), grouping_programs()], ids=["programs", "groups"])
 def test_random_programs(texts: Any, spark: Any) -> None:
     @seed(5)
-    @sampled(3)
+    @sampled(2)
     @given(texts, transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         program = ddlog.compile(text)

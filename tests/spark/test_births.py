@@ -70,7 +70,7 @@ def _weights(table: Table) -> dict[int, int]:
 def test_distinct_in_a_recursion_on_the_cluster(small: int, spark: SparkSession) -> None:
     tables = Tables(spark, SparkCodec({}), Options(small_rows=small))
 
-    @settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+    @settings(deadline=None, max_examples=3, suppress_health_check=list(HealthCheck))
     @given(epochs(), st.integers(0, 2), st.booleans())
     def follows(rows: list[list[tuple[int, int]]], ahead: int, on_driver: bool) -> None:
         check(rows, lambda before: OnCluster(tables, before, on_driver), ahead)

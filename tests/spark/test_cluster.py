@@ -27,7 +27,7 @@ from .inner import run_inner
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-CHOSEN = "cluster-people"
+CHOSEN = "cluster-holdings"
 FILES = ["test_cluster.py", "test_parity.py"]
 ON_CLUSTER = "DDLOG_TEST_CLUSTER" in os.environ
 

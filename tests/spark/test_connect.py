@@ -22,7 +22,7 @@ from .inner import run_inner
 FILES = ["test_session.py", "test_runtime.py", "test_parity.py", "test_stream.py"]
 CHOSEN = (
     "test_session or (failed_job and 3) or a_small_change or a_fault_is "
-    "or driver-points_to or cluster-people or outgrowing "
+    "or driver-points_to or cluster-holdings or outgrowing "
     "or (batch_is_an_epoch and not process) or (fault_ends_the_stream and process)"
 )
 PORT = 15002  # where `remote("local[2]")` puts the server and looks for it

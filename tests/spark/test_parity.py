@@ -4,7 +4,7 @@ DDLOG_TEST_EXAMPLES=30 in the environment, 30 of those for each way to run them.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,7 +33,7 @@ from ..programs.random_programs import (
 )
 from ..programs.test_windows import EPOCHS
 from ..programs.test_windows import PROGRAMS as WINDOWS
-from .alike import corpus_alike, follow, printed, sampled, update_file
+from .alike import corpus_alike, follow, merged, printed, sampled, update_file
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,29 +49,8 @@ ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
 OUTGROWING = SparkOptions(placement="cluster", driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 
 
-def merged(commands: Iterable[Command]) -> Iterator[Command]:
-    """The commands with two transactions in one, unless they are rolled back: an epoch costs seconds here."""
-    parts: list[list[Command]] = [[]]
-    for command in commands:
-        parts[-1].append(command)
-        if isinstance(command.action, Commit | Rollback):
-            parts.append([])
-    first: list[Command] = []
-    for part in parts:
-        whole = bool(part) and isinstance(part[0].action, Start) and isinstance(part[-1].action, Commit)
-        if first and whole:
-            yield from [*first[:-1], *part[1:]]
-            first = []
-        elif whole:
-            first = part
-        else:
-            yield from [*first, *part]
-            first = []
-    yield from first
-
-
 def transcript(program: Program, session: Session, name: str) -> list[str]:
-    """All that the first load and the updates of a program change, commit by commit, two of them in one."""
+    """All that the first load and the updates of a program change, commit by commit, three of them in one."""
     folder = PROGRAMS / name
     loaded = str(session.load(folder / "facts"))
     return [loaded, *printed(program, session, merged(update_file(program, session, folder / "updates.dat")))]
@@ -123,7 +102,7 @@ LONG = [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)] if "DDLOG_TEST_E
     ids=lambda value: value if isinstance(value, str) else "",
 )
 def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
-    corpus_alike(name, options, spark)
+    corpus_alike(name, options, spark, merged)
 
 
 def in_two(commands: Sequence[Command], first: int, second: int) -> list[Command]:
@@ -272,7 +251,7 @@ def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None
 
 def test_random_programs_of_time_change_alike(spark: SparkSession) -> None:
     @seed(len(repr(ALL_LARGE)))
-    @sampled(2)  # they take the longest
+    @sampled(1)  # they take the longest
     @given(timed_programs(), timed_transactions())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, ALL_LARGE, spark)

@@ -178,7 +178,7 @@ def test_state_does_not_grow_with_the_epochs(spark: SparkSession) -> None:
         session.insert("Edge", *((k, k + 1) for k in range(8)))
         session.commit()
         views = set()
-        for _ in range(4):
+        for _ in range(3):
             session.delete("Edge", (5, 6))
             session.commit()
             session.insert("Edge", (5, 6))
