@@ -14,6 +14,7 @@ from ..types import BigInt, Bit, Bool, Float, Signed, String, Tuple, Type, User
 from ..values.shapes import collection_of, is_option, shape_of, some_maker
 from ..values.units import Units
 from ..values.written import text_form
+from .arrownumbers import numbers_in
 from .columns import ColumnData, Columns, TypeDefs, cell_reader, check_names, integer_bounds, rounded
 from .faults import CellFault
 from .plainform import from_plain, is_optional_string, plain_form
@@ -60,11 +61,11 @@ def column_of(column: pa.ChunkedArray, type: Type, typedefs: TypeDefs, *, as_tex
     stored = column.type.value_type if pa.types.is_dictionary(column.type) else column.type
     match type:
         case Bool() if pa.types.is_boolean(stored):
-            return np.asarray(column.combine_chunks().cast(pa.uint8())).astype(np.int64)
+            return numbers_in(column.cast(pa.uint8())).astype(np.int64)
         case BigInt() | Bit() | Signed() if pa.types.is_integer(stored):
             return _integers(column, type)
         case Float(width) if pa.types.is_floating(stored):
-            floats = np.asarray(column.cast(pa.float64()).combine_chunks())
+            floats = numbers_in(column.cast(pa.float64()))
             return rounded(floats, width)
         case String() if pa.types.is_string(stored) or pa.types.is_large_string(stored):
             return dictionary_column(column, lambda text: text)
@@ -97,7 +98,7 @@ def _units(column: pa.ChunkedArray, type: User, typedefs: TypeDefs) -> ColumnDat
         return Units(low, form.number)
     else:
         return None
-    return Units(np.asarray(numbers.combine_chunks()).astype(np.int64), form.number)
+    return Units(numbers_in(numbers).astype(np.int64), form.number)
 
 
 def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
@@ -107,11 +108,11 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
     assert bounds is not None
     whole = column.combine_chunks()
     if pa.types.is_uint64(whole.type):
-        unsigned = np.asarray(whole)
+        unsigned = numbers_in(whole)
         if isinstance(type, Bit) and type.width >= 64 and len(unsigned) and int(unsigned.max()) > bounds[1]:
             wide: list[int] = unsigned.tolist()
             return wide
-    array = np.asarray(whole.cast(pa.int64()))
+    array = numbers_in(whole.cast(pa.int64()))
     if len(array) and (int(array.min()) < bounds[0] or int(array.max()) > bounds[1]):
         raise ValueError(f"a number is out of the range of {type}")
     return array
@@ -126,7 +127,7 @@ def dictionary_column(
     whole = encoded.unify_dictionaries().combine_chunks()
     if isinstance(whole, pa.ChunkedArray):
         whole = pa.concat_arrays(whole.chunks) if whole.num_chunks else pa.array([], encoded.type)
-    return [convert(text) for text in whole.dictionary.to_pylist()], np.asarray(whole.indices)
+    return [convert(text) for text in whole.dictionary.to_pylist()], numbers_in(whole.indices)
 
 
 def with_nulls(
@@ -138,7 +139,7 @@ def with_nulls(
     plain = column.cast(column.type.value_type) if pa.types.is_dictionary(column.type) else column
     encoded = pa.concat_arrays(plain.chunks).dictionary_encode()
     values = [convert(item) for item in [*encoded.dictionary.to_pylist(), None]]
-    return values, np.asarray(encoded.indices.fill_null(len(values) - 1))
+    return values, numbers_in(encoded.indices.fill_null(len(values) - 1))
 
 
 def arrow_type(type: Type, typedefs: TypeDefs, within: frozenset[str] = frozenset()) -> pa.DataType:

@@ -1,6 +1,6 @@
 """Checkpoints of a session: what it has derived, for the sessions after it.
 
-    epoch E ── closed: units and values are written ──►  the file
+    epoch E ── closed, or after a long commit: units and values are written ──►  the file
     next session: units of the same fingerprint are put into the state, the others are derived,
                   and the epochs after E are one more epoch
 
@@ -11,18 +11,18 @@ small beside what it holds. Whatever does not fit is derived.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from functools import partial
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ..engine.circuit import Circuit, NodeId
-from ..engine.inprocess.resuming import Unit, keep_values, restored_inputs
+from ..engine.inprocess.resuming import Unit, restored_inputs
 from ..engine.inprocess.runtime import InProcess
 from ..engine.schema import Column
 from ..state import checkpoint as file
-from ..state.checkpoint import Checkpoint, PieceSink, PieceSource, PieceWriter, SavedUnit, TooLarge
+from ..state.checkpoint import Checkpoint, PieceSource, PieceWriter, SavedUnit
 from ..state.store import Store
 from .fingerprints import Definitions, made_by
+from .image import Image, ImageWriter, UnitImage, ValuesImage
 from .valueforms import ValueForms
 
 if TYPE_CHECKING:
@@ -31,11 +31,12 @@ if TYPE_CHECKING:
 WORTH = 0.05
 """Seconds of deriving from which on a checkpoint is worth it."""
 
-_RATE = 4e8  # bytes that are read in a second
-_SOON = 0.002  # seconds of reading that are of no account
+MOST = 0.3
+"""The changes since a checkpoint, as a part of the rows of the inputs, beyond which all is derived anew."""
+
 _ROW = 1e-7  # seconds of deriving a row, or of reading it from the log, at least
 _ROOM = 4 << 20
-_PAGES = 1 << 14  # of SQLite that are given back at once
+_PAGES, _FEW_PAGES = 1 << 14, 1 << 8  # of SQLite that are given back at once, where commits wait a few
 _TOGETHER = 16  # pieces of a transaction where no commit waits
 
 
@@ -48,6 +49,12 @@ class Found:
     units: Mapping[NodeId, SavedUnit]
     values: Sequence[tuple[Column, SavedUnit]]
     note: str = ""
+
+
+def many_changes(count: int, held: int) -> bool:
+    """Whether so many changes since a checkpoint of so many rows of inputs are so many that all is derived
+    sooner anew."""
+    return count > max(1000, MOST * held)
 
 
 class Checkpointing:
@@ -133,33 +140,98 @@ class Checkpointing:
 
     # ------------------------------------------------------------- writing
 
-    def write(self, epoch: int, room: int, before: Found | None) -> None:
-        """Writes the state of the runtime, which is that after an epoch, if that is worth it. `room`: the
-        bytes that there are for what is no output relation. `before`: what the session began with. Raises
-        OSError and sqlite3.Error; then the checkpoint before it stands."""
-        if not self._runtime.goes_on or (
-            before is not None and before.epoch == epoch and self._is_all(before)
-        ):
-            return
-        units = self._runtime.units()
+    def costs(self, before: Found | None) -> dict[NodeId, float]:
+        """The seconds that deriving each unit takes, about. `before`: what the session began with."""
+        return self._costs(self._runtime.units(), before)
+
+    @staticmethod
+    def _costs(units: Sequence[Unit], before: Found | None) -> dict[NodeId, float]:
         known = {} if before is None else {at: saved.seconds for at, saved in before.units.items()}
-        costs = {unit.node: max(known.get(unit.node, 0.0), unit.seconds, _ROW * unit.rows) for unit in units}
+        return {unit.node: max(known.get(unit.node, 0.0), unit.seconds, _ROW * unit.rows) for unit in units}
+
+    def image(self, epoch: int, before: Found | None, copied: bool) -> Image | None:
+        """What the runtime has after an epoch; None if that is not worth a checkpoint. `before`: what the
+        session began with, whose pieces are in the file. `copied`: whatever epochs follow."""
+        units = self._runtime.units()
+        costs = self._costs(units, before)
         if sum(costs.values()) < WORTH:
-            file.forget(self._store)
-            return
-        file.make_tables(self._store)
-        writing = _Writing(self, PieceWriter(self._store, _TOGETHER), room + _ROOM)
-        for unit in sorted(units, key=lambda each: -costs[each.node] / (each.rows + 1)):
+            return None
+        units.sort(key=lambda each: -costs[each.node] / (each.rows + 1))
+        values = self._values_image([column for unit in units for column in unit.domains], before, copied)
+        found = []
+        for unit in units:
             name = self.names[unit.node]
             if name is not None:
-                writing.add(unit, name, costs[unit.node])
-        made = writing.finish()
-        file.install(self._store, epoch, file.last_span(self._store), made_by(), made)
-        file.remove_loose(self._store)
-        while self._store.give_back(_PAGES):
-            pass
+                saved = before.units.get(unit.node) if before is not None and unit.unread else None
+                frozen = None if saved is not None else unit.freeze(copied)
+                shown, needed = self._shown(unit), [self.name_of_values(each) for each in unit.domains]
+                internal = 1 - len(shown) / max(1, len(unit.relations))
+                cost = costs[unit.node]
+                found.append(
+                    UnitImage(name, unit.title, unit.rows, cost, needed, shown, internal, frozen, saved)
+                )
+        return Image(epoch, file.last_span(self._store), found, values)
 
-    def _is_all(self, before: Found) -> bool:
+    def _values_image(
+        self, columns: Sequence[Column], before: Found | None, copied: bool
+    ) -> dict[str, ValuesImage]:
+        kept = {} if before is None else {saved.name: saved for _, saved in before.values}
+        values: dict[str, ValuesImage] = {}
+        for column in columns:
+            name = self.name_of_values(column)
+            if name is not None and name not in values:
+                frozen = self._runtime.freeze_values(column, copied, name in kept)
+                values[name] = ValuesImage(column, frozen, kept[name] if frozen.unread else None)
+        return values
+
+    def put(self, image: Image, room: int, pause: Callable[[], None] | None = None) -> bool:
+        """Lets an image be the checkpoint; False: its epoch is not on disk. `room`: the bytes that there are
+        for what is no output relation; `pause`: commits go on, and it is called between the pieces, and may
+        raise. Raises OSError and sqlite3.Error; then the checkpoint before it stands, or none if there is
+        not room for both."""
+        store, aside = self._store, pause is not None
+        file.make_tables(store)
+        there = file.checkpoint(store)
+        if aside and there is not None and there.internal > room // 2:
+            self._read_others(image, image.saved)
+            file.forget(store, image.saved, pause)
+        writer = PieceWriter(store, 1 if aside else _TOGETHER, pause)
+        made = ImageWriter(image, self._forms, self._runtime.still, writer, room + _ROOM).write()
+        if aside:
+            self._read_others(image, made)
+        if image.epoch > store.head.epoch:
+            return False
+        file.install(store, image.epoch, image.spans, made_by(), made, aside)
+        file.remove_loose(store, made, pause)
+        while store.give_back(_FEW_PAGES if aside else _PAGES):
+            if pause is not None:
+                pause()
+        return True
+
+    def _read_others(self, image: Image, saved: Sequence[SavedUnit]) -> None:
+        """Reads what the session began with, and has not needed yet, if its pieces are not among these."""
+        names = {each.name for each in saved}
+        domains = {image.values[name].column.domain for name in names if name in image.values}
+        with self._runtime.still:
+            units = (self.names[unit.node] for unit in self._runtime.units() if unit.unread)
+            if not (names.issuperset(units) and domains.issuperset(self._runtime.unread_domains())):
+                self._runtime.read_all()
+
+    @property
+    def goes_on(self) -> bool:
+        """Whether there is something to keep."""
+        return self._runtime.goes_on
+
+    @property
+    def took(self) -> float:
+        """The seconds of the last epoch."""
+        return self._runtime.took
+
+    def forget(self) -> None:
+        """Removes the checkpoint. Raises OSError and sqlite3.Error."""
+        file.forget(self._store)
+
+    def is_all(self, before: Found) -> bool:
         """Whether a checkpoint has all that was worth it when it was written."""
         there = file.checkpoint(self._store)
         return (
@@ -169,76 +241,15 @@ class Checkpointing:
             >= {name for name in self.names if name in there.units}
         )
 
-    def keep_values(self, column: Column, sink: PieceSink) -> Any:
-        """Writes the values of the domain of a column. Raises ValueError and TooLarge."""
-        return keep_values(self._runtime.values, column, self._forms, sink)
-
     def name_of_values(self, column: Column) -> str | None:
         """The name of the unit of the values of a column; None if they cannot be kept."""
         found = self._definitions.of_type(column.domain)
         return None if found is None else f"values {found}"
 
-    def shown(self, unit: Unit) -> dict[str, Any]:
+    def _shown(self, unit: Unit) -> dict[str, Any]:
         """The columns of the output relations of a unit, for those that read it without the program."""
         return {
             name: [[each.name, each.kind.value, each.domain] for each in schema]
             for name, schema in unit.relations.items()
             if self._relations[name].role == "output" and self._relations[name].kind != "stream"
         }
-
-    def internal_part(self, unit: Unit) -> float:
-        """The part of a unit that is not the rows of an output relation."""
-        return 1 - len(self.shown(unit)) / max(1, len(unit.relations))
-
-
-class _Writing:
-    """A checkpoint that is being written."""
-
-    def __init__(self, of: Checkpointing, writer: PieceWriter, room: int) -> None:
-        """`room`: the bytes of what is no output relation."""
-        self._of, self._writer, self._room = of, writer, room
-        self._saved: dict[str, SavedUnit] = {}
-        self._refused: set[str] = set()
-
-    def add(self, unit: Unit, name: str, cost: float) -> None:
-        """Writes a unit, with the values that it needs, unless that is not worth it, or there is no room.
-        Raises OSError and sqlite3.Error."""
-        if name in self._saved or not all(map(self._has_values, unit.domains)):
-            return
-        internal = self._of.internal_part(unit)
-        made = self._written(name, unit.title, cost, int(_RATE * (cost + _SOON)), unit.keep)
-        if made is not None and internal * made.bytes <= self._room:
-            self._room -= int(internal * made.bytes)
-            shown = self._of.shown(unit)
-            content = {**made.content, "shown": shown}
-            self._saved[name] = replace(made, rows=unit.rows, content=content)
-
-    def _has_values(self, column: Column) -> bool:
-        name = self._of.name_of_values(column)
-        if name is None or name in self._refused:
-            return False
-        if name not in self._saved:
-            made = self._written(name, column.domain, 0.0, self._room, partial(self._of.keep_values, column))
-            if made is None:
-                self._refused.add(name)
-                return False
-            self._room -= made.bytes
-            self._saved[name] = replace(made, rows=made.content["count"])
-        return True
-
-    def _written(
-        self, name: str, title: str, cost: float, most: int, keep: Callable[[PieceSink], Any]
-    ) -> SavedUnit | None:
-        first, before, sink = self._writer.next, len(self._writer.sums), PieceSink(self._writer.write, most)
-        try:
-            content = keep(sink)
-        except (ValueError, TooLarge):
-            return None
-        sink.finish()
-        sums = tuple(self._writer.sums[before:])
-        return SavedUnit(name, title, 0, cost, content, first, len(sums), sink.size, sums)
-
-    def finish(self) -> list[SavedUnit]:
-        """The units, all of which are in the file. Raises OSError and sqlite3.Error."""
-        self._writer.finish()
-        return list(self._saved.values())

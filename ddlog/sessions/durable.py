@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import atexit
 import os
-import sqlite3
 import sys
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -39,6 +38,7 @@ from ..values import holds_function
 from ..values.layouts import Layouts
 from .delays import Kept
 from .records import RecordColumns
+from .upkeep import BROKEN, Upkeep
 from .windowed import PASSED, KeptWindows
 
 if TYPE_CHECKING:
@@ -51,9 +51,6 @@ if TYPE_CHECKING:
     from .state import SessionState
 
 _SHOWN = 10  # epochs of the history
-
-_TIMES = 3
-"""The bytes of a file, output relations apart, for each byte of the inputs."""
 
 SignedBatches = list[tuple[Batch, int]]
 
@@ -112,13 +109,13 @@ class Durable:
             store,
             self._depth,
             lambda: self.live(),
-            lambda: self._keeper.ended,
-            lambda: self._keeper.shorten(),
+            lambda: 0 if self.upkeep is None else self.upkeep.epoch,
+            lambda: self._keeper.pause(),
         )
         self._keeper = Keeper(
             store,
             self._log.flush_quietly if durability == "interval" else None,
-            self._folder.fold_if_due if durability != "exit" else None,
+            [self._write_image, self._folder.fold_if_due] if durability != "exit" else [],
         )
         self._log.woken = self._keeper.wake
         self.epoch = store.head.epoch
@@ -131,9 +128,9 @@ class Durable:
         """Called with the changes of an epoch and its number before they are written. May refuse them."""
         self.after: list[Callable[[int], None]] = []
         """Called with the number of an epoch when it, and all before it, are on disk."""
-        self.checkpointing: Checkpointing | None = None
-        self.begun_with: Found | None = None
-        """What of a checkpoint the session began with."""
+        self.upkeep: Upkeep | None = None
+        """Makes checkpoints; None: there are none."""
+        self._changed_rows = 0  # of the epoch that was sealed last
         self.told: Callable[[str], None] = lambda text: None
         """Called with what the user should know: why a checkpoint was left out, or not written."""
         self._log.written = self._tell
@@ -245,15 +242,27 @@ class Durable:
     def _write_checkpoint(self) -> None:
         """Writes what was derived, if the runtime is at the last epoch of the file. If that fails, the state
         is whole without it."""
-        if self.checkpointing is not None and self.epoch == self.store.head.epoch and self.is_begun:
+        if self.upkeep is not None and self.epoch == self.store.head.epoch and self.is_begun:
             try:
-                now, every = (
-                    sum(each.bytes for each in of) for of in (self.store.current(), self.store.spans())
-                )
-                self.checkpointing.write(self.epoch, _TIMES * now - every, self.begun_with)
-                self.store.finish()
-            except (OSError, sqlite3.Error, DDlogError) as error:
+                self.upkeep.close(self.epoch)
+            except BROKEN as error:
                 self.told(f"no checkpoint was written, so the next session derives all anew: {error}")
+
+    def _write_image(self) -> None:
+        if self.upkeep is not None:
+            self.upkeep.write_waiting()
+
+    def keep_checkpoints(self, checkpointing: Checkpointing) -> None:
+        """Lets checkpoints be made, and read."""
+        lives = not self.read_only and self.durability != "exit" and not self.windows.nodes
+        self.upkeep = Upkeep(
+            checkpointing, self.store, self._folder, self._keeper.wake, self._keeper.pause, lives
+        )
+
+    @property
+    def begun_with(self) -> Found | None:
+        """What of a checkpoint the session began with."""
+        return None if self.upkeep is None else self.upkeep.begun_with
 
     # ------------------------------------------------------------- epochs
 
@@ -274,6 +283,7 @@ class Durable:
                 found = outputs.get(name.removesuffix(PAST))
             if found is not None:
                 changes[stored.id] = _rows(found())
+        self._changed_rows = sum([rows.length for rows in changes.values()])
         for receive in self.before:
             receive(sealed, self.epoch + 1)
         self._log.append(self.epoch + 1, changes, list(self.applied()))
@@ -284,6 +294,8 @@ class Durable:
         """To be called when the epoch that was sealed is final."""
         if self.durability == "commit":
             self._tell(self.epoch)
+        if self.upkeep is not None:
+            self.upkeep.committed(self.epoch, self._changed_rows)
 
     def _tell(self, epoch: int) -> None:
         for receive in self.after:

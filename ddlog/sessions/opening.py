@@ -84,7 +84,7 @@ def open_durable(
     durable = Durable.open(program, computed, place, durability, windows, read_only, fill)
     host.fields.remember(windows.nodes)
     if not limited:
-        durable.checkpointing = Checkpointing(program, durable.store, host.fields)
+        durable.keep_checkpoints(Checkpointing(program, durable.store, host.fields))
     durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
     return durable
 

@@ -13,14 +13,12 @@ from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
-from .checkpointing import Checkpointing, Found
+from .checkpointing import Found, many_changes
 from .durable import Durable, Resumption, signed
 from .inprocess import InProcessHost
 from .results import Changes
 from .state import SessionState
-
-MOST = 0.3
-"""The changes since a checkpoint, as a part of the rows of the inputs, beyond which all is derived anew."""
+from .upkeep import Upkeep
 
 _BROKEN = (DDlogError, RowFault, Unsettled, ValueError, KeyError, TypeError, IndexError, AttributeError)
 
@@ -50,6 +48,8 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             runtime.read_all()
         durable.store.let_go()
         deltas = host.shown(runtime.all_held())
+        if not static and durable.upkeep is not None:
+            durable.upkeep.committed(durable.epoch, durable.upkeep.behind)
         state.started, state.static = True, static
     return state.told(deltas)
 
@@ -59,10 +59,10 @@ def _from_checkpoint(
 ) -> Resumption | None:
     """Begins with the checkpoint of the state; None: there is none that can be used. Then the runtime is
     empty."""
-    checkpointing = durable.checkpointing
-    if checkpointing is None:
+    upkeep = durable.upkeep
+    if upkeep is None:
         return None
-    found = checkpointing.found()
+    found = upkeep.checkpointing.found()
     if found is None:
         return None
     if found.note:
@@ -70,10 +70,9 @@ def _from_checkpoint(
     if not found.units:
         return None
     try:
-        return _begun(state, durable, checkpointing, found, static)
+        return _begun(state, durable, upkeep, found, static)
     except _BROKEN as error:
         host.fields.start_over()
-        durable.begun_with = None
         _left_out(durable, _said(error))
         return None
 
@@ -87,9 +86,9 @@ def _said(error: Exception) -> str:
 
 
 def _begun(
-    state: SessionState, durable: Durable, checkpointing: Checkpointing, found: Found, static: bool
+    state: SessionState, durable: Durable, upkeep: Upkeep, found: Found, static: bool
 ) -> Resumption | None:
-    host = state.host
+    host, checkpointing = state.host, upkeep.checkpointing
     assert isinstance(host, InProcessHost)
     runtime = host.fields
     behind = found.epoch < durable.epoch
@@ -108,15 +107,19 @@ def _begun(
     state.epoch(begun.changes, static and not behind, None)
     if behind:
         runtime.catch_up(changes)
-    durable.begun_with = found
+        upkeep.behind = _count(changes)
     past = durable.past_of(runtime, contents)
+    upkeep.begin_with(found)
     return Resumption({}, past, contents, {})
 
 
 def _many(changes: Mapping[str, Any], held: int) -> bool:
     """Whether changes are so many that all is derived sooner anew."""
-    count = sum(_length(batch) for pairs in changes.values() for batch, _ in pairs)
-    return count > max(1000, MOST * held)
+    return many_changes(_count(changes), held)
+
+
+def _count(changes: Mapping[str, Any]) -> int:
+    return sum(_length(batch) for pairs in changes.values() for batch, _ in pairs)
 
 
 def _length(batch: Batch) -> int:

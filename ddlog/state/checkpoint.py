@@ -21,6 +21,8 @@ from .store import Store
 PIECE: Final = 1 << 20
 """The bytes of a piece."""
 
+_REMOVED = 16  # pieces that a transaction removes where no commit waits
+
 TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
     "checkpoint": (
         "id INTEGER PRIMARY KEY, epoch INTEGER, spans INTEGER, made TEXT, units INTEGER, checksum INTEGER",
@@ -85,6 +87,11 @@ class Checkpoint:
     def bytes(self) -> int:
         """The bytes of all units."""
         return sum(unit.bytes for unit in self.units.values())
+
+    @property
+    def internal(self) -> int:
+        """The bytes of what is no output relation, or more."""
+        return sum(unit.content.get("internal", unit.bytes) for unit in self.units.values())
 
 
 class PieceSource:
@@ -226,9 +233,10 @@ def make_tables(store: Store) -> None:
 class PieceWriter:
     """Writes pieces of which no checkpoint knows yet, in small transactions."""
 
-    def __init__(self, store: Store, together: int) -> None:
-        """`together` pieces go into one transaction."""
-        self._store, self._together = store, together
+    def __init__(self, store: Store, together: int, pause: Callable[[], None] | None = None) -> None:
+        """`together` pieces go into one transaction. `pause`: commits go first, and it is called between the
+        transactions."""
+        self._store, self._together, self._pause = store, together, pause
         self._waiting: list[bytes] = []
         with store.reading():
             last = store.base.execute("SELECT seq FROM sqlite_sequence WHERE name = 'piece'").fetchone()
@@ -252,18 +260,22 @@ class PieceWriter:
         if not self._waiting:
             return
         rows = [(self._next + at, zlib.crc32(data), data) for at, data in enumerate(self._waiting)]
-        with self._store.writing() as base:
+        with self._store.writing(self._pause is not None) as base:
             base.executemany("INSERT INTO piece VALUES (?, ?, ?)", rows)
         self._store.logged += sum(map(len, self._waiting))
         self._next += len(rows)
         self._waiting.clear()
+        if self._pause is not None:
+            self._pause()
 
 
-def install(store: Store, epoch: int, spans: int, made: str, units: Sequence[SavedUnit]) -> None:
-    """Lets units whose pieces are written be the checkpoint, in place of the one before. Raises OSError and
-    sqlite3.Error."""
+def install(
+    store: Store, epoch: int, spans: int, made: str, units: Sequence[SavedUnit], aside: bool = False
+) -> None:
+    """Lets units whose pieces are written be the checkpoint, in place of the one before. `aside`: commits go
+    first. Raises OSError and sqlite3.Error."""
     head = epoch, spans, made, len(units)
-    with store.writing() as base:
+    with store.writing(aside) as base:
         _forget(base)
         base.execute("INSERT INTO checkpoint VALUES (1, ?, ?, ?, ?, ?)", (*head, checksum(*head)))
         for unit in units:
@@ -282,14 +294,15 @@ def last_span(store: Store) -> int:
         return int(store.base.execute("SELECT max(id) FROM span").fetchone()[0] or 0)
 
 
-def forget(store: Store) -> None:
-    """Removes the checkpoint, if there is one. Raises OSError and sqlite3.Error."""
+def forget(store: Store, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None) -> None:
+    """Removes the checkpoint, if there is one, but for the pieces of units that are kept for another. `pause`
+    is called between transactions. Raises OSError and sqlite3.Error."""
     with store.reading():
         there = _has_tables(store.base)
     if there:
-        with store.writing() as base:
+        with store.writing(pause is not None) as base:
             _forget(base)
-        remove_loose(store)
+        remove_loose(store, kept, pause)
 
 
 def _forget(base: sqlite3.Connection) -> None:
@@ -297,17 +310,22 @@ def _forget(base: sqlite3.Connection) -> None:
     base.execute("DELETE FROM unit")
 
 
-def remove_loose(store: Store, together: int = 16, ended: Callable[[], bool] = lambda: False) -> None:
-    """Removes the pieces that no unit has, some in each transaction. Raises OSError and sqlite3.Error."""
+def remove_loose(
+    store: Store, kept: Sequence[SavedUnit] = (), pause: Callable[[], None] | None = None
+) -> None:
+    """Removes the pieces that no unit has, neither in the file nor among those `kept`, some in each
+    transaction. Raises OSError and sqlite3.Error."""
     with store.reading():
         if not _has_tables(store.base):
             return
         known = store.base.execute("SELECT piece_from, pieces FROM unit").fetchall()
         there = store.base.execute("SELECT id FROM piece ORDER BY id").fetchall()
+    known += [(unit.first, unit.pieces) for unit in kept]
     used = {id for first, count in known for id in range(first, first + count)}
     loose = [(id,) for (id,) in there if id not in used]
+    together = _REMOVED if pause is None else 1
     for at in range(0, len(loose), together):
-        if ended():
-            return
-        with store.writing() as base:
+        with store.writing(pause is not None) as base:
             base.executemany("DELETE FROM piece WHERE id = ?", loose[at : at + together])
+        if pause is not None:
+            pause()

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from ..io.arrownumbers import numbers_in
 from .forms import EPOCH
 from .records import Span
 from .store import Store
@@ -97,7 +98,7 @@ def _filtered(table: pa.Table, first: int, last: int) -> pa.Table:
     """The rows of some epochs."""
     import pyarrow as pa
 
-    epochs = np.asarray(table.column(EPOCH).combine_chunks())
+    epochs = numbers_in(table.column(EPOCH))
     return table.take(pa.array(np.flatnonzero((epochs >= first) & (epochs <= last)))).drop_columns([EPOCH])
 
 

@@ -12,54 +12,52 @@ place of the old ones. These stay for questions about the past, as many as a sha
 
 from __future__ import annotations
 
-import gc
-import sys
 import threading
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
 from itertools import groupby
 
 from .parts import packed, sliced
 from .records import Span, Stored
 from .store import Store
 from .sums import form_of, in_one_form, merged, summed
+from .turns import short_turns
 
 MANY = 1024
 """The number of loose spans that are worth a fold."""
 
 _LOOSE_BYTES = 4 << 20
 _SLICE_ROWS = 1 << 16  # rows of a part: what one transaction of SQLite writes while commits wait
-_TURN = 0.0005  # seconds that a thread may go on while others wait
 _SPANS_AT_ONCE = 200
 _HISTORY_BYTES = 4 << 20
 _PAGES_AT_ONCE = 256
 _FEW_ROWS = 1 << 16
-_LOGGED = 1 << 20  # bytes that are brought into the file together while commits wait for the disk
 _MOST_SPANS = 4096
 _SPAN_BYTES = 512  # of the records of a span beside its data
 
 
 class Folder:
     """Folds the spans of a store. `depth` is the number of epochs before the last that have to be told apart,
-    `live` counts the rows that the state holds, `ended` says whether to give up, `shorten` brings the log of
-    SQLite into the file."""
+    `live` counts the rows that the state holds, `apart` gives the epoch of the checkpoint: what came after it
+    is kept apart. `pause` is called between transactions, and says whether to give up."""
 
     def __init__(
         self,
         store: Store,
         depth: int,
         live: Callable[[], int],
-        ended: Callable[[], bool],
-        shorten: Callable[[], None],
+        apart: Callable[[], int],
+        pause: Callable[[], bool],
     ) -> None:
-        self._store, self._depth, self._live, self._ended = store, depth, live, ended
-        self._shorten = shorten
+        self._store, self._depth, self.live, self._apart = store, depth, live, apart
+        self._pause = pause
+        self.joined = 0
+        """The epoch before which no epoch can be told from the one after it."""
         self._one_at_a_time = threading.Lock()
         self._seen = 0, 0  # the spans and the bytes written when there was last nothing to do
 
     def fold_if_due(self) -> None:
         """Folds spans, if there are many. Raises DDlogError, OSError and sqlite3.Error; then they stand."""
-        with self._one_at_a_time, _short_turns():
+        with self._one_at_a_time, short_turns():
             self._fold_if_due()
 
     def _fold_if_due(self) -> None:
@@ -71,10 +69,16 @@ class Folder:
             chosen = self._chosen(reading, reading.current())
             if sum(span.kind == "epochs" for span in chosen) > 1:
                 fold(self._store, reading, chosen, self._pause)
+                self._note(chosen)
                 self._prune()
         finally:
             reading.close()
         self._seen = self._store.head.spans, self._store.written
+
+    def _note(self, chosen: Sequence[Span]) -> None:
+        apart = self._apart()
+        if chosen[0].first <= apart < chosen[-1].last:
+            self.joined = chosen[-1].last
 
     def _chosen(self, reading: Store, current: Sequence[Span]) -> Sequence[Span]:
         """The spans to be folded together: the newest that may be, and those before them that are not much
@@ -83,8 +87,16 @@ class Folder:
         able = [span for span in current if span.last <= last]
         if not able:
             return ()
-        if reading.rows_of(able) > 2 * self._live() + _FEW_ROWS:
+        if reading.rows_of(able) > 2 * self.live() + _FEW_ROWS:
             return able
+        apart = self._apart()
+        after = [span for span in able if span.first > apart]
+        return self._newest(after) or self._newest([span for span in able if span.last <= apart])
+
+    def _newest(self, able: Sequence[Span]) -> Sequence[Span]:
+        """The newest of some spans, and those before them that are not much larger, if they are many."""
+        if not able:
+            return ()
         start, size = len(able) - 1, able[-1].bytes
         while start and able[start - 1].bytes <= 2 * size:
             start -= 1
@@ -106,7 +118,7 @@ class Folder:
             if size > kept:
                 gone.append(span)
         for at in range(0, len(gone), _SPANS_AT_ONCE):
-            if self._ended():
+            if self._pause():
                 return
             some = gone[at : at + _SPANS_AT_ONCE]
             with self._store.writing(aside=True):
@@ -116,12 +128,6 @@ class Folder:
                     return
         while not self._pause() and self._store.give_back(_PAGES_AT_ONCE):
             pass
-
-    def _pause(self) -> bool:
-        """Brings SQLite's log into the file if it is long, and returns whether to give up."""
-        if self._store.logged > _LOGGED:
-            self._shorten()
-        return self._ended()
 
 
 def fold(
@@ -161,19 +167,3 @@ def _parts(reading: Store, stored: Stored, spans: Sequence[Span]) -> Iterator[tu
             for batch in part.to_batches():
                 for each in sliced(batch, _SLICE_ROWS, total.num_rows > _SLICE_ROWS):
                     yield stored.id, each.num_rows, packed(each)
-
-
-@contextmanager
-def _short_turns() -> Iterator[None]:
-    """Lets threads take turns more often inside. A commit gives its turn up at each call of SQLite, and would
-    wait as often for the whole turn of a thread that folds. The collector rests: it would look at all objects
-    of the process for the sake of the records of spans, which are no cycles."""
-    before, collects = sys.getswitchinterval(), gc.isenabled()
-    sys.setswitchinterval(min(before, _TURN))
-    gc.disable()
-    try:
-        yield
-    finally:
-        sys.setswitchinterval(before)
-        if collects:
-            gc.enable()

@@ -16,6 +16,7 @@ import numpy as np
 
 from .. import values
 from ..io.arrow import arrow_type, column_of, dictionary_column, with_nulls
+from ..io.arrownumbers import numbers_in
 from ..io.plainform import from_plain, plain_form
 from ..types import BigInt, Bit, Bool, Float, Signed, String, Type, TypeDef
 from ..values.fromtext import parse_value
@@ -290,8 +291,7 @@ class RelationForm:
         for name, tree in self._columns:
             self._read(table.schema.field(name), table.column(name), tree, columns)
         extra = [
-            np.asarray(table.column(name).combine_chunks()) if name in table.column_names else None
-            for name in (WEIGHT, EPOCH)
+            numbers_in(table.column(name)) if name in table.column_names else None for name in (WEIGHT, EPOCH)
         ]
         return Rows(columns, extra[0], extra[1], table.num_rows)
 

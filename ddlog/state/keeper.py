@@ -1,6 +1,7 @@
 """The keeper of an open state: a thread for the work for which no commit waits.
 
-It writes the epochs that wait, folds spans, and brings SQLite's write-ahead log into the file.
+It writes the epochs that wait, and checkpoints, folds spans, and brings SQLite's write-ahead log into the
+file.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import os
 import sqlite3
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from . import connections
@@ -18,6 +19,7 @@ from .store import Store
 from .walog import LONG
 
 _PASSES = 10  # over the log, in which what commits add to it becomes less
+_LOGGED = 1 << 20  # bytes that are brought into the file together while commits wait for the disk
 _FEW_FRAMES, _MANY_FRAMES = 32, 256  # of SQLite's log, for which commits can wait
 
 
@@ -25,11 +27,10 @@ class Keeper:
     """A thread that works in the pauses of a state until `stop`."""
 
     def __init__(
-        self, store: Store, flush: Callable[[], None] | None, fold: Callable[[], None] | None
+        self, store: Store, flush: Callable[[], None] | None, others: Sequence[Callable[[], None]]
     ) -> None:
-        """`flush` writes what waits, None if nothing ever waits; `fold` folds what is due, None if
-        nothing ever is."""
-        self._store, self._flush, self._fold = store, flush, fold
+        """`flush` writes what waits, None if nothing ever waits; `others` do what is due of other work."""
+        self._store, self._flush, self._others = store, flush, others
         self._woken, self._hurried, self._ended = threading.Event(), threading.Event(), threading.Event()
         self._thread: threading.Thread | None = None
         self._beside: sqlite3.Connection | None = None
@@ -56,8 +57,15 @@ class Keeper:
 
     @property
     def ended(self) -> bool:
-        """Whether the keeper is to stop: long work asks this from time to time."""
+        """Whether the keeper is to stop."""
         return self._ended.is_set()
+
+    def pause(self) -> bool:
+        """Brings SQLite's log into the file if it is long, and returns whether the keeper is to stop: long
+        work asks this between its transactions."""
+        if self._store.logged > _LOGGED:
+            self.shorten()
+        return self.ended
 
     def _run(self) -> None:
         due = time.monotonic() + INTERVAL
@@ -77,9 +85,9 @@ class Keeper:
     def _work(self) -> None:
         if self._flush is not None:
             self._flush()
-        if self._fold is not None:
-            with suppress(Exception):  # the spans stand, and commits are written all the same
-                self._fold()
+        for work in self._others:
+            with suppress(Exception):  # what is there stands, and commits are written all the same
+                work()
         if self._store.logged > LONG:
             self.shorten()
 

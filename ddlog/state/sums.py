@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..io.arrownumbers import numbers_in
 from .forms import EPOCH, WEIGHT
 
 if TYPE_CHECKING:
@@ -19,7 +20,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 def weights_of(table: pa.Table) -> Ints:
     """The weight of each row."""
     if WEIGHT in table.column_names:
-        return np.asarray(table.column(WEIGHT).combine_chunks())
+        return numbers_in(table.column(WEIGHT))
     return np.ones(table.num_rows, np.int64)
 
 
@@ -130,7 +131,7 @@ def _sums_by(codes: list[Ints], weights: Ints) -> tuple[Ints, Ints]:
     names = [f"code {k}" for k in range(len(codes))]
     numbers = pa.table([*codes, weights, np.arange(len(weights))], names=[*names, "weight", "place"])
     found = numbers.group_by(names, use_threads=False).aggregate([("weight", "sum"), ("place", "min")])
-    first, totals = (np.asarray(found.column(name)) for name in ("place_min", "weight_sum"))
+    first, totals = (numbers_in(found.column(name)) for name in ("place_min", "weight_sum"))
     order = np.argsort(first)
     return first[order], totals[order]
 
@@ -152,11 +153,11 @@ def _codes(column: pa.ChunkedArray) -> Iterator[Ints]:
     if pa.types.is_boolean(of):
         column = column.cast(pa.int8())
     if pa.types.is_integer(column.type) and not column.null_count:
-        whole = np.asarray(column.combine_chunks())
+        whole = numbers_in(column)
         yield whole.view(np.int64) if whole.dtype == np.uint64 else whole.astype(np.int64)
         return
     if pa.types.is_floating(of) and not column.null_count:
-        yield np.ascontiguousarray(np.asarray(column.cast(pa.float64()).combine_chunks())).view(np.int64)
+        yield numbers_in(column.cast(pa.float64())).view(np.int64)
         return
     if pa.types.is_nested(of):
         numbers: dict[str, int] = {}
@@ -164,6 +165,9 @@ def _codes(column: pa.ChunkedArray) -> Iterator[Ints]:
         return
     encoded = column if pa.types.is_dictionary(of) else column.dictionary_encode()
     yield np.concatenate(
-        [np.asarray(chunk.indices.fill_null(-1), np.int64) for chunk in encoded.unify_dictionaries().chunks]
+        [
+            numbers_in(chunk.indices.fill_null(-1)).astype(np.int64)
+            for chunk in encoded.unify_dictionaries().chunks
+        ]
         or [np.zeros(0, np.int64)]
     )

@@ -62,6 +62,11 @@ class Interner:
                     self._read_now(self._later)
             return getattr(self, name)
 
+    @property
+    def is_unread(self) -> bool:
+        """Whether the values are to be read later."""
+        return self._later is not None
+
     def read_now(self) -> None:
         """Reads the values that are to be read later."""
         if self._later is not None:

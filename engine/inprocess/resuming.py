@@ -18,17 +18,18 @@ from ..schedule import readers
 from ..schema import Array, Column, Kind, Schema
 from .batch import Batch, TableColumns
 from .interner import Values
-from .keeping import Kept, Sink, Source
+from .keeping import Frozen, Kept, Sink, Source
 from .state import State
 from .store import Store
-from .units import domains_of, is_unit, keep_unit, restore_unit, rows_of, unit_nodes
+from .units import domains_of, freeze_unit, is_unit, is_unread, restore_unit, rows_of, unit_nodes
 from .views import Readable
 
 
 @dataclass(frozen=True)
 class Unit:
     """A part of the state that can be kept. `relations` are those that it holds, by name, with their rows;
-    `seconds` is what deriving it took; `domains` are columns of the values of which it holds numbers."""
+    `seconds` is what deriving it took; `domains` are columns of the values of which it holds numbers.
+    `unread`: it is as it was kept before. `freeze` gives it as it is now; see `freeze_unit`."""
 
     node: NodeId
     title: str
@@ -36,7 +37,8 @@ class Unit:
     rows: int
     seconds: float
     domains: Sequence[Column]
-    keep: Callable[[Sink], Kept]
+    unread: bool
+    freeze: Callable[[bool], Frozen]
 
 
 def units(state: State, times: Mapping[NodeId, float]) -> Iterator[Unit]:
@@ -50,11 +52,8 @@ def units(state: State, times: Mapping[NodeId, float]) -> Iterator[Unit]:
             domains = [columns[name] for name in sorted(domains_of(state, at)) if name in columns]
             title = names.get(at) or _title(nodes[at]) or _purpose(state.circuit, at, names)
             shown_by = _relations(state, at, names)
-
-            def keep(sink: Sink, at: NodeId = at) -> Kept:
-                return keep_unit(state, at, sink)
-
-            yield Unit(at, title, shown_by, rows_of(state, at), seconds[at], domains, keep)
+            freeze, unread = partial(freeze_unit, state, at), is_unread(state, at)
+            yield Unit(at, title, shown_by, rows_of(state, at), seconds[at], domains, unread, freeze)
 
 
 def _relations(state: State, at: NodeId, names: Mapping[NodeId, str]) -> dict[str, Schema]:
@@ -120,14 +119,29 @@ class Codec(Protocol):
         """The values that were written."""
 
 
-def keep_values(values: Values, column: Column, codec: Codec, sink: Sink) -> Kept:
-    """Writes the values of the domain of a column, with their numbers. Raises ValueError."""
+@dataclass(frozen=True)
+class FrozenValues:
+    """The values of a domain, to be written. `unread`: they are as they were kept before, and none are given
+    here."""
+
+    count: int
+    free: Sequence[int]
+    listed: Sequence[Any]
+    unread: bool
+
+    def written(self, column: Column, codec: Codec, sink: Sink) -> Kept:
+        """Writes the values, with their numbers. Raises ValueError."""
+        return {"count": self.count, "free": self.free, "values": codec.keep(column, self.listed, sink)}
+
+
+def freeze_values(values: Values, column: Column, copied: bool, unread: bool) -> FrozenValues:
+    """The values of the domain of a column as they are now; `copied`: whatever becomes of them. `unread`:
+    values that were kept before, and not needed since, need not be read."""
     interner = values.domain(column.domain)
-    return {
-        "count": len(interner),
-        "free": interner.free,
-        "values": codec.keep(column, interner.listed(), sink),
-    }
+    if unread and interner.is_unread:
+        return FrozenValues(len(interner), (), (), True)
+    listed = interner.listed()
+    return FrozenValues(len(interner), list(interner.free), list(listed) if copied else listed, False)
 
 
 def restore_values(

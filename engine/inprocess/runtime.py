@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeVar
@@ -29,7 +31,7 @@ from .latest import Taken, by_relation, mark, taken, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion import Recursion
-from .resuming import Codec, Unit, begun, held, restore_values, units
+from .resuming import Codec, FrozenValues, Unit, begun, freeze_values, held, restore_values, units
 from .rows import ArrayDelta, ArrayRows
 from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
@@ -63,6 +65,10 @@ class InProcess:
         )
         self._limit = memory_limit
         self._remembered: dict[str, NodeId] = {}
+        self.still = threading.RLock()
+        """Held by an epoch; whoever else holds it reads a state that does not change."""
+        self.took = 0.0
+        """The seconds of the last epoch that was committed."""
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
         self._begin_from(circuit)
@@ -247,6 +253,14 @@ class InProcess:
         """The parts of the state that can be kept beyond the process, between epochs."""
         return list(units(self._state, self._epochs.times))
 
+    def freeze_values(self, column: Column, copied: bool, unread: bool) -> FrozenValues:
+        """The values of the domain of a column, between epochs. See `resuming.freeze_values`."""
+        return freeze_values(self.values, column, copied, unread)
+
+    def unread_domains(self) -> set[str]:
+        """The domains whose values were restored, and not needed yet."""
+        return {name for name, domain in self.values.domains() if domain.is_unread}
+
     def begin_with(
         self,
         found: Mapping[NodeId, tuple[Mapping[str, Kept], Source]],
@@ -346,7 +360,8 @@ class InProcess:
         progress: Progress | None = None,
         seal: Seal | None = None,
     ) -> dict[str, Delta]:
-        with interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
+            since = time.perf_counter()
             try:
                 deltas = self._run(changes, static, max_iterations, progress, seal)
                 if self._running is not None:
@@ -359,6 +374,7 @@ class InProcess:
                 self._sweep(sweeping.is_due)
             else:
                 self.values.settle()
+            self.took = time.perf_counter() - since
             return deltas
 
     def attempt(
@@ -368,7 +384,7 @@ class InProcess:
             self._built.clear()
             return look()
 
-        with self.tried(), interrupt.deferred(), kept_memory(), among(self._workers):
+        with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self._workers):
             return self._epochs.attempt(changes, limit, seen)
 
     @contextmanager
@@ -443,7 +459,7 @@ class InProcess:
 
     def tidy(self) -> None:
         if not self._last and self._tidied != self._epochs.committed:
-            with interrupt.deferred():
+            with self.still, interrupt.deferred():
                 self._sweep(sweeping.everything)
             memory.give_back()
             self._tidied = self._epochs.committed

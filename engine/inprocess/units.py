@@ -19,13 +19,13 @@ from ..schema import Kind, Schema
 from .accumulators import Accumulator, Count, FloatSum, IntegerSum
 from .grouping import Extreme, GroupState
 from .growingset import GrowingSet
-from .keeping import Kept, Sink, Source, keep_array, keep_table, later_array, read_array, restore_table
+from .keeping import Frozen, Kept, Source, frozen_table, later_array, part_of, read_array, restore_table
 from .ranked import Ranked
 from .recursion import Recursion
 from .signedstore import SignedStore
 from .state import State
 from .store import Store
-from .unread import read_later
+from .unread import all_unread, read_later, some_read
 from .wholegroups import FirstRows, Whole
 
 _FLAGS = ("born_in_order", "ranks_are_least")
@@ -80,6 +80,20 @@ def domains_of(state: State, at: NodeId) -> set[str]:
     return {column.domain for schema in schemas for column in schema if column.kind in kinds}
 
 
+def is_unread(state: State, at: NodeId) -> bool:
+    """Whether a unit was restored, and nothing of it was needed: then it is as it was kept."""
+    owners: list[Any] = []
+    if at in state.recursions:
+        owners += state.recursions[at].relations.values()
+    if at in state.stores and at not in state.recursions:
+        owners.append(state.stores[at])
+    tables = [each.table for each in owners]
+    if at in state.groups:
+        owners.append(state.groups[at])
+        tables.append(state.groups[at].keys)
+    return all(map(all_unread, tables)) and not any(map(some_read, owners))
+
+
 def rows_of(state: State, at: NodeId) -> int:
     """The number of rows of a unit."""
     if at in state.recursions:
@@ -87,57 +101,54 @@ def rows_of(state: State, at: NodeId) -> int:
     return state.stores[at].present if at in state.stores else state.groups[at].alive
 
 
-# ----------------------------------------------------------------- keeping
+# ---------------------------------------------------------------- freezing
 
 
-def keep_unit(state: State, at: NodeId, sink: Sink) -> Kept:
-    """Writes a unit."""
-    kept: dict[str, Kept] = {}
+def freeze_unit(state: State, at: NodeId, copied: bool) -> Frozen:
+    """A unit as it is now, between epochs, to be written. `copied`: whatever epochs follow."""
+    frozen: dict[str, Frozen] = {}
     if at in state.recursions:
         recursion = state.recursions[at]
         assert isinstance(recursion, Recursion)
-        return _recursion(recursion, sink)
+        return _recursion(recursion, copied)
     if at in state.stores:
-        kept["store"] = _store(state.own_store(at), sink)
+        frozen["store"] = _store(state.own_store(at), copied)
     if at in state.groups:
-        kept["group"] = _group(state.groups[at], sink)
-    return kept
+        frozen["group"] = _group(state.groups[at], copied)
+    return frozen
 
 
-def _store(store: Store, sink: Sink) -> Kept:
-    weights = None if store.weights is None else keep_array(store.weights[: store.table.size], sink)
-    table = keep_table(store.table, sink)
-    return {"table": table, "present": store.present, "weights": weights, "set": store.is_set}
+def _store(store: Store, copied: bool) -> Frozen:
+    weights = None if store.weights is None else part_of(store.weights[: store.table.size], copied)
+    table = frozen_table(store.table)
+    return {"weights": weights, "table": table, "present": store.present, "set": store.is_set}
 
 
-def _group(group: GroupState, sink: Sink) -> Kept:
+def _group(group: GroupState, copied: bool) -> Frozen:
     size = group.keys.size
     return {
-        "keys": keep_table(group.keys, sink),
+        "keys": frozen_table(group.keys),
         "alive": group.alive,
-        "counts": keep_array(group.counts[:size], sink),
-        "results": [keep_array(each[:size], sink) for each in group.results],
-        "accumulators": [_accumulator(each, size, sink) for each in group.accumulators],
+        "counts": part_of(group.counts[:size], copied),
+        "results": [part_of(each[:size], copied) for each in group.results],
+        "accumulators": [_accumulator(each, size, copied) for each in group.accumulators],
     }
 
 
-def _accumulator(accumulator: Accumulator, size: int, sink: Sink) -> Kept:
+def _accumulator(accumulator: Accumulator, size: int, copied: bool) -> Frozen:
     match accumulator:
         case IntegerSum():
             huge = [[group, f"{total:x}"] for group, total in accumulator.huge.items()]
-            return [
-                keep_array(accumulator.low[:size], sink),
-                keep_array(accumulator.high[:size], sink),
-                huge,
-            ]
+            low, high = (part_of(each[:size], copied) for each in (accumulator.low, accumulator.high))
+            return [low, high, huge]
         case FloatSum():
             return [[group, f"{finite:x}", *rest] for group, (finite, *rest) in accumulator.sums.items()]
         case Extreme():
-            return [accumulator.plain, *(keep_array(each, sink) for each in accumulator.kept(size))]
+            return [accumulator.plain, *(part_of(each, copied) for each in accumulator.kept(size))]
     return None
 
 
-def _recursion(recursion: Recursion, sink: Sink) -> Kept:
+def _recursion(recursion: Recursion, copied: bool) -> Frozen:
     costs = recursion.costs
     return {
         "flags": [getattr(recursion, name) for name in _FLAGS],
@@ -145,17 +156,17 @@ def _recursion(recursion: Recursion, sink: Sink) -> Kept:
         "known": sorted(costs.known),
         "profile": costs.profile.kept(),
         "ranked": recursion.ranked is not None,
-        "relations": {name: _relation(each, sink) for name, each in recursion.relations.items()},
+        "relations": {name: _relation(each, copied) for name, each in recursion.relations.items()},
     }
 
 
-def _relation(relation: Any, sink: Sink) -> Kept:
-    table, size = keep_table(relation.table, sink), relation.table.size
+def _relation(relation: Any, copied: bool) -> Frozen:
+    table, size = frozen_table(relation.table), relation.table.size
     if isinstance(relation, Ranked):
-        return [table, keep_array(relation.weights[:size], sink), relation.latest, relation.present]
+        return [table, part_of(relation.weights[:size], copied), relation.latest, relation.present]
     assert isinstance(relation, GrowingSet)
     came, reached = relation.arrivals
-    times = [keep_array(np.array(each, np.int64), sink) for each in (came, reached)]
+    times = [part_of(np.array(each, np.int64)) for each in (came, reached)]
     return [table, relation.iterations_run, *times]
 
 

@@ -39,6 +39,7 @@ def read_later(owner: Unread, name: str, read: Callable[[], Any]) -> None:
     held = vars(owner)
     held.pop(name, None)
     held.setdefault("_waiting", {})[name] = read
+    held["_late"] = len(held["_waiting"])
 
 
 def read_now(owner: object) -> None:
@@ -46,3 +47,15 @@ def read_now(owner: object) -> None:
     for name in list(vars(owner).get("_waiting", ())) if hasattr(owner, "__dict__") else ():
         if name != MADE:
             getattr(owner, name)
+
+
+def all_unread(owner: object) -> bool:
+    """Whether there are attributes to be read late, none of which is read."""
+    held = vars(owner)
+    waiting = held.get("_waiting", {})
+    return bool(waiting) and len(waiting) == held["_late"] and held.keys().isdisjoint(waiting)
+
+
+def some_read(owner: object) -> bool:
+    """Whether there were attributes to be read late, some of which are read, or made in another way."""
+    return "_waiting" in vars(owner) and not all_unread(owner)

@@ -15,13 +15,14 @@ from pathlib import Path
 from unittest import mock
 
 from ddlog.console.epochfiles import StateFiles
+from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 from ddlog.state import folding
 from ddlog.state.log import Durability
 
 from .disk import LOSSES, Disk, disks, is_change
 from .recording import Recorder, recorded
-from .script import OUTPUTS, PROGRAM, Script, contents, transact
+from .script import PROGRAM, Script, contents, outputs, transact
 
 GOES_ON = 2
 """The transactions after a crash whose changes are compared."""
@@ -36,23 +37,24 @@ class Reference:
     contents: Sequence[str]
     changes: Sequence[str]
     lines: dict[int, list[str]]
+    program: Program = PROGRAM
 
 
-def reference(script: Script, home: Path) -> Reference:
+def reference(script: Script, home: Path, program: Program = PROGRAM) -> Reference:
     """Runs a script without a crash; the changes and contents are those of a session without a state."""
-    with PROGRAM.session() as plain:
+    with program.session() as plain:
         plain.start()
         held, changes = [contents(plain)], []
         for steps in script:
             changes.append(transact(plain, steps))
             held.append(contents(plain))
     home.mkdir()
-    with PROGRAM.session(state=home / "s") as session:
-        StateFiles(session, OUTPUTS, home / "out")
+    with program.session(state=home / "s") as session:
+        StateFiles(session, outputs(program), home / "out")
         for steps, expected in zip(script, changes, strict=True):
             assert transact(session, steps) == expected
         assert contents(session) == held[-1]
-    return Reference(script, held, changes, published(home))
+    return Reference(script, held, changes, published(home), program)
 
 
 def published(home: Path) -> dict[int, list[str]]:
@@ -64,15 +66,16 @@ def published(home: Path) -> dict[int, list[str]]:
     }
 
 
-def run(recorder: Recorder, script: Script, durability: Durability, until: int | None = None) -> None:
+def run(recorder: Recorder, known: Reference, durability: Durability, until: int | None = None) -> None:
     """Goes on with a script to its end or to some transaction; folds and checkpoints in between."""
+    script = known.script
     with (
         mock.patch.object(folding, "MANY", 4),
         mock.patch.object(folding, "_HISTORY_BYTES", 4096),
         mock.patch.object(folding, "_SLICE_ROWS", 16),
-        PROGRAM.session(state=recorder.home / "s", durability=durability) as session,
+        known.program.session(state=recorder.home / "s", durability=durability) as session,
     ):
-        StateFiles(session, OUTPUTS, recorder.home / "out")
+        StateFiles(session, outputs(known.program), recorder.home / "out")
         begun = max(0, (session.epoch or 0) - 1)
         for number, steps in enumerate(script[begun:until], begun):
             _note(session, number)
@@ -95,6 +98,14 @@ def _tidy(session: Session, number: int) -> None:
     assert durable is not None
     if durability_of(session) == "exit":
         return
+    upkeep = durable.upkeep
+    assert upkeep is not None and session.epoch is not None
+    if number % 4 == 0:
+        upkeep.take(session.epoch)
+    if number % 4 == 2:
+        if durability_of(session) == "interval":
+            durable._log.flush()
+        upkeep.write_waiting()
     if number % 5 == 4:
         durable._folder.fold_if_due()
     if number % 7 == 3:
@@ -127,7 +138,7 @@ class Crashes:
     def _run(self, begin: Path, share: float, again: float, returned: int, until: int | None) -> None:
         place = self._fresh(begin)
         with recorded(place) as recorder:
-            run(recorder, self.known.script, self.durability, until)
+            run(recorder, self.known, self.durability, until)
         self.counts["writes and syncs"] += sum(map(is_change, recorder.events))
         for number, disk in disks(begin, recorder.events):
             if number and not is_change(recorder.events[number - 1]):
@@ -158,8 +169,8 @@ class Crashes:
     def _check(self, left: Path, returned: int) -> None:
         """Goes on where a crash has left a folder, and compares all that can be seen."""
         known = self.known
-        with PROGRAM.session(state=left / "s") as session:
-            StateFiles(session, OUTPUTS, left / "out")
+        with known.program.session(state=left / "s") as session:
+            StateFiles(session, outputs(known.program), left / "out")
             begun = max(0, (session.epoch or 0) - 1)
             assert begun >= returned, f"{begun} commits of {returned} that returned"
             assert contents(session) == known.contents[begun]

@@ -18,9 +18,11 @@ from pathlib import Path
 
 from ddlog import DDlogError
 from ddlog.console.epochfiles import StateFiles
+from ddlog.sessions import checkpointing, upkeep
+from ddlog.state import keeper
 
 from .crashes import Reference, published, reference
-from .script import OUTPUTS, PROGRAM, contents, script, transact
+from .script import PLAIN, contents, outputs, script, transact
 
 _AT_ONCE = 4
 """The commits after which a process gives the state to another."""
@@ -29,7 +31,7 @@ _AT_ONCE = 4
 def kills(count: int, home: Path, seed: int = 0, length: int = 60, most: float = 0.3) -> Counter[str]:
     """Kills so many times one or two processes, within so many seconds. Returns how many of each."""
     chance, counts = random.Random(seed), Counter[str]()
-    known = reference(script(seed, length), home / "known")
+    known = reference(script(seed, length), home / "known", PLAIN)
     place, number = home / "kept", 0
     for _ in range(count):
         if not place.exists():
@@ -51,17 +53,19 @@ def kills(count: int, home: Path, seed: int = 0, length: int = 60, most: float =
 
 
 def _work(known: Reference, place: Path) -> None:
-    """Goes on with the script until the end; gives the state to others now and then."""
+    """Goes on with the script until the end; gives the state to others now and then, and writes checkpoints
+    all the time."""
+    checkpointing.WORTH, upkeep.LONG, upkeep._ROWS, upkeep._PAUSES, keeper.INTERVAL = 0.0, 0.0, 0, 0, 0.001
     notes = os.open(place / "returned", os.O_WRONLY | os.O_CREAT | os.O_APPEND)
     while True:
         try:
-            session = PROGRAM.session(state=place / "s")
+            session = known.program.session(state=place / "s")
         except DDlogError as error:
             assert "is in use by the process" in str(error), error
             time.sleep(0.002)
             continue
         with session:
-            StateFiles(session, OUTPUTS, place / "out")
+            StateFiles(session, outputs(known.program), place / "out")
             begun = max(0, (session.epoch or 0) - 1)
             if begun == len(known.script):
                 return
@@ -72,8 +76,8 @@ def _work(known: Reference, place: Path) -> None:
 
 def _look(known: Reference, place: Path) -> None:
     """Checks what is left."""
-    with PROGRAM.session(state=place / "s") as session:
-        StateFiles(session, OUTPUTS, place / "out")
+    with known.program.session(state=place / "s") as session:
+        StateFiles(session, outputs(known.program), place / "out")
         epoch = session.epoch or 0
         begun = max(0, epoch - 1)
         assert begun >= _returned(place)

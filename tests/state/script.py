@@ -9,9 +9,10 @@ from typing import Any
 
 import ddlog
 from ddlog import DDlogError
+from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
-PROGRAM = ddlog.compile("""
+_TEXT = """
 typedef Place = Town{name: string, at: Option<s32>} | Sea
 input relation K(k: u32, v: string) primary key (r) r.k
 input multiset M(x: u32)
@@ -31,9 +32,9 @@ output multiset Both(x: u32, v: string)
 Both(x, v) :- M(x), K(x, v).
 output relation Inland(x: u32)
 Inland(x) :- Where(x, Town{_, _}), not Edge(_, x).
-import window
 input relation Now(time: u32)
 input relation Event(time: u32)
+import window
 output multiset Recent(x: u32)
 stream Late(x: u32)
 apply window::range_late(S, |s| s.x, Now, 4, 2) -> (Recent, Late)
@@ -42,7 +43,11 @@ LateAt(x) :- LateAt-1(x).
 LateAt(x) :- Late'(x).
 output relation Lately(time: u32)
 apply window::range(Event, |e| e.time, Now, 6) -> (Lately)
-""")
+"""
+PROGRAM = ddlog.compile(_TEXT)
+PLAIN = ddlog.compile(_TEXT.partition("import window")[0])
+"""The same without windows: a session that was killed goes on from a checkpoint."""
+
 OUTPUTS = ("Path", "Sum", "Degree", "Both", "Inland", "Recent", "LateAt", "Lately")
 INPUTS = ("K", "M", "Edge", "Where", "Event")
 
@@ -100,4 +105,10 @@ def transact(session: Session, steps: Sequence[Step]) -> str:
 
 def contents(session: Session) -> str:
     """What the relations of a session hold."""
-    return "\n".join(f"{name}: {sorted(map(repr, session[name].weighted()))}" for name in (*INPUTS, *OUTPUTS))
+    names = (*INPUTS, *outputs(session.program))
+    return "\n".join(f"{name}: {sorted(map(repr, session[name].weighted()))}" for name in names)
+
+
+def outputs(program: Program) -> list[str]:
+    """The output relations of a program."""
+    return [name for name in OUTPUTS if name in program.relations]

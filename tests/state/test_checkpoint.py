@@ -17,16 +17,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.sessions import checkpointing, resuming
+from ddlog.sessions import checkpointing, upkeep
 from ddlog.sessions.durable import Durable
 from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
-from ddlog.state import reports
+from ddlog.state import folding, keeper, reports
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
 from .crashes import Crashes, reference
 from .damage import Damage
-from .script import script
+from .script import PLAIN, script
 from .test_same import Change, Stream, held
 
 thorough = settings(
@@ -40,7 +40,7 @@ thorough = settings(
 def _always_worth() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(checkpointing, "WORTH", 0.0)
-        patch.setattr(resuming, "MOST", 1000.0)
+        patch.setattr(checkpointing, "MOST", 1000.0)
         yield
 
 
@@ -60,6 +60,16 @@ def crashed(path: Path, target: Path) -> Path:
     return target
 
 
+def image(session: Session, number: int) -> None:
+    """Makes an image after some commits, and writes it after later ones."""
+    durable = session.state.durable
+    assert isinstance(durable, Durable) and durable.upkeep is not None
+    if number % 4 in (0, 3):
+        durable.upkeep.take(durable.epoch)
+    elif number % 4 == 2:
+        durable.upkeep.write_waiting()
+
+
 def go_on(text: str, stream: Stream, ends: list[str]) -> None:
     """Runs a stream of transactions with a session that ends again and again, beside one that never does."""
     program = ddlog.compile(text)
@@ -71,6 +81,7 @@ def go_on(text: str, stream: Stream, ends: list[str]) -> None:
             for number, transaction in enumerate(stream):
                 assert apply(kept, transaction) == apply(plain, transaction)
                 end = ends[number % len(ends)]
+                image(kept, number)
                 if end == "closed":
                     kept.close()
                 elif end == "crashed":
@@ -212,8 +223,69 @@ def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
 
 
 def test_crashes_and_damage_with_checkpoints(tmp_path: Path) -> None:
-    known = reference(script(5, 5), tmp_path / "known")
+    known = reference(script(5, 5), tmp_path / "known", PLAIN)
     Crashes(known, tmp_path / "crashes", random.Random(5)).all(0.01, 0.1)
     found = Damage(script(3, 14), tmp_path / "d", False)
     found.flipped("", range(1, found.size(""), 30011), "write")
     assert found.counts
+
+
+def test_a_killed_session_begins_with_what_was_written_while_it_lived(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in (("LONG", 0.0), ("_ROWS", 0), ("_PAUSES", 0)):
+        monkeypatch.setattr(upkeep, name, value)
+    monkeypatch.setattr(keeper, "INTERVAL", 0.001)
+    monkeypatch.setattr(folding, "MANY", 4)
+    program = ddlog.compile(TWO)
+    filled(tmp_path / "s")
+    with program.session(state=tmp_path / "s") as session:
+        durable = session.state.durable
+        assert isinstance(durable, Durable) and durable.upkeep is not None
+        for x in range(40):
+            session.insert("E", (x % 12 + 40, x))
+            session.insert("F", ({"One": []}, x + 100))
+            session.commit()
+            if x == 20:
+                while durable.upkeep.epoch < 10:  # the keeper writes them
+                    session.commit()
+                durable._keeper.stop()
+        durable._folder._pause = lambda: False
+        durable._folder.fold_if_due()
+        epoch, expected = durable.upkeep.epoch, held(session)
+        crashed(tmp_path / "s", tmp_path / "t")
+    for path in ("t", "s"):
+        with program.session(state=tmp_path / path) as session:
+            assert {"E", "P", "Q", "N"} <= titles(session)
+            durable = session.state.durable
+            assert isinstance(durable, Durable) and durable.begun_with is not None
+            assert durable.begun_with.epoch == (epoch if path == "t" else durable.epoch)
+            assert held(session) == expected
+
+
+def test_units_that_nothing_needed_are_not_written_again(tmp_path: Path) -> None:
+    expected = filled(tmp_path / "s")
+    program = ddlog.compile(TWO)
+    for number in range(2):
+        with program.session(state=tmp_path / "s") as session:
+            session.start()
+            durable = session.state.durable
+            assert isinstance(durable, Durable) and durable.begun_with is not None
+            before = {unit.name: unit.first for unit in durable.begun_with.units.values()}
+            session.insert("F", ({"One": []}, 1000 + number))
+            session.commit()
+            if number:
+                assert durable.upkeep is not None
+                durable.upkeep.take(durable.epoch)
+                durable.upkeep.write_waiting()
+        with program.session(state=tmp_path / "s", read_only=True) as session:
+            found = titles(session)
+            durable = session.state.durable
+            assert isinstance(durable, Durable) and durable.begun_with is not None
+            now = {unit.title: unit for unit in durable.begun_with.units.values()}
+            assert {"E", "P", "Q"} <= found
+            assert now["P"].first == before[now["P"].name] and now["F"].first != before[now["F"].name]
+            rows = held(session)
+            assert {name: rows[name] for name in ("P", "N", "Lone")} == {
+                name: expected[name] for name in ("P", "N", "Lone")
+            }

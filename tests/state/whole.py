@@ -19,7 +19,7 @@ from ddlog.state.log import DURABILITIES
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage
 from .kills import kills
-from .script import script
+from .script import PLAIN, PROGRAM, script
 from .soak import soak
 
 
@@ -30,7 +30,8 @@ def crashes(count: int) -> Counter[str]:
         for seed in range(count):
             place = Path(home) / f"{seed}"
             place.mkdir()
-            known = reference(script(seed, 10 + seed % 20), place / "known")
+            program = PLAIN if seed % 2 else PROGRAM
+            known = reference(script(seed, 10 + seed % 20), place / "known", program)
             for durability in DURABILITIES:
                 found = Crashes(known, place / durability, random.Random(seed), durability)
                 found.all(1.0, 0.02)
