@@ -1,7 +1,7 @@
 """Groups: one row for each key, kept up by touching only the keys that change.
 
-Counts, sums and averages come from exact accumulators; min and max read the key's rows from its
-arrangement; any other function is given the whole group in sorted order.
+Counts, sums and averages come from exact accumulators, and the least and greatest values are kept; any other
+function is given the whole group in sorted order.
 """
 
 from __future__ import annotations
@@ -9,130 +9,29 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
 from ..circuit import Aggregate, DeltaGroup
-from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from ..schema import Array, Column, Schema
 from .accumulators import Accumulator, IntegerSum, linear_of
 from .arrays import grow, grown
 from .batch import Batch
+from .extremes import Best, Extreme
 from .interner import Values, decode_rows
 from .kernels import adding
 from .sweeping import Marks
 from .table import RowTable
-from .unread import Unread, read_later
+from .unread import Unread
 from .views import Readable, present
 from .wholegroups import FirstRows, Members, Whole
 
 _FEW_GHOSTS = 4096  # keys without rows that are not worth a compaction
 
 
-Best: TypeAlias = Callable[[Sequence[Array], int, int, bool], Array | None]
-"""The least or, if the last argument says so, the greatest values of the column at a position, for so many
-keys (the first two arguments). None: the members are read as always."""
-
-
 def _take_back(accumulator: Accumulator, groups: Array, batch: Batch, weights: Array) -> None:
     accumulator.add(groups, batch, -weights)
-
-
-class Extreme(Unread):
-    """The least or greatest value of a column.
-
-    Machine integers are kept by group: a change without a deletion of the best value, or with a better one,
-    does not read the group. Otherwise the rows are read from the arrangement by key.
-    """
-
-    best: Callable[[Array, int, bool], Array | None] | None = None
-    """As `Best`, by groups."""
-
-    def __init__(
-        self,
-        position: int,
-        column: Column,
-        greatest: bool,
-        members: Members | None,
-        values: Values,
-        net: bool,
-    ) -> None:
-        """`net`: no row comes and goes in one change."""
-        self.position, self.column, self.members, self.values = position, column, members, values
-        self.greatest = greatest
-        self._plain = net and column.kind in (Kind.INT, Kind.BOOL)
-        self._best: Array = np.zeros(0, np.int64)  # for max the complement
-        self._known: Array = np.zeros(0, np.int8)
-
-    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
-        if not self._plain:
-            return
-        codes = batch.columns[self.position]
-        if int(codes.max()) >= INLINE_LIMIT:
-            self._plain = False
-            return
-        top = int(groups.max()) + 1
-        self._best = grown(self._best, top, np.iinfo(np.int64).max)
-        self._known = grown(self._known, top, 1)
-        adding.improve(self._best, self._known, groups, ~codes if self.greatest else codes, weights)
-
-    def result(self, groups: Array, counts: Array) -> Array:
-        if not self._plain:
-            return self._read(groups)
-        unknown = np.flatnonzero(self._known[groups] == 0)
-        if len(unknown):
-            found = self._read(groups[unknown])
-            self._best[groups[unknown]] = ~found if self.greatest else found
-            self._known[groups[unknown]] = 1
-        best: Array = self._best[groups]
-        return ~best if self.greatest else best
-
-    @property
-    def plain(self) -> bool:
-        """Whether the values are kept."""
-        return self._plain
-
-    def kept(self, size: int) -> tuple[Array, Array]:
-        """The values of so many groups, and for which of them they are known."""
-        best = grown(self._best, size, np.iinfo(np.int64).max)
-        return best[:size], grown(self._known, size, 1)[:size]
-
-    def restore(self, plain: bool, kept: Sequence[Callable[[], Array]]) -> None:
-        """Takes up what was kept, when it is first needed."""
-        self._plain = plain
-        for name, read in zip(("_best", "_known"), kept, strict=True):
-            read_later(self, name, read)
-
-    def fill(self, groups: Array, codes: Array) -> None:
-        """Takes the best values of groups that it knows nothing of."""
-        if len(codes) and int(codes.max()) >= INLINE_LIMIT:
-            self._plain = False
-        if self._plain and len(groups):
-            top = int(groups.max()) + 1
-            self._best = grown(self._best, top, np.iinfo(np.int64).max)
-            self._known = grown(self._known, top, 1)
-            self._best[groups] = ~codes if self.greatest else codes
-
-    def _read(self, groups: Array) -> Array:
-        if self.best is not None:
-            found = self.best(groups, self.position, self.greatest)
-            if found is not None:
-                return found
-        assert self.members is not None
-        rows, starts = self.members.of(groups)
-        codes = self.members.table.column_at(rows, self.position)
-        keys = self.values.order_keys(self.column, codes)
-        best = (np.maximum if self.greatest else np.minimum).reduceat(keys, starts)
-        sizes = np.diff(np.append(starts, len(rows)))
-        hits = np.flatnonzero(keys == np.repeat(best, sizes))
-        _, first = np.unique(np.repeat(np.arange(len(groups)), sizes)[hits], return_index=True)
-        return codes[hits[first]]
-
-    def keep(self, groups: Array) -> None:
-        if self._plain:
-            top = int(groups.max()) + 1 if len(groups) else 0
-            self._best = grown(self._best, top, np.iinfo(np.int64).max)[groups]
-            self._known = grown(self._known, top, 1)[groups]
 
 
 class _Members:

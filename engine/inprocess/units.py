@@ -17,7 +17,8 @@ from ..circuit import DeltaGroup, NodeId, Result
 from ..maintaining import Costs, Profile
 from ..schema import Kind, Schema
 from .accumulators import Accumulator, Count, FloatSum, IntegerSum
-from .grouping import Extreme, GroupState
+from .extremes import Extreme
+from .grouping import GroupState
 from .growingset import GrowingSet
 from .keeping import Frozen, Kept, Source, frozen_table, later_array, part_of, read_array, restore_table
 from .ranked import Ranked
@@ -144,7 +145,7 @@ def _accumulator(accumulator: Accumulator, size: int, copied: bool) -> Frozen:
         case FloatSum():
             return [[group, f"{finite:x}", *rest] for group, (finite, *rest) in accumulator.sums.items()]
         case Extreme():
-            return [accumulator.plain, *(part_of(each, copied) for each in accumulator.kept(size))]
+            return [accumulator.mode, *(part_of(each, copied) for each in accumulator.kept(size))]
     return None
 
 
