@@ -189,6 +189,23 @@ class BatchRuntime:
         self._views.append(view)
         return view
 
+    @contextmanager
+    def _passing(self) -> Iterator[Callable[[DataFrame], str]]:
+        """A function that gives names to frames, which are dropped when the block ends."""
+        before = len(self._views)
+        passing: list[str] = []
+
+        def named(frame: DataFrame) -> str:
+            passing.append(self._view(frame))
+            return passing[-1]
+
+        try:
+            yield named
+        finally:
+            self._views[before:] = [view for view in self._views[before:] if view not in passing]
+            for view in passing:
+                self.tables.forget(view)
+
     def _delta(self, relation: str) -> FrameDelta:
         """The contents of an output, as its change."""
         rows = self.rows(relation)
@@ -366,11 +383,11 @@ class BatchRuntime:
     ) -> pa.Table:
         """The rows `s` of a relation, with their weights, for which there is a wanted row `d`."""
         whole = self.schema(relation)
-        asked = self._view(self.tables.of_rows(schema, list(dict.fromkeys(wanted))).shown)
-        at = self._at(relation)
-        held = self._counted(at, [*names(whole), "w"])
-        joined = Joined("LEFT SEMI JOIN", asked, "d", on)
-        return self._fetched(str(Select(("s.*",), f"({held})", "s", [joined])), whole)
+        held = self._counted(self._at(relation), [*names(whole), "w"])
+        with self._passing() as named:
+            asked = named(self.tables.of_rows(schema, list(dict.fromkeys(wanted))).shown)
+            joined = Joined("LEFT SEMI JOIN", asked, "d", on)
+            return self._fetched(str(Select(("s.*",), f"({held})", "s", [joined])), whole)
 
     def query(
         self,
@@ -381,19 +398,20 @@ class BatchRuntime:
         """The rows of the one output of a circuit whose inputs are relations of this runtime, or `given`."""
         made = incrementalize(circuit)
         queries = Queries(made, {}, self.expressions)
-        for at, node in enumerate(made.nodes):
-            if isinstance(node, Input):
-                if given is not None and node.relation in given:
-                    frame = self.tables.of_rows(node.schema, given[node.relation]).shown
-                else:
-                    frame = self._sql(self._queries.of(self._at(node.relation), names(node.schema)))
-                queries.held[at] = self._view(frame)
-            elif isinstance(node, Constant):
-                queries.held[at] = self._view(self._facts(node))
         (root,) = (at for at, node in enumerate(made.nodes) if isinstance(node, Output))
         schema = made.nodes[root].schema
-        text = queries.of(root, [*names(schema), "1L AS w"])
-        rows = self._fetched(text if most is None else f"{text} LIMIT {most}", schema)
+        with self._passing() as named:
+            for at, node in enumerate(made.nodes):
+                if isinstance(node, Input):
+                    if given is not None and node.relation in given:
+                        frame = self.tables.of_rows(node.schema, given[node.relation]).shown
+                    else:
+                        frame = self._sql(self._queries.of(self._at(node.relation), names(node.schema)))
+                    queries.held[at] = named(frame)
+                elif isinstance(node, Constant):
+                    queries.held[at] = named(self._facts(node))
+            text = queries.of(root, [*names(schema), "1L AS w"])
+            rows = self._fetched(text if most is None else f"{text} LIMIT {most}", schema)
         return FrameRows(schema, self.codec, lambda: rows.num_rows, lambda: rows)
 
     # ------------------------------------------------------------- what there is not
