@@ -37,6 +37,7 @@ from .spine import Spine
 from .sqltext import (
     As,
     Joined,
+    Query,
     Select,
     Source,
     broadcast,
@@ -98,6 +99,32 @@ class Accumulators:
         """The aggregates that are the least or the greatest value."""
         return [k for k, a in enumerate(self._node.aggregates) if a.function in ("min", "max")]
 
+    @property
+    def in_slots(self) -> list[int]:
+        """Those of them that are numbers which one slot can hold."""
+        return [k for k in self.extremes if self._fits_slot(self._node.aggregates[k])]
+
+    @property
+    def in_columns(self) -> list[int]:
+        """The others, of values of any type."""
+        return [k for k in self.extremes if not self._fits_slot(self._node.aggregates[k])]
+
+    def _fits_slot(self, aggregate: Aggregate) -> bool:
+        column = self._source[aggregate.columns[0]]
+        stored = self._aggregates.codec.sql_type(column)
+        return column.kind in (Kind.INT, Kind.BOOL) and stored in (*_NARROW, "BIGINT", "BOOLEAN")
+
+    def extreme(self, members: Query, position: int, greatest: bool) -> Select:
+        """The least or greatest value of a column by key, as the column after the keys, of some members."""
+        function = "max" if greatest else "min"
+        one = next(a for a in self._node.aggregates if (a.function, a.columns) == (function, (position,)))
+        keys, source, name = len(self._keys), self._source, f"c{len(self._keys)}"
+        gathered = As(self._aggregates.gathered(one, source), "a")
+        groups = Select([*self._keys, gathered, As("count(*)", "n")], members, grouped=self._keys)
+        done = self._aggregates.finish(one, source, keys, source[position], "a")
+        found = Select([*self._keys, As(done.text, "f")], groups)
+        return Select([*self._keys, As("f.v" if done.udf else "f", name), As("1L", "w")], found)
+
     def added(self, change: Change) -> Table:
         """The change of the accumulators that a change of the members makes."""
         sums = [As(f"sum(w * ({part}))", f"s{slot}") for slot, part in enumerate(self._slots)]
@@ -143,8 +170,8 @@ def _parts(value: str, sql_type: str) -> list[str]:
 
 def accumulating(circuit: Circuit, expressions: Expressions) -> dict[NodeId, bool]:
     """The groupings that accumulators can stand for: of counts, sums and means of numbers of up to 64 bits,
-    of the least and the greatest of numbers and booleans, and of rows whose weights are what counts; and
-    whether each needs members, too, since it has a least or a greatest value."""
+    of the least and the greatest value, and of rows whose weights are what counts; and whether each needs
+    members, too, since it has a least or a greatest value."""
     signed, aggregates = signed_nodes(circuit), Aggregates(expressions)
     found: dict[NodeId, bool] = {}
     for at, node in enumerate(circuit.nodes):
@@ -158,15 +185,12 @@ def accumulating(circuit: Circuit, expressions: Expressions) -> dict[NodeId, boo
 
 def _is_kept(aggregate: Aggregate, aggregates: Aggregates, source: Schema) -> bool:
     """Whether an aggregate is kept by key: a count, a sum or a mean of numbers that two slots can sum up, or
-    the least or greatest of values that one slot can hold."""
-    if aggregate.function == "count":
+    the least or greatest value."""
+    if aggregate.make is None and aggregate.function in ("count", "min", "max"):
         return True
     if aggregates.collects(aggregate, source):
         return False
-    column = source[aggregate.columns[0]]
-    stored = aggregates.codec.sql_type(column)
-    if aggregate.function in ("min", "max"):
-        return column.kind in (Kind.INT, Kind.BOOL) and stored in (*_NARROW, "BIGINT", "BOOLEAN")
+    stored = aggregates.codec.sql_type(source[aggregate.columns[0]])
     return aggregate.function in ("sum", "avg") and stored in (*_NARROW, "BIGINT", "DECIMAL(20,0)")
 
 

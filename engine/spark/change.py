@@ -17,13 +17,15 @@ from .tables import Table, Tables
 class Fetch:
     """How a small change is made on the driver: of the rows of a query, of which None has no rows. They have
     the columns of `schema`, the weight, and `extra` ones; `finish` makes the rows of the change of them.
-    `guess`: the most that it can be, and what it is most of the time."""
+    `guess`: the most that it can be, and what it is most of the time. `too_many` is told that the driver does
+    not take so many rows."""
 
     query: Query | None
     schema: Schema
     extra: Sequence[pa.Field]
     finish: Callable[[pa.Table], pa.Table]
     guess: pa.Table | None = None
+    too_many: Callable[[], None] = lambda: None
 
 
 Held: TypeAlias = Query | Table | Callable[[], Query]
@@ -83,9 +85,11 @@ class Change:
         if fetch is None:
             return False
         rows = fetched(self.tables, fetch)
-        if rows is not None:
-            self.take(self.tables.local(fetch.finish(rows)))
-        return rows is not None
+        if rows is None:
+            fetch.too_many()
+            return False
+        self.take(self.tables.local(fetch.finish(rows)))
+        return True
 
     def take(self, table: Table) -> None:
         """Becomes a table that holds its rows."""

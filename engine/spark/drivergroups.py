@@ -3,27 +3,27 @@ that a small change touches. The in-process engine changes them; a job reads wha
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from ..circuit import DeltaGroup
 from ..inprocess.accumulators import IntegerSum
-from ..inprocess.batch import Batch, consolidate, no_rows
-from ..inprocess.grouping import Best, GroupState
+from ..inprocess.batch import Batch, concat, consolidate, no_rows
+from ..inprocess.extremes import Best
+from ..inprocess.grouping import GroupState
 from ..inprocess.interner import Values
 from ..inprocess.table import RowTable
 from ..schema import Array, Schema
 from .accumulating import Accumulators
 from .change import Fetch
 from .exchange import from_arrow, to_arrow
-from .lookups import asked, keys_of, known, together
+from .lookups import agreeing, asked, keys_of, known, together
 from .numbered import Numbered, firsts
-from .operators import touched
-from .pruning import within
 from .spine import Spine
-from .sqltext import As, Select, Source, consolidated, names, sourced
+from .sqltext import As, Query, Select, Source, consolidated, names, sourced
 from .table import TIME, Table, arrow_schema
 from .tables import Tables
 
@@ -46,7 +46,10 @@ class DriverGroups:
         self._accumulators, self._groups = accumulators, groups
         self._tables: Tables = groups.tables
         self._keys = names(source[: node.keys])
-        self._width = accumulators.slots + len(accumulators.extremes)
+        self._width = accumulators.slots + len(accumulators.in_slots)
+        # What is brought of a key: its accumulators, and the extremes in columns of the row of its group.
+        extremes = tuple(source[node.aggregates[k].columns[0]] for k in accumulators.in_columns)
+        self._brought: Schema = (*source[: node.keys], *extremes)
 
     # ------------------------------------------------------------- changes
 
@@ -80,13 +83,15 @@ class DriverGroups:
         arrays = [*taken, pa.array(sums[rows, slots]), pa.array(slots.astype(np.int32))]
         return self._tables.local(pa.Table.from_arrays(arrays, schema=schema))
 
-    def changed(self, change: pa.Table) -> Fetch:
-        """The change of the groups for few changed members, given the accumulators and groups of before."""
-        accumulators, keys = self._accumulators.spine, self._source[: self._node.keys]
-        wanted = keys_of(self._tables, change, keys)
-        query = together(
-            [asked(accumulators, wanted, self._keys), self._extremes(asked(self._groups, wanted, self._keys))]
-        )
+    def wanted(self, change: pa.Table) -> Table:
+        """The keys that few changed members touch, each once."""
+        return keys_of(self._tables, change, self._source[: self._node.keys])
+
+    def changed(self, change: pa.Table, wanted: Table) -> Fetch:
+        """The change of the groups of the `wanted` keys for few changed members, given the accumulators and
+        groups of before."""
+        keys = self._source[: self._node.keys]
+        query = together([*self._of_keys(lambda spine: asked(spine, wanted, self._keys))])
 
         def finish(found: pa.Table) -> pa.Table:
             values = Values()
@@ -94,18 +99,66 @@ class DriverGroups:
             assert wanted.local is not None
             numbered.insert(wanted.local)
             sums = np.zeros((len(numbered), self._width), np.int64)
-            for part in (found, *known(accumulators), *map(self._extremes_of, known(self._groups))):
+            local = map(self._extremes_of, known(self._groups))
+            for part in (found.filter(pc.greater_equal(found.column("t"), 0)), *known(spine), *local):
                 self._add(sums, numbered, part)
             state = GroupState(
                 self._node, self._source, None, values, True, self.best(values, lambda: self._members)
             )
-            self._fill(state, values, wanted.local, sums)
+            rows = [found.filter(pc.less(found.column("t"), 0)), *map(self._rows_of, known(self._groups))]
+            self._fill(state, values, wanted.local, sums, self._columns(values, wanted.local, rows))
             batch = consolidate(from_arrow(values, self._tables.codec, self._source, change))
             schema = self._node.schema
             told = state.change(batch) if batch.length else no_rows(schema)
             return to_arrow(values, self._tables.codec, schema, told)
 
-        return Fetch(query, keys, [TIME], finish)
+        spine = self._accumulators.spine
+        return Fetch(query, self._brought, [TIME], finish)
+
+    def _of_keys(self, found: Callable[[Spine], Source | None]) -> Iterator[Query | None]:
+        """What is brought of keys, as queries of columns alike: accumulators, extremes in slots as such, too,
+        and extremes in columns, with the slot -1. `found`: what to read of a spine."""
+        none, sums = self._no_extremes(), found(self._accumulators.spine)
+        groups = found(self._groups) if self._accumulators.extremes else None
+        yield None if sums is None else Select([*self._keys, *none, "w", "t"], sums)
+        yield self._extremes(groups, none)
+        if groups is not None and self._accumulators.in_columns:
+            columns = [f"c{self._node.keys + k}" for k in self._accumulators.in_columns]
+            items = [
+                As(old, new)
+                for old, new in zip(columns, names(self._brought)[len(self._keys) :], strict=True)
+            ]
+            yield Select([*self._keys, *items, "w", As("-1", "t")], groups)
+
+    def _no_extremes(self) -> list[As]:
+        """The columns of extremes, where a row is of a slot."""
+        keys = len(self._keys)
+        types = (self._tables.codec.sql_type(column) for column in self._brought[keys:])
+        return [As(f"CAST(NULL AS {each})", f"c{k}") for k, each in enumerate(types, keys)]
+
+    def _rows_of(self, groups: pa.Table) -> pa.Table:
+        """The keys, extremes in columns and weights of rows of groups on the driver."""
+        columns = [*self._keys, *(f"c{self._node.keys + k}" for k in self._accumulators.in_columns), "w"]
+        return groups.select(columns).rename_columns([*names(self._brought), "w"])
+
+    def _columns(self, values: Values, keys: pa.Table, rows: Sequence[pa.Table]) -> list[Array]:
+        """The extremes in columns of some keys, of rows of their groups: a version of a row that is gone
+        cancels out. Of a key without a group, they are of no account."""
+        if not self._accumulators.in_columns:
+            return []
+        codec, schema, width = self._tables.codec, self._brought, len(self._keys)
+        batches = [from_arrow(values, codec, schema, part) for part in rows]
+        there = consolidate(concat(batches, len(schema)))
+        there = there.take(np.flatnonzero(there.weight_array() > 0))
+        table, wanted = RowTable(width), from_arrow(values, codec, schema[:width], keys)
+        table.insert(wanted.columns, wanted.length)
+        at = table.find(there.columns[:width], there.length)
+        found = []
+        for column in there.columns[width:]:
+            codes = np.zeros(wanted.length, np.int64)
+            codes[at[at >= 0]] = column[at >= 0]
+            found.append(codes)
+        return found
 
     def _add(self, sums: Array, numbered: Numbered, part: pa.Table) -> None:
         """Adds accumulators to those of the keys by number."""
@@ -114,21 +167,22 @@ class DriverGroups:
         slots, weights = part.column("t").to_numpy(), part.column("w").to_numpy()
         np.add.at(sums, (numbers[there], slots[there]), weights[there])
 
-    def _extremes(self, groups: Source | None) -> Select | None:
+    def _extremes(self, groups: Source | None, others: Sequence[As]) -> Select | None:
         """The least and greatest values in rows of groups, as accumulators: a version of a row that is gone
-        takes its values back."""
-        extremes, slots = self._accumulators.extremes, self._accumulators.slots
+        takes its values back. `others`: further columns."""
+        extremes, slots = self._accumulators.in_slots, self._accumulators.slots
         if groups is None or not extremes:
             return None
         columns = ", ".join(f"CAST(c{self._node.keys + k} AS BIGINT)" for k in extremes)
         source = f"{sourced(groups)} LATERAL VIEW posexplode(array({columns})) AS slot, x"
-        return Select([*self._keys, As("w * x", "w"), As(f"CAST(slot + {slots} AS INT)", "t")], source)
+        slot = As(f"CAST(slot + {slots} AS INT)", "t")
+        return Select([*self._keys, *others, As("w * x", "w"), slot], source)
 
     def _extremes_of(self, groups: pa.Table) -> pa.Table:
         """The same of rows on the driver."""
         weights, parts = groups.column("w").to_numpy(), []
         fields = arrow_schema(self._tables.codec, self._source[: self._node.keys], [TIME])
-        for slot, k in enumerate(self._accumulators.extremes, self._accumulators.slots):
+        for slot, k in enumerate(self._accumulators.in_slots, self._accumulators.slots):
             (values,) = _parts(groups.column(self._node.keys + k), 1)
             keys = [column.combine_chunks() for column in groups.select(self._keys).columns]
             slots = pa.array(np.full(len(weights), slot, np.int32))
@@ -137,8 +191,11 @@ class DriverGroups:
 
     # ------------------------------------------------------------- states
 
-    def _fill(self, state: GroupState, values: Values, keys: pa.Table, sums: Array) -> None:
-        """Gives a state without groups the groups of some keys, by their accumulators."""
+    def _fill(
+        self, state: GroupState, values: Values, keys: pa.Table, sums: Array, columns: Sequence[Array]
+    ) -> None:
+        """Gives a state without groups the groups of some keys, by their accumulators and the extremes in
+        columns."""
         alive = np.flatnonzero(sums[:, 0] > 0)
         sums = sums[alive]
         kept: dict[int, Sequence[Array]] = {}
@@ -146,7 +203,9 @@ class DriverGroups:
             if aggregate.function in ("sum", "avg"):
                 high, *low = (sums[:, slot].copy() for slot in self._accumulators.slots_of(k))
                 kept[k] = (low[0], high) if low else (high, np.zeros_like(high))
-        for slot, k in enumerate(self._accumulators.extremes, self._accumulators.slots):
+        for k, codes in zip(self._accumulators.in_columns, columns, strict=True):
+            kept[k] = (codes[alive],)
+        for slot, k in enumerate(self._accumulators.in_slots, self._accumulators.slots):
             column = self._source[self._node.aggregates[k].columns[0]]
             kept[k] = (values.encode_input(column, sums[:, slot].copy()),)
         chosen = keys.take(pa.array(alive))
@@ -155,20 +214,19 @@ class DriverGroups:
 
     def bring(self, values: Values, state: GroupState) -> None:
         """Gives a state on the driver, without groups, all groups as of the last commit."""
-        spine, keys = self._accumulators.spine, self._source[: self._node.keys]
-        tables = self._tables
-        queries = [Select(("*",), spine.of(spine.parts))] if spine.parts else []
-        extremes = self._extremes(self._groups.of(self._groups.parts)) if self._groups.parts else None
-        every = together([*queries, extremes])
+        tables, schema = self._tables, self._brought
+        every = together([*self._of_keys(lambda spine: spine.of(spine.parts) if spine.parts else None)])
         if every is None:
-            rows = arrow_schema(tables.codec, keys, [TIME]).empty_table()
+            found = arrow_schema(tables.codec, schema, [TIME]).empty_table()
         else:
-            rows = tables.fetch(consolidated(self._keys, every, times=["t"]), keys, [TIME])
+            found = tables.fetch(consolidated(names(schema), every, times=["t"]), schema, [TIME])
+        rows = found.filter(pc.greater_equal(found.column("t"), 0))
         numbers, first = self._numbered(rows)
         wanted = rows.select([*self._keys, "w"]).take(pa.array(first))
         sums = np.zeros((len(first), self._width), np.int64)
         np.add.at(sums, (numbers, rows.column("t").to_numpy()), rows.column("w").to_numpy())
-        self._fill(state, values, wanted, sums)
+        columns = self._columns(values, wanted, [found.filter(pc.less(found.column("t"), 0))])
+        self._fill(state, values, wanted, sums, columns)
 
     def sent(self, values: Values, state: GroupState) -> Table:
         """The accumulators of all groups of a state on the driver."""
@@ -197,12 +255,9 @@ class DriverGroups:
             schema, column = self._source[: self._node.keys], self._source[position]
             codec, tables = self._tables.codec, self._tables
             wanted = tables.local(to_arrow(values, codec, schema, Batch(tuple(keys), length)))
-            assert wanted.local is not None
-            where = within(codec, self._source, self._keys, wanted.local, "s")
-            seen = touched(members, wanted.view, self._keys, length, True, where)
+            seen = agreeing(members, members.seen(), wanted, self._keys)
             there = consolidated(names(self._source), seen, "> 0")
-            extreme = As(f"{'max' if greatest else 'min'}(c{position})", f"c{len(schema)}")
-            query = Select([*self._keys, extreme, As("1L", "w")], there, grouped=self._keys)
+            query = self._accumulators.extreme(there, position, greatest)
             found = from_arrow(values, codec, (*schema, column), tables.fetch(query, (*schema, column)))
             table = RowTable(len(schema))
             table.insert(found.columns[:-1], found.length)

@@ -9,6 +9,7 @@ from .aggregates import Aggregates
 from .change import Change
 from .expressions import Expressions
 from .faults import raised
+from .lookups import agreeing
 from .operators import difference, touched
 from .spine import Spine
 from .sqltext import As, Select, Source, consolidated, names, sourced
@@ -27,15 +28,19 @@ class GroupText:
         """The groups of a change that is all there is."""
         return self._groups(consolidated(names(self.source), change.sql, "> 0"))
 
-    def again(self, members: Spine, groups: Spine, change: Change) -> Select:
+    def again(self, members: Spine, groups: Spine, change: Change, wanted: Table | None) -> Select:
         """The change of the groups that a change of their members touches. `members` is the integral with
-        the change, `groups` that of the groups without."""
-        size = change.rows or 0
-        keys = Select(self.keys or [As("1", "one")], change.sql, distinct=True)
-        now = touched(members, keys, self.keys, size, now=True)
+        the change, `groups` that of the groups without, `wanted` has the touched keys, if they are few."""
+        if wanted is not None and self.keys:
+            now = agreeing(members, members.seen(), wanted, self.keys)
+            before = agreeing(groups, groups.seen(False), wanted, self.keys)
+        else:
+            size = change.rows or 0
+            keys = Select(self.keys or [As("1", "one")], change.sql, distinct=True)
+            now = touched(members, keys, self.keys, size, now=True)
+            before = touched(groups, keys, self.keys, size)
         new = self._groups(consolidated(names(self.source), now, "> 0"))
-        old = consolidated(self.columns, touched(groups, keys, self.keys, size), "> 0")
-        return difference(old, new, self.columns)
+        return difference(consolidated(self.columns, before, "> 0"), new, self.columns)
 
     def accumulated(self, accumulators: Accumulators, groups: Spine, added: Table | None) -> Select:
         """The change of the groups whose accumulators changed by `added`, or all groups. `groups` is their

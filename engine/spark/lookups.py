@@ -25,17 +25,27 @@ def asked(
     """The rows of the large tables of a spine, as of before the epoch, that agree with a row of `wanted` on
     some columns; None if there are no such tables. `items`: what is asked of them."""
     large = [table for table in spine.parts if not table.small]
-    if not large:
-        return None
+    return agreeing(spine, large, wanted, columns, items) if large else None
+
+
+def agreeing(
+    spine: Spine,
+    tables: Sequence[Table],
+    wanted: Table,
+    columns: Sequence[str],
+    items: Sequence[str | As] = (),
+) -> Select:
+    """The rows of some tables of a spine that agree with a row of `wanted`, a few rows of the driver, on some
+    columns."""
     asked_for = items or of_side("s", [*spine.columns, "w", *spine.time])
     assert wanted.local is not None
     given = spine.tables.codec, spine.schema, columns, wanted.local, "s"
     parts, exact = within(*given), exactly(*given)
     if exact:  # sending the rows to the tasks would be a job of its own
         where = f"{parts} AND {exact}" if parts else exact
-        return Select(asked_for, spine.of(large), "s", where=where)
+        return Select(asked_for, spine.of(tables), "s", where=where)
     joined = Joined("LEFT SEMI JOIN", wanted.view, "d", equal("s", "d", columns))
-    return Select(asked_for, spine.of(large), "s", [joined], parts, hints=[broadcast("d")])
+    return Select(asked_for, spine.of(tables), "s", [joined], parts, hints=[broadcast("d")])
 
 
 def together(queries: Sequence[Query | None]) -> Query | None:

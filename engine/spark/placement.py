@@ -254,7 +254,7 @@ class Placement:
         """Whether a small change of a node on the cluster is a query that others may contain. Others are made
         on the driver, of what a query finds."""
         node = self.circuit.nodes[at]
-        made_here = isinstance(node, Input | DeltaDistinct) or at in self.accumulating
+        made_here = isinstance(node, Input | DeltaDistinct | DeltaGroup)
         return is_plain(node) or not made_here
 
     def made_there(self, places: Places) -> list[bool]:

@@ -184,7 +184,8 @@ class RunningEpoch:
             if start is not None:
                 change = changes[start]
                 assert change is not None
-                rows = JoinStart(change.sql, change.table.rows)
+                local = change.table.local if change.table.small else None
+                rows = JoinStart(change.sql, change.table.rows, local=local)
             queries.append(text.query(start, rows, views, raising=positive))
         if not queries:
             return None
@@ -223,18 +224,28 @@ class RunningEpoch:
             return self._change(at, text.first(change), change.small)
         if not change.table.rows:
             return None
-        return self._change(at, text.again(members, groups, change), change.small, by_row=True)
+        fetch, wanted = None, None
+        if change.table.small:
+            made = state.member_groups[at]
+            wanted = made.wanted(change.table)
+            fetch = made.changed(members, change.table, wanted)
+
+        def query() -> Query:
+            return text.again(members, groups, change, wanted)
+
+        return self._change(at, query, change.small, by_row=True, fetch=fetch)
 
     def _accumulated(self, at: NodeId, accumulators: Accumulators, change: Change) -> Change | None:
         text, groups, spine = self.state.groups[at], self.state.spines[at], accumulators.spine
         begins = not (groups.rows(False) or spine.rows(False))
         if begins and self.epoch.static:
             return self._change(at, text.first(change), change.small)
-        fetch = None
+        fetch, wanted = None, None
         if change.small and change.table.small:
             assert change.table.local is not None
             driver = self.state.driver_groups[at]
-            fetch, added = driver.changed(change.table.local), driver.added(change.table.local)
+            wanted = driver.wanted(change.table.local)
+            fetch, added = driver.changed(change.table.local, wanted), driver.added(change.table.local)
         else:
             added = accumulators.added(change)
         spine.add(added)
@@ -247,7 +258,7 @@ class RunningEpoch:
             node = self.circuit.nodes[at]
             assert isinstance(node, DeltaGroup)
             members = self.state.spines[node.source]
-            return text.first(change) if begins else text.again(members, groups, change)
+            return text.first(change) if begins else text.again(members, groups, change, wanted)
 
         return self._change(at, query, change.small, by_row=not begins, fetch=fetch)
 

@@ -31,6 +31,7 @@ from .drivergroups import DriverGroups
 from .expressions import Expressions
 from .grouping import GroupText
 from .joins import JoinText
+from .membergroups import MemberGroups
 from .recursion import Recursion
 from .spine import Spine
 from .tables import Table, Tables
@@ -83,6 +84,7 @@ class State:
         self.groups: dict[NodeId, GroupText] = {}
         self.accumulators: dict[NodeId, Accumulators] = {}
         self.driver_groups: dict[NodeId, DriverGroups] = {}
+        self.member_groups: dict[NodeId, MemberGroups] = {}
         self.recursions: dict[NodeId, Recursion] = {}
         for at, node in enumerate(nodes):
             match node:
@@ -96,6 +98,8 @@ class State:
                     self.groups[at] = GroupText(node, source, expressions)
                     if at in self.accumulating:
                         self._accumulate(at, node, source)
+                    else:
+                        self.member_groups[at] = MemberGroups(node, source, tables)
                 case Fixpoint():
                     self.recursions[at] = self.new_recursion(node)
                 case Window():
