@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..schema import Schema
+from ..schema import Column, Schema
 from .codec import Codec
 from .sqltext import names
 
@@ -24,8 +24,9 @@ if TYPE_CHECKING:
 
 _MOST_COLUMNS = 2
 _MOST_RANGES = 24
-_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "STRING")
-_PLAIN = (*_TYPES, "BOOLEAN", "DECIMAL(20,0)")
+_TYPES = ("TINYINT", "SMALLINT", "INT", "BIGINT", "DECIMAL(20,0)", "DECIMAL(38,0)", "STRING")
+_SORTED_HERE = (pa.types.is_signed_integer, pa.types.is_decimal, pa.types.is_string)
+_PLAIN = (*_TYPES, "BOOLEAN")
 
 
 def leading(codec: Codec, schema: Schema) -> list[str]:
@@ -33,7 +34,7 @@ def leading(codec: Codec, schema: Schema) -> list[str]:
     texts."""
     found = []
     for name, column in zip(names(schema), schema[:_MOST_COLUMNS], strict=False):
-        if codec.sql_type(column) not in _TYPES:
+        if not sorts(codec, column):
             break
         found.append(name)
     return found
@@ -53,18 +54,31 @@ def leading_here(schema: pa.Schema) -> list[str]:
     """The same of a local table."""
     found = []
     for field in list(schema)[:_MOST_COLUMNS]:
-        plain = pa.types.is_signed_integer(field.type) or pa.types.is_string(field.type)
+        plain = any(test(field.type) for test in _SORTED_HERE)
         if not plain or not field.name.startswith("c"):
             break
         found.append(field.name)
     return found
 
 
-def within(codec: Codec, schema: Schema, columns: Collection[str], wanted: pa.Table, alias: str) -> str:
+def sorts(codec: Codec, column: Column) -> bool:
+    """Whether a table that lies sorted by a column can be read in part."""
+    return codec.sql_type(column) in _TYPES
+
+
+def within(
+    codec: Codec,
+    schema: Schema,
+    columns: Collection[str],
+    wanted: pa.Table,
+    alias: str,
+    order: Sequence[str] | None = None,
+) -> str:
     """A condition that holds for the rows of a table which agree with one of a few rows on some columns, and
-    for few others; empty if there is none."""
+    for few others; empty if there is none. `order`: the columns by which the table lies sorted, if these are
+    not the leading ones."""
     conditions = []
-    for column in leading(codec, schema):
+    for column in leading(codec, schema) if order is None else order:
         if column not in columns:
             break
         sql_type = codec.sql_type(schema[int(column[1:])])
@@ -102,7 +116,7 @@ def _ranges(values: pa.Array) -> Sequence[tuple[int | str, int | str]]:
     if isinstance(listed[0], str):
         cuts = np.linspace(0, len(listed), _MOST_RANGES + 1).astype(int)[1:-1]
     else:
-        gaps = [b - a for a, b in pairwise(listed)]
+        gaps = [float(b - a) for a, b in pairwise(listed)]
         cuts = np.sort(np.argsort([-gap for gap in gaps], kind="stable")[: _MOST_RANGES - 1] + 1)
     starts, ends = [0, *cuts.tolist()], [*cuts.tolist(), len(listed)]
     return [(listed[a], listed[b - 1]) for a, b in zip(starts, ends, strict=True)]

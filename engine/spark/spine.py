@@ -16,6 +16,11 @@ from .sqltext import As, Select, UnionAll, consolidated, everything, names, repa
 from .tables import Table, Tables
 
 _GROWTH = 8  # a small table is at least so many times as large as the next
+LARGE = 200_000
+"""Rows of a table from which a copy in another order pays: reading a million takes 0.15 s, a part of them
+nothing that could be measured."""
+_ASKED = 2
+"""The look-ups by a column from which copies in its order are made."""
 
 
 class Spine:
@@ -33,6 +38,8 @@ class Spine:
         self.fresh: list[Table] = []
         self._next: list[Table] = []
         self._arranged: dict[tuple[Table, tuple[str, ...]], Table] = {}
+        self._ordered: dict[tuple[Table, str], Table] = {}
+        self._asked: dict[str, int] = {}  # how often the order of a column was asked for
 
     # ------------------------------------------------------------- reading
 
@@ -102,6 +109,21 @@ class Spine:
             held = self._arranged[table, by] = self.tables.stored(everything(table.view), by)
         return held
 
+    def ordered_by(self, seen: Sequence[Table], column: str) -> list[Table]:
+        """Some tables, of which the large ones lie sorted by a column: copies of them, which are made when
+        they are asked for again and again. A copy takes as much room as the table."""
+        self._asked[column] = self._asked.get(column, 0) + 1
+        if self._asked[column] < _ASKED:
+            return list(seen)
+        return [self._sorted(table, column) if is_long(table) else table for table in seen]
+
+    def _sorted(self, table: Table, column: str) -> Table:
+        held = self._ordered.get((table, column))
+        if held is None:
+            made = self.tables.stored(everything(table.view), lies=table.by, ordered=[column])
+            held = self._ordered[table, column] = made
+        return held
+
     # ------------------------------------------------------------- changing
 
     def add(self, table: Table) -> None:
@@ -124,6 +146,7 @@ class Spine:
         if self.fresh:
             self.parts, self.fresh = self._next, []
             self._arranged = {key: copy for key, copy in self._arranged.items() if key[0] in self.parts}
+            self._ordered = {key: copy for key, copy in self._ordered.items() if key[0] in self.parts}
 
     def compacted(self, tables: Sequence[Table]) -> list[Table]:
         """The tables, merged where they are many. See `merging`."""
@@ -162,11 +185,12 @@ class Spine:
 
     def replace(self, tables: Sequence[Table]) -> None:
         """Makes these tables the state."""
-        self.parts, self.fresh, self._arranged = list(tables), [], {}
+        self.parts, self.fresh, self._arranged, self._ordered = list(tables), [], {}, {}
 
     def forget_copies(self, gone: Collection[Table]) -> None:
         """Leaves copies by other columns to be made again."""
         self._arranged = {key: copy for key, copy in self._arranged.items() if copy not in gone}
+        self._ordered = {key: copy for key, copy in self._ordered.items() if copy not in gone}
 
     def lacks(self, gone: Collection[Table]) -> bool:
         """Whether tables are among those of the contents."""
@@ -174,7 +198,12 @@ class Spine:
 
     def held(self) -> list[Table]:
         """All tables that it needs."""
-        return [*self.parts, *self.fresh, *self._arranged.values()]
+        return [*self.parts, *self.fresh, *self._arranged.values(), *self._ordered.values()]
+
+
+def is_long(table: Table) -> bool:
+    """Whether a copy of a table in another order pays."""
+    return table.rows >= LARGE
 
 
 def all_positive(tables: Sequence[Table]) -> bool:

@@ -7,7 +7,9 @@ failed value cannot be looked up, before a join: unless the rows on which a valu
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+
+import pyarrow as pa
 
 from ..circuit import DeltaJoin, Join, Unnest
 from ..derived import Position
@@ -18,7 +20,7 @@ from .failing import NOT_SPLIT, Split
 from .faults import raised
 from .rowsteps import RowSteps
 from .sqltext import As, Joined, Select, Source, agree, broadcast, of_side, shuffle_hash
-from .views import JoinStart, View
+from .views import JoinStart, SpineView, View
 
 _FEW = 1000  # rows that are sent to every task, however few they are joined to
 
@@ -46,12 +48,16 @@ class Valuations(RowSteps):
         self.timed = rows is not None and rows.timed
         self.expected = 1.0 if rows is None else float(rows.rows)
         self.query = Select([As("1L", "w")])
+        self._given: dict[str, pa.ChunkedArray] = {}  # the values of variables that the driver knows
         if start is not None and rows is not None:
             self._begin(node.terms[start].columns, node.terms[start].negated, rows)
 
     def _begin(self, columns: Sequence[str | None], negated: bool, rows: JoinStart) -> None:
         """Binds the variables of a term to the columns of its rows."""
         items, where = self.bind_term(columns)
+        if rows.local is not None:
+            local = rows.local
+            self._given = {name: local.column(f"c{k}") for k, name in enumerate(columns) if name is not None}
         weight = As("-w", "w") if negated else "w"
         self.query = Select([*items, weight, *self.time()], rows.sql, where=where)
 
@@ -95,7 +101,7 @@ class Valuations(RowSteps):
             for k, name in zip(step.positions, step.keys, strict=True)
         ]
         pairs += [(f"r.c{a}", f"r.c{b}") for a, b in step.equal]
-        hint, right = self._sides(step.positions, view)
+        hint, right = self._sides(step, view)
         kept = of_side("l", self.kept(step.keep))
         new = [As(f"r.c{k}", self.bind(name)) for k, name in step.binds if name in step.keep]
         times = [f"{side}.t" for side, timed in (("l", self.timed), ("r", view.timed)) if timed]
@@ -107,14 +113,29 @@ class Valuations(RowSteps):
         self.query = Select(items, left, "l", [joined], hints=[hint])
         self.expected *= max(fanout, 0.1)
 
-    def _sides(self, positions: tuple[Position, ...], view: View) -> tuple[str, str]:
+    def _narrowed(self, step: LookUp, view: View) -> str:
+        """The contents of a view, of which the parts are left out in which no row agrees with values that the
+        driver knows."""
+        wanted = self._known(zip(step.positions, step.keys, strict=True))
+        return (
+            view.narrowed(wanted) if wanted is not None and isinstance(view, SpineView) else view.contents()
+        )
+
+    def _known(self, pairs: Iterable[tuple[Position, str]]) -> pa.Table | None:
+        """The columns of a term that are to have values which the driver knows, with these."""
+        given = self._given
+        known = {f"c{k}": given[name] for k, name in pairs if isinstance(k, int) and name in given}
+        return pa.table(known) if known else None
+
+    def _sides(self, step: LookUp, view: View) -> tuple[str, str]:
         """The hint of a join and its right side: a small side is sent to every task, else the smaller
         side is put into hash tables, partition by partition."""
+        positions: tuple[Position, ...] = step.positions
         if view.rows <= min(self.sent, max(self.expected, _FEW)) or not positions:
             side = "l" if not positions and self.expected < view.rows else "r"
             return broadcast(side), view.contents()
         if self.expected <= self.sent:
-            return broadcast("l"), view.contents()
+            return broadcast("l"), self._narrowed(step, view)
         if view.rows <= self.sent:
             return broadcast("r"), view.contents()
         # A derived column cannot partition a table: Spark moves the rows by it.
@@ -133,7 +154,11 @@ class Valuations(RowSteps):
             self.query = Select(items, left, "l", [joined], hints=[broadcast("r")])
             return
         # The large side is probed, not built: it lies partitioned by its row already.
-        right = Select([*(column for _, column in keys), As("true", "there")], view.present(True))
+        wanted = self._known(enumerate(step.keys))
+        there = view.present(True)
+        if wanted is not None and isinstance(view, SpineView):
+            there = view.present(True, wanted)
+        right = Select([*(column for _, column in keys), As("true", "there")], there)
         joined = Joined("LEFT JOIN", right, "r", on)
         self.query = Select(items, left, "l", [joined], "r.there IS NULL", hints=[shuffle_hash("l")])
 

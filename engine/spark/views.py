@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Protocol
 
-from .spine import Spine
-from .sqltext import consolidated, sourced
+import pyarrow as pa
+
+from .pruning import sorts, within
+from .spine import Spine, is_long
+from .sqltext import Select, consolidated, sourced
 
 
 class View(Protocol):
@@ -51,17 +54,36 @@ class SpineView:
     def arranged(self, positions: tuple[int, ...]) -> str:
         return self.spine.arranged(positions, self.now)
 
-    def present(self, aligned: bool = False) -> str:
+    def narrowed(self, wanted: pa.Table) -> str:
+        """The contents, without parts of large tables in which no row agrees with one of a few rows on the
+        columns of these."""
+        spine, seen = self.spine, self.spine.seen(self.now)
+        codec, columns = spine.tables.codec, wanted.column_names
+        where = within(codec, spine.schema, columns, wanted, "s")
+        if not where:
+            order = next((c for c in columns if sorts(codec, spine.schema[int(c[1:])])), None)
+            if order is None or not any(map(is_long, seen)):
+                return spine.of(seen)
+            where = within(codec, spine.schema, columns, wanted, "s", [order])
+            seen = spine.ordered_by(seen, order)
+        return sourced(Select(("*",), spine.of(seen), "s", where=where))
+
+    def present(self, aligned: bool = False, wanted: pa.Table | None = None) -> str:
+        """`wanted`: see `narrowed`."""
         seen = self.spine.seen(self.now)
         source = self.spine.aligned(seen) if aligned else self.spine.of(seen)
+        if wanted is not None:
+            source = self.narrowed(wanted)
         once = self.spine.once(self.now)
         return source if once else sourced(consolidated(self.spine.columns, source))
 
 
 @dataclass(frozen=True, slots=True)
 class JoinStart:
-    """The rows that a join starts from: a table expression, about how many rows, whether timed."""
+    """The rows that a join starts from: a table expression, about how many rows, whether timed; and the rows,
+    if the driver has them."""
 
     sql: str
     rows: int
     timed: bool = False
+    local: pa.Table | None = None
