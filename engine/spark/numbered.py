@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pyarrow as pa
 
 from ..inprocess.interner import Values
 from ..inprocess.table import RowTable
-from ..schema import Array, Schema
+from ..schema import Array, Column, Schema
 from .codec import Codec
 from .exchange import from_arrow
 
@@ -38,6 +40,15 @@ class Numbered:
         sums = np.zeros(len(self), np.int64)
         np.add.at(sums, found[found >= 0], weights[found >= 0])
         return sums
+
+
+def all_differ_by(codec: Codec, schema: Sequence[Column], rows: pa.Table) -> bool:
+    """Whether no two rows of a local table of some columns are alike."""
+    columns = rows.rename_columns([f"c{k}" for k in range(len(schema))])
+    weights = pa.array(np.ones(rows.num_rows, np.int64))
+    numbered = Numbered(codec, tuple(schema))
+    numbered.insert(columns.append_column("w", weights))
+    return bool(len(numbered) == rows.num_rows)
 
 
 def firsts(numbers: Array, size: int) -> Array:

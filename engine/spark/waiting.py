@@ -36,15 +36,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
+_WORTH = 50_000
+"""Rows that are brought as fast as they are counted."""
+
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """Rows for an input relation that nothing has computed: columns c0, c1, … and the weight `w`. `whole` are
-    the same rows with all of their columns checked. `check` raises DDlogError if they are others by now."""
+    """Rows for an input relation that nothing has computed, only counted: columns c0, c1, … and the
+    weight `w`. `whole` are the same rows with all of their columns checked. `differ`: their primary keys are known to
+    differ. `check` raises DDlogError if they are others by now."""
 
+    rows: int
     frame: DataFrame
     whole: DataFrame
     once: bool
+    differ: bool
     check: Callable[[], None]
 
 
@@ -93,25 +99,35 @@ class WaitingRuntime(SparkRuntime):
     # ------------------------------------------------------------- promises
 
     def may_promise(self, relation: str, frame: DataFrame) -> bool:
-        """Whether the rows of a frame, of the relation's columns, can be promised: they are many, and nothing
-        came before."""
+        """Whether the rows of a frame, of the relation's columns, can be promised: it takes long to bring
+        them, and nothing came before. The commit computes them if none of its relations is large."""
         if not self._fresh or self.options.placement != "auto":
             return False
         view = self.tables.named(named_columns(self.schema(relation), frame))
         try:
-            return self.tables.are_many(everything(view), self._sides.room(relation))
+            return self.tables.are_many(everything(view), min(_WORTH, self._sides.room(relation)))
         finally:
             self.tables.forget(view)
 
     def promise(
-        self, relation: str, frame: DataFrame, whole: DataFrame, once: bool, check: Callable[[], None]
+        self,
+        relation: str,
+        rows: int,
+        frame: DataFrame,
+        whole: DataFrame,
+        once: bool,
+        differ: bool,
+        check: Callable[[], None],
     ) -> Promised:
         """Rows as a batch, not computed. See `Promised`; `frame` has the relation's columns here."""
-        return Promised(named_columns(self.schema(relation), frame), whole, once, check)
+        return Promised(rows, named_columns(self.schema(relation), frame), whole, once, differ, check)
 
     def kept(self, relation: str, promised: Promised) -> Table:
         """The rows, computed now."""
-        return self.batch_from_frame(relation, promised.whole, once=promised.once)
+        table = self.batch_from_frame(relation, promised.whole, once=promised.once)
+        table.once = table.once or promised.differ
+        promised.check()
+        return table
 
     @property
     def waits(self) -> bool:
@@ -155,9 +171,7 @@ class WaitingRuntime(SparkRuntime):
             and self.options.placement == "auto"
             and metering.current() is None
             and all(sign > 0 for _, _, sign in batches)
-            and any(
-                isinstance(batch, Promised) or self.is_large(name, batch.rows) for name, batch, _ in batches
-            )
+            and any(self.is_large(name, batch.rows) for name, batch, _ in batches)
         )
 
     def is_large(self, relation: str, rows: int) -> bool:

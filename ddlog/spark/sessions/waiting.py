@@ -25,6 +25,7 @@ from ..files.read import FactReader
 from ..types.closures import column_types
 from ..types.codec import SparkCodec
 from .connect import is_connect, open_session
+from .differing import count_different
 from .failures import spark_failures
 from .host import SparkHost, open_host
 from .sources import Sources, sources_of
@@ -141,10 +142,9 @@ class WaitingHost(SparkHost):
             return computed()
         try:
             with spark_failures():
-                rows = int(whole.selectExpr("count(*)").collect()[0][0])
+                keys = [declared.columns[place].name for place in key_places(declared)]
+                rows, different = count_different(whole, keys)
         except DDlogError:
             return computed()  # which fails, too, and tells the place
-        if not self.runtime.is_large(declared.name, rows):
-            return computed()
         once = declared.key is None
-        return self.runtime.promise(declared.name, frame, whole, once, found.check)
+        return self.runtime.promise(declared.name, rows, frame, whole, once, rows == different, found.check)

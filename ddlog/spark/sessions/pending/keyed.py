@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any
 from ....core import Relation
 from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
+from ....engine.spark.numbered import all_differ_by
 from ....engine.spark.table import Table
 from ....engine.spark.waiting import Promised
 from ....errors.changes import DifferentValue, KeyExists, KeyMissing
 from ....errors.diagnostics import DDlogError
-from ....sessions.pending import KeyedChanges, SignedBatch, StoredByKey
+from ....sessions.pending import KeyedChanges, SignedBatch, StoredByKey, key_places
 from ....values.rows import Row
 from .present import Keys, Present
 
@@ -116,10 +117,10 @@ class SparkKeyedChanges(KeyedChanges):
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
         self._settle_rows()
         present, columns = self._present, self._present.columns
+        if present.is_empty() and self._keys_differ(batch):
+            self._append(batch, 1)
+            return
         if isinstance(batch, Promised):
-            if present.is_empty() and self._keys_differ(batch):
-                self._append(batch, 1)
-                return
             batch = present.kept(batch)
         with present.configured():
             new = batch.frame.select(*columns).distinct()
@@ -191,6 +192,14 @@ class SparkKeyedChanges(KeyedChanges):
 
     def _keys_differ(self, batch: Batch) -> bool:
         """Whether no two rows of a batch have the same key."""
+        if isinstance(batch, Promised) and batch.differ:
+            return True
+        places = key_places(self._relation)
+        if isinstance(batch, Table) and batch.local is not None and places:
+            runtime = self._present.runtime
+            schema = runtime.schema(self._relation.name)
+            keys = batch.local.select([f"c{place}" for place in places])
+            return all_differ_by(runtime.codec, [schema[place] for place in places], keys)
         with self._present.configured():
             keys = self._keys.of(batch.frame.select(*self._present.columns))
             return self._keys.first(keys.groupBy("k").count().where("count > 1")) is None
