@@ -42,9 +42,9 @@ _WORTH = 50_000
 
 @dataclass(frozen=True, slots=True)
 class Promised:
-    """Rows for an input relation that nothing has computed, only counted: columns c0, c1, … and the
-    weight `w`. `whole` are the same rows with all of their columns checked. `differ`: their primary keys are known to
-    differ. `check` raises DDlogError if they are others by now."""
+    """Rows for an input relation that nothing has computed, only counted: columns c0, c1, … and the weight
+    `w`. `whole` are the same rows with all of their columns checked. `differ`: no two have the same primary
+    key, as far as known. `check` raises DDlogError if they are others by now."""
 
     rows: int
     frame: DataFrame
