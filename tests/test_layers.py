@@ -99,8 +99,8 @@ BESIDE = {("ddlog.engine.spark", "ddlog.engine.inprocess")}
 # Runtimes do not import each other, but for one exception: the driver runs what is small on the in-process
 # runtime, where an operator costs microseconds, and on the cluster a job. These files are all that may.
 _DRIVER = (
-    "driverbirths drivergroups driverrecursion driverrows exchange latest moving numbered placedepoch "
-    "relocating runtime sealing sides"
+    "driverbirths drivergroups driverrecursion driverrows exchange latest membergroups moving numbered "
+    "placedepoch relocating runtime sealing sides"
 )
 ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in _DRIVER.split()}
 # The rooms that see the engine, from expressions on; and all that the library sees.
