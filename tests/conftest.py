@@ -37,6 +37,20 @@ def checked_anew() -> None:
     os.environ["DDLOG_CACHE"] = "off"
 
 
+@pytest.fixture(scope="session", autouse=True)
+def taken_back() -> Iterator[None]:
+    """With DDLOG_TEST_TAKEN=N, other epochs that are taken back come before those of every test in process,
+    and many thresholds are low: both as the number N says."""
+    number = os.environ.get("DDLOG_TEST_TAKEN")
+    if number is None:
+        yield
+        return
+    from .taking import small, taking
+
+    with taking(int(number)), small(int(number)):
+        yield
+
+
 # ---- Java
 
 

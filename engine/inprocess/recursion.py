@@ -210,6 +210,7 @@ class Recursion:
 
         Empty sets stay as they are if the epoch, with so many `changed` rows of inputs, brings most of what
         the imports will hold: then it evaluates them as the first epoch does, and they only grow."""
+        self._afresh = False  # of an epoch that was taken back before it came to the recursion
         held = sum(imported.store.present for imported in imports.values())
         if not any(relation.present for relation in self.sets.values()) and (
             not held or (held <= changed and self.searches is not None)

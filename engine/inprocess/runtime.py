@@ -190,8 +190,9 @@ class InProcess:
         return comparing.has_room(self._store(relation), key, come, gone)
 
     def births(
-        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str]
+        self, relation: str, rows: Sequence[tuple[Any, ...]], together: Collection[str], between: bool = True
     ) -> tuple[list[int], bool] | None:
+        """See `Runtime.births`. `between`: no other runtime is in an epoch on this state."""
         at = shown(self._state.circuit, self._relations[relation])
         node = self._state.circuit.nodes[at]
         if not isinstance(node, Result):
@@ -200,7 +201,7 @@ class InProcess:
         assert isinstance(fixpoint, Fixpoint)
         if not isinstance(recursion, Recursion) or {head for head, _ in fixpoint.results} != {*together}:
             return None
-        if not recursion.knows_births and self._running is None:
+        if between and not recursion.knows_births and self._running is None:
             with interrupt.deferred(), kept_memory(), among(self._workers):
                 recursion.lower(self._state.imports(node.fixpoint))
         batch = self._encode(node.schema, rows)

@@ -174,7 +174,7 @@ class SparkRuntime:
         node = self._state.circuit.nodes[at]
         if not isinstance(node, Result) or node.fixpoint in self._sides.places.there:
             return None
-        return self._sides.here.births(relation, rows, together)
+        return self._sides.here.births(relation, rows, together, self._sides.running is None)
 
     def query(
         self,
@@ -303,6 +303,7 @@ class SparkRuntime:
         except BaseException:
             self._state, self._sides, self._epochs = before
             raise
+        self._sides.running = None
         self._sides.ended(True, False)
         self._epochs.committed = before[2].committed
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from copy import deepcopy
 from types import MappingProxyType
 from typing import Any, TypeVar
 
@@ -51,7 +52,9 @@ class ReferenceRuntime:
     """The Protocol of runtimes, over `evaluate`. The circuit is an incremental one: from
     nothing, its changes are its contents."""
 
-    def __init__(self, circuit: Circuit) -> None:
+    def __init__(self, circuit: Circuit, fails: bool = False) -> None:
+        """`fails`: an epoch may fail, and others follow."""
+        self._fails = fails
         outputs = [node.relation for node in circuit.nodes if isinstance(node, Output)]
         self._streams = {n.relation for n in circuit.nodes if isinstance(n, Input | Output) and n.stream}
         shown = [(name, at) for name, at in circuit.relations if name not in outputs]
@@ -134,7 +137,11 @@ class ReferenceRuntime:
         if self._evaluation is None:
             return evaluate(self._circuit, inputs)
         changes = {name: zset.subtract(rows, self._inputs[name]) for name, rows in inputs.items()}
-        found = self._evaluation.step(changes)
+        evaluation = self._evaluation
+        if self._fails:
+            evaluation = deepcopy(evaluation, {id(self._circuit): self._circuit})
+        found = evaluation.step(changes)
+        self._evaluation = evaluation
         return {name: zset.add(self._state.get(name, {}), change) for name, change in found.items()}
 
     def footprint(self) -> None:

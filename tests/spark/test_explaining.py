@@ -78,6 +78,28 @@ def test_changes_on_the_cluster(spark: Any) -> None:
         assert there.query("Dear(a, n)").rows == here.query("Dear(a, n)").rows
 
 
+def test_the_state_before_lowers_no_births(spark: Any) -> None:
+    """While the last commit is undone on trial, a row that went has births that do not hold after it."""
+    program = ddlog.compile(
+        "input relation Start(a: u8)\ninput relation Edge(a: u8, b: u8)\noutput relation Met(a: u8)\n"
+        "Met(a) :- Start(a).\nMet(b) :- Met(a), Edge(a, b).\n"
+    )
+    with program.session(spark=spark, spark_options=SparkOptions(), maintain="always") as session:
+        session.insert("Start", (0,))
+        session.insert("Edge", (0, 1), (1, 2), (2, 1), (2, 3), (4, 5), (7, 8))
+        session.commit()
+        session.delete("Edge", (7, 8))
+        session.commit()
+        session.insert("Edge", (0, 2), (3, 4))
+        session.commit()
+        session.delete("Edge", (0, 2), (3, 4))
+        session.commit()
+        assert "Edge(3, 4)" in str(session.why_change("Met", (5,)))
+        session.delete("Edge", (0, 1))
+        session.commit()
+        assert list(session["Met"].tuples()) == [(0,)]
+
+
 @settings(
     deadline=None,
     max_examples=int(os.environ.get("DDLOG_EXAMPLES", "1")),
