@@ -17,6 +17,7 @@ from typing import Generic, Protocol, TypeVar, cast
 
 from . import interrupt, memory
 from .circuit import Circuit, DeltaLate, Input, NodeId, Trace
+from .metering import Meter
 from .runtime import Delta, Progress
 from .schedule import Operators, downstream, readers, walk
 
@@ -117,16 +118,17 @@ class Epochs(Generic[G, B]):
         progress: Progress | None,
         seal: Callable[[Running[B], Mapping[str, Delta]], None] | None = None,
         look: Callable[[], None] | None = None,
+        meter: Meter | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
-        back if it raises."""
+        back if it raises. `meter` takes the walk if none is in force."""
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
             known = self._known() if epoch.first else None
             times = self.times if self._is_large(epoch) else None
             nodes = self._ordered(self._active(epoch))
-            outputs = walk(self._circuit, running, nodes, limit, progress, known, times)
+            outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:
                 look()

@@ -1,25 +1,28 @@
 """What the operators of epochs cost, while something measures them.
 
-A `Meter` is in force in one thread, while `Meter.measured` acts. The walk of a circuit notes the times
-between its nodes and the rows of their changes, and a recursion its rounds and the runs of its rules. All of
-it is numbers in flat lists, of which arrays and sums are made for many epochs at once (`Meter.taken`): to
-touch other objects, or to append to arrays, takes longer than the clocks.
+A `Meter` takes the walks of circuits in epochs, with the times between their nodes; a recursion notes its
+rounds and the runs of its rules. All of it is numbers in flat lists, of which arrays and sums are made for
+many epochs at once (`Meter.taken`): to touch other objects takes longer than the clocks.
+
+To note all that a short epoch does would take a twentieth of its time. So an epoch has a weight: what it does
+is noted, and counts so often; with weight 0 it is not noted. What ends more than `LATE` seconds after its
+epoch began is noted in any case, and counts once. So nothing that takes long is missed, and sums are right
+in the mean.
 """
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from time import perf_counter
-from typing import NamedTuple, TypeAlias, TypeVar
+from typing import NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .circuit import Circuit, NodeId
 
-T = TypeVar("T")
 Figures: TypeAlias = NDArray[np.float64]
 
 clock = perf_counter
@@ -28,16 +31,18 @@ clock = perf_counter
 UNKNOWN = float("nan")
 """A number of rows that is not known."""
 
-RUN = 6
-"""The figures of some runs: the number of their operator (see `Meter.operators`), how many there are, their
-seconds, and the rows that they took and gave, and those of the rows that were new."""
-ROUND = 5
-"""The figures of a round: the recursion, the number of the round, its seconds, the rows that rules derived,
-and those that were new."""
+LATE = 0.001
+"""Seconds from the beginning of an epoch after which all is noted."""
+RUN = 8
+"""The figures of some runs: the number of their operator (see `Meter.operators`), their weight, how many
+there are, when they began and ended (many: 0 and their seconds), the rows that they took and gave, and those
+of the rows that were new. What follows from them is computed for many runs at once."""
+ROUND = 6
+"""The figures of a round: the recursion, the number of the round, its weight, its seconds, the rows that
+rules derived, and those that were new."""
 MOST_ROUNDS = 2_000
 """Rounds of a recursion that are told apart; later ones count as the last of them."""
 _LONG = 1 << 16  # figures of one epoch that are summed up before it ends
-_MANY = 1 << 13  # figures that are at hand together
 
 
 class _InForce(threading.local):
@@ -47,8 +52,21 @@ class _InForce(threading.local):
 _in_force = _InForce()
 
 
+class Walk(Protocol):
+    """The walk of an epoch: its nodes, a time before each node, and one after all."""
+
+    circuit: Circuit
+    nodes: Sequence[NodeId]
+    times: list[float]
+
+    def rows(self, nodes: Iterable[NodeId]) -> list[float]:
+        """The rows of the changes of nodes."""
+
+
 class Taken(NamedTuple):
-    """The figures of some epochs: of each walk n + 1 times and n numbers of rows for its n nodes."""
+    """The figures of some epochs: of each walk that was noted n + 1 times and n numbers of rows for its n
+    nodes; the sums of the runs of each operator (its number, how many, their seconds, and rows); and those of
+    each round."""
 
     walks: Figures
     runs: Figures
@@ -57,7 +75,8 @@ class Taken(NamedTuple):
 
 class Inside:
     """Notes what goes on inside a recursion. `level` fixpoints are in one another just now, and the rounds
-    are those of level `noted`. `derived` are the rows that rules gave so far."""
+    are those of level `noted`. `derived` are the rows that rules gave so far. `weight` and `late`: see
+    `Meter`."""
 
     def __init__(self, meter: Meter, at: NodeId) -> None:
         self._meter, self._at = meter, at
@@ -65,37 +84,45 @@ class Inside:
         self._rules: dict[str, int] = {}
         self.derived: float = 0
         self.level, self.noted = 0, 1
+        self.weight, self.late = 1, 0.0
 
-    def add(self, operator: str, text: str, seconds: float, taken: float, out: float) -> None:
-        """Notes a call of an operator."""
-        number = self._numbers.get((operator, text))
-        if number is None:
-            number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
-        self._runs += (number, 1, seconds, taken, out, UNKNOWN)
+    def add(self, operator: str, text: str, since: float, until: float, taken: float, out: float) -> None:
+        """Notes a call of an operator, between two times, unless it is left out."""
+        weight = 1 if until > self.late else self.weight
+        if weight:
+            number = self._numbers.get((operator, text))
+            if number is None:
+                number = self._numbers[operator, text] = self._meter.number(self._at, operator, text)
+            self._runs += (number, weight, 1, since, until, taken, out, UNKNOWN)
 
-    def rule(self, text: str, since: float, taken: int, before: float, new: float) -> None:
+    def rule(self, text: str, since: float, until: float, taken: float, before: float, new: float) -> None:
         """Notes the run of a rule: the rows that it took, those derived `before` it, and the new ones."""
         number = self._rules.get(text)
         if number is None:
             number = self._rules[text] = self._meter.number(self._at, "rule", text)
-        self._runs += (number, 1, clock() - since, taken, self.derived - before, new)
+        weight = 1 if until > self.late else self.weight
+        self._runs += (number, weight, 1, since, until, taken, self.derived - before, new)
 
-    def round(self, number: int, seconds: float, derived: float, rows: float) -> None:
-        """Notes a round."""
-        if self.level == self.noted:
+    def round(self, number: int, seconds: float, until: float, derived: float, rows: float) -> None:
+        """Notes a round at a time, unless it is left out."""
+        weight = 1 if until > self.late else self.weight
+        if weight and self.level == self.noted:
+            number = number if number < MOST_ROUNDS else MOST_ROUNDS
             rounds = self._meter.rounds
-            rounds += self._at, number if number < MOST_ROUNDS else MOST_ROUNDS, seconds, derived, rows
+            rounds += (self._at, number, weight, seconds, derived, rows)
             if number % 1024 == 1023:
                 self._meter.shorten()
 
 
 class Meter:
-    """Takes the walks of epochs. `nodes` are those of the last walk, `inside` the recursion that runs."""
+    """Takes the walks of epochs. `walk` is the last one, `inside` the recursion that runs, `weight` how often
+    counts what the epoch does before it is late. It may be in force in a thread: then it takes all that is
+    measured there."""
 
     def __init__(self) -> None:
-        self.circuit: Circuit | None = None
-        self.nodes: Sequence[NodeId] | None = None
+        self.walk: Walk | None = None
         self.inside: Inside | None = None
+        self.weight, self.since, self.late = 1, 0.0, 0.0
         self.operators: list[tuple[NodeId, str, str]] = []
         """Of the runs inside recursions, by number: the recursion, the operator, and its text."""
         self.walks: list[float] = []
@@ -103,39 +130,36 @@ class Meter:
         self.rounds: list[float] = []
         self.marking: Callable[[], int] | None = None  # the number of jobs so far, of a cluster
         self.marks: list[int] = []  # before, between and after the nodes of the last walk
-        self._began = 0, 0, 0  # the lengths of the lists before the epoch
+        self._before = 0, 0  # the lengths of `runs` and `rounds` before the recursions of
+        self._before_of = 0.0  # the epoch that began then
         self._insides: dict[NodeId, Inside] = {}
 
-    def measured(self, act: Callable[[], T]) -> T:
-        """What an act gives, which runs an epoch and is measured. If it raises, nothing is noted."""
-        outer = self.begin()
-        try:
-            return act()
-        except BaseException:
-            self.forget()
-            raise
-        finally:
-            self.end(outer)
+    def begin(self, weight: int) -> None:
+        """An epoch begins, which is measured."""
+        self.marks.clear()
+        self.weight, self.since = weight, clock()
 
-    def begin(self) -> Meter | None:
-        """An epoch begins, which is measured. Gives the meter that was in force."""
+    def put_in_force(self) -> Meter | None:
+        """From now on this meter is in force. Gives the one that was."""
         outer, _in_force.meter = _in_force.meter, self
-        self._began = len(self.walks), len(self.runs), len(self.rounds)
-        self.nodes = self.inside = None
-        if self.marks:
-            self.marks.clear()
         return outer
 
-    def end(self, outer: Meter | None) -> None:
-        """The epoch is over, and the meter before it is in force."""
+    @staticmethod
+    def end(outer: Meter | None) -> None:
+        """The meter that was in force is so again."""
         _in_force.meter = outer
 
     def forget(self) -> None:
         """Takes back what was noted of this epoch, which is given up or begins again."""
-        walks, runs, rounds = self._began
-        del self.walks[walks:], self.runs[runs:], self.rounds[rounds:]
-        self.nodes = self.inside = None
+        runs, rounds = self._inner()
+        del self.runs[runs:], self.rounds[rounds:]
+        self.walk = self.inside = None
         self.marks.clear()
+
+    def _inner(self) -> tuple[int, int]:
+        """Where what recursions noted in this epoch begins in `runs` and `rounds`."""
+        is_known = self._before_of == self.since
+        return self._before if is_known else (len(self.runs), len(self.rounds))
 
     def mark(self) -> None:
         """Notes the number of jobs, if there is a cluster."""
@@ -148,6 +172,9 @@ class Meter:
         if found is None:
             found = self._insides[at] = Inside(self, at)
         found.level, found.noted, found.derived, self.inside = 0, 1, 0, found
+        found.weight, found.late = self.weight, self.since + LATE
+        if self._before_of != self.since:
+            self._before, self._before_of = (len(self.runs), len(self.rounds)), self.since
         return found
 
     def number(self, at: NodeId, operator: str, text: str) -> int:
@@ -159,31 +186,40 @@ class Meter:
 
     def shorten(self) -> None:
         """Sums up the runs and rounds of a long epoch."""
-        _, runs, rounds = self._began
+        runs, rounds = self._inner()
         if len(self.runs) - runs > _LONG:
-            self.runs[runs:] = summed(_rows(self.runs[runs:], RUN), 1).ravel().tolist()
+            number, count, *sums = _runs(self.runs[runs:]).T
+            once, from_0 = np.ones(len(number)), np.zeros(len(number))
+            self.runs[runs:] = np.column_stack([number, once, count, from_0, *sums]).ravel().tolist()
         if len(self.rounds) - rounds > _LONG:
-            self.rounds[rounds:] = summed(_rows(self.rounds[rounds:], ROUND), 2).ravel().tolist()
+            at, number, *sums = _rounds(self.rounds[rounds:]).T
+            self.rounds[rounds:] = np.column_stack([at, number, np.ones(len(at)), *sums]).ravel().tolist()
 
-    def last(self) -> Taken:
-        """The figures of the last epoch."""
-        walks, runs, rounds = self._began
-        return _taken(self.walks[walks:], self.runs[runs:], self.rounds[rounds:])
+    def last(self, walk: list[float]) -> Taken:
+        """The figures of the last epoch, given those of its walk."""
+        runs, rounds = self._inner()
+        walks = np.array(walk, np.float64)
+        return Taken(walks, _runs(self.runs[runs:], once=True), _rounds(self.rounds[rounds:], once=True))
 
     def taken(self) -> Taken:
         """The figures of all epochs since the last call."""
-        found = _taken(self.walks, self.runs, self.rounds)
+        found = Taken(np.array(self.walks, np.float64), _runs(self.runs), _rounds(self.rounds))
         del self.walks[:], self.runs[:], self.rounds[:]
         return found
 
-    @property
-    def is_full(self) -> bool:
-        """Whether the figures should be taken."""
-        return len(self.walks) > _MANY or len(self.runs) > _MANY
+
+def _runs(figures: list[float], once: bool = False) -> Figures:
+    """The sums of runs, by their operators. `once`: without their weights."""
+    number, weight, count, since, until, *rows = _rows(figures, RUN).T
+    weight = np.ones(len(weight)) if once else weight
+    return summed(np.column_stack([number, *(weight * of for of in (count, until - since, *rows))]), 1)
 
 
-def _taken(walks: list[float], runs: list[float], rounds: list[float]) -> Taken:
-    return Taken(np.array(walks, np.float64), _rows(runs, RUN), _rows(rounds, ROUND))
+def _rounds(figures: list[float], once: bool = False) -> Figures:
+    """The sums of rounds, by their recursions and numbers. `once`: without their weights."""
+    at, number, weight, *sums = _rows(figures, ROUND).T
+    weight = np.ones(len(weight)) if once else weight
+    return summed(np.column_stack([at, number, *(weight * of for of in sums)]), 2)
 
 
 def _rows(figures: list[float], width: int) -> Figures:
@@ -191,10 +227,12 @@ def _rows(figures: list[float], width: int) -> Figures:
 
 
 def summed(figures: Figures, keys: int) -> Figures:
-    """The sums of figures that agree in the first columns, which are the keys."""
-    found, group = np.unique(figures[:, :keys], axis=0, return_inverse=True)
+    """The sums of figures that agree in the key: the first column, or the first two, of which the second is
+    the number of a round."""
+    key = figures[:, 0] if keys == 1 else figures[:, 0] * (MOST_ROUNDS + 1) + figures[:, 1]
+    found, first, group = np.unique(key, return_index=True, return_inverse=True)
     sums = [np.bincount(group.ravel(), column, len(found)) for column in figures[:, keys:].T]
-    return np.column_stack([found, *sums])
+    return np.column_stack([figures[first, :keys], *sums])
 
 
 def current() -> Meter | None:

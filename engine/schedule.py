@@ -140,12 +140,13 @@ def walk(
     progress: Progress | None = None,
     known: Mapping[NodeId, B] | None = None,
     times: dict[NodeId, float] | None = None,
+    meter: metering.Meter | None = None,
 ) -> dict[str, B]:
     """Runs the operators of one epoch: of all nodes, or of those that may change, in order. `known` are the
     changes of other nodes, or of nodes whose changes are these whatever their operators give; `times` takes
-    the greatest seconds of each node. Returns the changes of the outputs among them. Raises IterationLimit,
-    and what operators raise."""
-    found = _Walk(circuit, operators, limit, progress)
+    the greatest seconds of each node. `meter` takes the walk if none is in force. Returns the changes of the
+    outputs among them. Raises IterationLimit, and what operators raise."""
+    found = _Walk(circuit, operators, limit, progress, metering.current() or meter)
     if known:
         found.known = known
         found.changes.update(known)
@@ -165,20 +166,27 @@ class _Walk(Generic[B]):
     """The changes of the nodes visited so far."""
 
     def __init__(
-        self, circuit: Circuit, operators: Operators[B], limit: int | None, progress: Progress | None
+        self,
+        circuit: Circuit,
+        operators: Operators[B],
+        limit: int | None,
+        progress: Progress | None,
+        meter: metering.Meter | None,
     ) -> None:
         self.circuit, self.operators, self.limit, self.progress = circuit, operators, limit, progress
+        self._meter = meter
         self.changes: dict[int, B] = {}
         self.known: Mapping[NodeId, B] | None = None
         self._results: dict[int, Mapping[str, B]] = {}
+        self.nodes: Sequence[NodeId] = ()  # of a walk that was measured
+        self.times: list[float] = []
 
     def run(self, nodes: Sequence[NodeId], greatest: dict[NodeId, float] | None) -> dict[str, B]:
         outputs: dict[str, B] = {}
-        meter, clock = metering.current(), metering.clock
-        times = None if meter is None or meter.inside is not None else [clock()]
-        if meter is not None and times is not None:
-            meter.mark()
-        visited = nodes if meter is None or meter.inside is None else self._inside(nodes, meter.inside)
+        meter, visited = self._meter, iter(nodes)
+        if meter is not None:
+            inside = meter.inside
+            visited = self._stamped(nodes, meter) if inside is None else self._inside(nodes, inside)
         for at in visited if greatest is None else _timed(visited, greatest):
             node = self.circuit.nodes[at]
             try:
@@ -198,15 +206,24 @@ class _Walk(Generic[B]):
             except MemoryError as error:
                 memory.tell(error, phase_of(node))
                 raise
-            if times is not None:
-                times.append(clock())
-                if meter is not None and meter.marking is not None:
-                    meter.mark()
-        if meter is not None and times is not None:
-            meter.circuit, meter.nodes = self.circuit, nodes
-            meter.walks += times
-            meter.walks += self.operators.lengths(map(self.changes.get, nodes))
         return outputs
+
+    def _stamped(self, nodes: Sequence[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
+        """The nodes, with the time before each noted; the end of a node is the beginning of the next one."""
+        clock, append = metering.clock, self.times.append
+        for at in nodes:
+            if meter.marking is not None:
+                meter.mark()
+            append(clock())
+            yield at
+        if meter.marking is not None:
+            meter.mark()
+        append(clock())
+        self.nodes, meter.walk = nodes, self
+
+    def rows(self, nodes: Iterable[NodeId]) -> list[float]:
+        """The rows of the changes of nodes."""
+        return self.operators.lengths(map(self.changes.get, nodes))
 
     def _inside(self, nodes: Sequence[NodeId], inside: metering.Inside) -> Iterator[NodeId]:
         """The nodes of the body of a recursion, which is measured with that recursion."""
@@ -215,11 +232,13 @@ class _Walk(Generic[B]):
             since = metering.clock()
             yield at
             if node.text and not isinstance(node, Fixpoint):
-                seconds = metering.clock() - since
-                out, *taken = self.operators.lengths(map(self.changes.get, (at, *node.reads())))
+                until = metering.clock()
+                if not inside.weight and until <= inside.late:
+                    continue
+                out, *taken = self.rows((at, *node.reads()))
                 known = out if out >= 0 else 0
                 inside.derived += known if isinstance(node, Join | DeltaJoin) else 0
-                inside.add(operator_of(node), node.text, seconds, sum(n for n in taken if n >= 0), out)
+                inside.add(operator_of(node), node.text, since, until, sum(n for n in taken if n >= 0), out)
 
     def _of(self, at: int) -> B:
         found = self.changes.get(at)
@@ -257,15 +276,18 @@ class _Walk(Generic[B]):
 
     def _fixpoint(self, at: int, node: Fixpoint) -> Mapping[str, B]:
         imports = {n.node: self._of(n.node) for n in node.body.nodes if isinstance(n, Import)}
-        meter = metering.current()
+        meter = self._meter
         if meter is None:
             nested = self.operators.recursion(at, node, imports)
             for time in self._times(node, nested):
                 nested.iterate(time)
             return nested.finish()
-        outer = meter.inside
-        found = self._measured(at, node, imports, meter.enter(at) if outer is None else outer)
-        meter.inside = outer
+        inside, outer = meter.inside, meter.put_in_force()
+        try:
+            found = self._measured(at, node, imports, meter.enter(at) if inside is None else inside)
+        finally:
+            meter.end(outer)
+        meter.inside = inside
         return found
 
     def _times(self, node: Fixpoint, nested: Nested[B]) -> Iterator[int]:
@@ -297,11 +319,11 @@ class _Walk(Generic[B]):
                 first = before = nested.rows()
             nested.iterate(time)
             rows, now = nested.rows(), clock()
-            inside.round(time + 1, now - since, inside.derived - derived, rows - before)
+            inside.round(time + 1, now - since, now, inside.derived - derived, rows - before)
             before, since, derived = rows, now, inside.derived
         found = nested.finish()
         came = sum(self.operators.lengths(found.values())) - (before - first)
-        inside.round(0, seconds, of_start, came if came >= 0 else metering.UNKNOWN)
+        inside.round(0, seconds, clock(), of_start, came if came >= 0 else metering.UNKNOWN)
         inside.level -= 1
         return found
 

@@ -316,10 +316,7 @@ def _slowest(profile: Profile) -> list[str]:
     parts = []
     for each in profile.slowest:
         epoch = each.epoch
-        heading = (
-            f"commit {epoch.number:,}: {seconds_text(epoch.seconds)}, {epoch.rows_in:,} rows in, "
-            f"{epoch.rows_out:,} out"
-        )
+        heading = f"commit {epoch.number:,}: {seconds_text(epoch.seconds)}{epoch.rows}"
         operators = sorted(
             (operator for stratum in each.strata for operator in stratum.operators),
             key=lambda operator: -operator.seconds,

@@ -33,7 +33,7 @@ def latency(epochs: Sequence[Epoch]) -> str:
             f'<text x="{_LEFT - 6}" y="{y(power) + 4:.1f}" text-anchor="end">{_label(power)}</text>'
         )
     for each, value in zip(shown, logs, strict=True):
-        told = f"commit {each.number:,}: {seconds_text(each.seconds)}, {each.rows_in:,} rows in"
+        told = f"commit {each.number:,}: {seconds_text(each.seconds)}{each.rows}"
         lines.append(
             f'<circle cx="{x(each.number):.1f}" cy="{y(value):.1f}" r="3"><title>{told}</title></circle>'
         )

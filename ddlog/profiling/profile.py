@@ -64,14 +64,22 @@ class Stratum:
 @dataclass(frozen=True)
 class Epoch:
     """A commit: its number from 0, its seconds, and the rows by which inputs and outputs changed. Commit 0
-    begins the session, with the program's own facts and those that it loads first."""
+    begins the session, with the program's own facts and those that it loads first. The rows of short commits
+    are not always known."""
 
     number: int
     seconds: float
-    rows_in: int
-    rows_out: int
+    rows_in: int | None
+    rows_out: int | None
     jobs: int | None = None
     shuffled: int | None = None
+
+    @property
+    def rows(self) -> str:
+        """The rows, as a text; empty if they are not known."""
+        if self.rows_in is None or self.rows_out is None:
+            return ""
+        return f", {self.rows_in:,} rows in, {self.rows_out:,} out"
 
 
 @dataclass(frozen=True)

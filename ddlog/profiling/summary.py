@@ -32,8 +32,7 @@ def summary(profile: Profile, relations: bool = True) -> Iterator[str]:
     for slow in profile.slowest:
         dearest = f", most for {slow.strata[0].name}" if slow.strata else ""
         yield (
-            f"{seconds_text(slow.epoch.seconds):>14}  commit {slow.epoch.number:,}: "
-            f"{slow.epoch.rows_in:,} rows in, {slow.epoch.rows_out:,} out{dearest}"
+            f"{seconds_text(slow.epoch.seconds):>14}  commit {slow.epoch.number:,}{slow.epoch.rows}{dearest}"
         )
 
 

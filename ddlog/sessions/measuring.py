@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heappush, heappushpop
+from math import isnan
+from random import Random
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ..engine.circuit import Circuit, Fixpoint, NodeId
 from ..engine.labels import cost_key, one_line, operator_of
-from ..engine.metering import UNKNOWN, Meter, Taken, clock
+from ..engine.metering import LATE, UNKNOWN, Meter, Taken, Walk, clock
 from ..profiling.profile import (
     Decision,
     Epoch,
@@ -24,15 +27,23 @@ from ..profiling.profile import (
     SlowEpoch,
     Stratum,
 )
-from .metered import Cluster, Cost, Epochs, Recursion, Sums, Work
+from .inprocess import InProcessHost
+from .metered import Cluster, Cost, Ends, Epochs, Recursion, Sums, Walked, Work
 
 if TYPE_CHECKING:
     from ..engine.runtime import Batch, Delta, Seal
+    from .host import Host
     from .session import Session
     from .state import Commit
 
 _SLOWEST = 5
 """Epochs that are kept as a whole."""
+_WHOLE = 64
+"""The first epochs, of which all is noted."""
+_ONE_IN = 16
+"""Of short epochs after these, one in so many is noted, and counts so often. Of the others, only the seconds
+and what ends late are noted (`engine.metering`)."""
+_MANY = 1 << 13  # figures that wait together
 
 
 class _Slow(NamedTuple):
@@ -40,27 +51,34 @@ class _Slow(NamedTuple):
 
     seconds: float
     number: int  # negative, so that of equals the later one goes
+    epoch: Epoch
     nodes: Sequence[NodeId]
     taken: Taken
     work: Mapping[NodeId, Work]
-    whole: tuple[int | None, int | None]  # jobs and bytes shuffled
 
 
 class Recorder:
     """The measurements of a session so far. `commit` measures one commit."""
 
-    def __init__(self, cluster: Cluster | None = None) -> None:
-        self._meter, self._cluster = Meter(), cluster
+    def __init__(self, host: Host) -> None:
+        self._meter, self._cluster = Meter(), host.cluster()
         self._work: dict[NodeId, Work] = {}  # of the epochs that wait
-        if cluster is not None:
-            self._meter.marking = cluster.begun
+        if self._cluster is not None:
+            self._meter.marking = self._cluster.begun
+        self._here = host.fields if isinstance(host, InProcessHost) else None
+        self._ends: Ends | None = None  # of the epoch noted last
         self._sums: Sums | None = None
-        self._walked: list[Sequence[NodeId]] = []  # by the epochs that wait
-        self._waiting: list[float] = []  # their numbers and seconds
+        self._passed = array("d")  # the numbers and seconds of short epochs of which nothing else is noted
+        self._noted: list[float] = []  # of the others that wait: the figures of `Epochs`
+        self._walked: list[Walked] = []  # by these
         self._epochs = Epochs()
         self._slowest: list[_Slow] = []
-        self._least = -1.0  # seconds to be one of the slowest
+        self._least = -1.0  # the seconds beyond which an epoch is one of the slowest
+        self._short = -1.0  # the seconds up to which one may be passed over
         self._commits, self._seconds = 0, 0.0
+        self._whole = _WHOLE  # epochs that are still noted
+        self._passing = 0  # short epochs that are passed over before the next that is noted
+        self._draw = Random(0)
 
     def commit(
         self,
@@ -70,9 +88,43 @@ class Recorder:
         seal: Seal | None,
         number: int,
     ) -> dict[str, Delta]:
-        """What `run` gives, which runs one epoch of the runtime, with so many before it."""
+        """What `run` gives, which runs one epoch of the runtime, with so many before it. What can be computed
+        later, for many epochs at once, is not computed here."""
+        runtime = self._here
+        if runtime is None or not self._passing:
+            return self._commit_noted(run, changes, static, seal, number)
+        self._passing -= 1
+        meter = runtime.meter = self._meter
+        meter.weight, meter.since = 0, clock()
+        try:
+            deltas = run(changes, static, seal)
+        except BaseException:
+            meter.forget()
+            raise
+        finally:
+            runtime.meter = None
+        seconds = clock() - meter.since
+        if seconds > self._short:
+            self._note(meter.walk, number, seconds)
+        else:
+            self._passed.append(number)
+            self._passed.append(seconds)
+        meter.walk = None  # which has the changes
+        return deltas
+
+    def _commit_noted(
+        self,
+        run: Commit,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        static: bool,
+        seal: Seal | None,
+        number: int,
+    ) -> dict[str, Delta]:
+        """As `commit`, of an epoch that is noted. After the first ones, others are passed over, now more and
+        now fewer, so that commits which take turns are noted alike."""
         meter = self._meter
-        outer, since = meter.begin(), clock()
+        meter.begin(1 if self._whole or self._here is None else _ONE_IN)
+        outer = meter.put_in_force()
         try:
             deltas = run(changes, static, seal)
         except BaseException:
@@ -80,24 +132,41 @@ class Recorder:
             raise
         finally:
             meter.end(outer)
-        seconds, nodes = clock() - since, meter.nodes
-        if nodes is not None:
-            self._seconds += seconds
-            self._commits += 1
-            self._walked.append(nodes)
-            if self._cluster is None:
-                self._waiting += number, seconds, UNKNOWN, UNKNOWN
-                if seconds > self._least:
-                    self._note_slow(_Slow(seconds, -number, nodes, meter.last(), {}, (None, None)))
-            else:
-                work, whole = self._worked(nodes, self._cluster)
-                self._waiting += number, seconds, *whole
-                if seconds > self._least:
-                    told = int(whole[0]), int(whole[1])
-                    self._note_slow(_Slow(seconds, -number, nodes, meter.last(), work, told))
-            if meter.is_full:
-                self._add()
+        seconds = clock() - meter.since
+        self._note(meter.walk, number, seconds)
+        meter.walk = None
+        if self._whole:
+            self._whole -= 1
+        else:
+            self._passing = self._draw.randrange(2 * _ONE_IN - 1)
         return deltas
+
+    def _note(self, walk: Walk | None, number: int, seconds: float) -> None:
+        """Notes an epoch: one that is not short counts once."""
+        if walk is None:
+            return
+        meter, nodes, rows = self._meter, walk.nodes, walk.rows(walk.nodes)
+        figures = walk.times + rows
+        weight = 1 if seconds > LATE else meter.weight
+        if weight:
+            meter.walks += figures
+            last = self._walked[-1] if self._walked else None
+            if last is not None and last.nodes is nodes and last.weight == weight:
+                last.count += 1
+            else:
+                self._walked.append(Walked(nodes, weight, 1))
+        if self._ends is None or self._ends.nodes is not nodes:
+            self._ends = Ends(walk.circuit, nodes)
+        ends = self._ends.rows(rows)
+        work, whole = (
+            ({}, (UNKNOWN, UNKNOWN)) if self._cluster is None else self._worked(nodes, self._cluster)
+        )
+        self._noted += (number, seconds, *ends, *whole)
+        if seconds > self._least:
+            told = Epoch(number, seconds, *ends, *(None if isnan(each) else int(each) for each in whole))
+            self._note_slow(_Slow(seconds, -number, told, nodes, meter.last(figures), work))
+        if len(meter.walks) > _MANY or len(meter.runs) > _MANY:
+            self._add()
 
     def _worked(
         self, nodes: Sequence[NodeId], cluster: Cluster
@@ -118,23 +187,31 @@ class Recorder:
             heappushpop(self._slowest, slow)
         if len(self._slowest) == _SLOWEST:
             self._least = self._slowest[0].seconds
+            self._short = min(LATE, self._least)
 
     def _new(self) -> Sums:
-        assert self._meter.circuit is not None
-        return Sums(self._meter.circuit, self._meter.operators)
+        assert self._ends is not None
+        return Sums(self._ends.circuit, self._meter.operators)
 
     def _add(self) -> Sums | None:
         """The sums, with the epochs that wait: many at once take a fraction of the time."""
-        if self._walked:
+        noted = np.array(self._noted, np.float64).reshape(-1, 6)
+        passed = np.array(self._passed).reshape(-1, 2)
+        if len(noted):
             if self._sums is None:
                 self._sums = self._new()
-            ends = self._sums.add(self._walked, self._meter.taken())
-            waiting = np.array(self._waiting).reshape(-1, 4)
-            self._epochs.add(np.column_stack([waiting[:, :2], ends, waiting[:, 2:]]))
+            self._sums.add(self._walked, self._meter.taken())
             self._sums.add_work(self._work)
             self._work.clear()
             self._walked.clear()
-            self._waiting.clear()
+            self._noted.clear()
+        if len(noted) or len(passed):
+            unknown = np.full((len(passed), 4), UNKNOWN)
+            figures = np.concatenate([noted, np.column_stack([passed, unknown])])
+            self._epochs.add(figures[figures[:, 0].argsort()])
+            self._commits += len(figures)
+            self._seconds += float(figures[:, 1].sum())
+            del self._passed[:]
         return self._sums
 
     def strata(self, names: _Names) -> tuple[Stratum, ...]:
@@ -146,10 +223,9 @@ class Recorder:
         """The slowest epochs, the slowest first."""
         for slow in sorted(self._slowest, key=lambda each: (-each.seconds, -each.number)):
             sums = self._new()
-            ((taken, given),) = sums.add([slow.nodes], slow.taken).tolist()
+            sums.add([Walked(slow.nodes, 1, 1)], slow.taken)
             sums.add_work(slow.work)
-            epoch = Epoch(-slow.number, slow.seconds, int(taken), int(given), *slow.whole)
-            yield SlowEpoch(epoch, _strata(sums, names))
+            yield SlowEpoch(slow.epoch, _strata(sums, names))
 
     @property
     def totals(self) -> tuple[int, float, tuple[Epoch, ...]]:
@@ -179,7 +255,7 @@ class _Names:
 def profile_of(session: Session, recorder: Recorder | None) -> Profile:
     """The profile of a session; without a recorder, nothing of time."""
     names = _Names(session)
-    recorder = recorder or Recorder()
+    recorder = recorder or Recorder(session.state.host)
     commits, seconds, epochs = recorder.totals
     runtime = session.state.host.runtime
     footprint, plans = runtime.footprint(), runtime.plans()

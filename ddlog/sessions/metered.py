@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from math import isnan
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from ..engine.circuit import Circuit, Input, NodeId, Output, Trace
 from ..engine.circuit import Result as ResultNode
-from ..engine.metering import RUN, Figures, Taken, summed
+from ..engine.metering import ROUND, RUN, Figures, Taken, summed
 
-_NO_RUNS = np.zeros((0, RUN))
-_NO_ROUNDS = np.zeros((0, 5))
+_NO_RUNS = np.zeros((0, RUN - 2))
+_NO_ROUNDS = np.zeros((0, ROUND - 1))
 
 
 class Work(NamedTuple):
@@ -21,6 +22,15 @@ class Work(NamedTuple):
 
     jobs: int
     shuffled: int
+
+
+@dataclass(slots=True)
+class Walked:
+    """So many epochs that followed each other, visited the same nodes, and have the same weight."""
+
+    nodes: Sequence[NodeId]
+    weight: int
+    count: int
 
 
 class Cluster(Protocol):
@@ -57,31 +67,39 @@ class Recursion:
 class _Visited:
     """The sums over the epochs that visited the same nodes."""
 
-    def __init__(self, circuit: Circuit, nodes: Sequence[NodeId]) -> None:
+    def __init__(self, nodes: Sequence[NodeId]) -> None:
         self.nodes, self.epochs = nodes, 0
         self.seconds, self.rows = np.zeros(len(nodes)), np.zeros(len(nodes))
         self.known = np.ones(len(nodes), np.bool_)
-        self.inputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Input)]
-        self.outputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Output)]
 
     @property
     def width(self) -> int:
         """The figures of a walk."""
         return 2 * len(self.nodes) + 1
 
-    def add(self, walks: Figures) -> Figures:
-        """Adds walks. Gives the rows by which inputs and outputs changed in each."""
+    def add(self, walks: Figures, weight: int) -> None:
+        """Adds walks, each so many times."""
         size = len(self.nodes) + 1
+        self.epochs += weight * len(walks)
+        self.seconds += weight * np.diff(walks[:, :size], axis=1).sum(axis=0)
         rows = walks[:, size:]
-        self.epochs += len(walks)
-        self.seconds += np.diff(walks[:, :size], axis=1).sum(axis=0)
-        total = rows.sum(axis=0)
-        if np.isnan(total).any():
-            self.known &= ~np.isnan(total)
-            rows = np.nan_to_num(rows)
-            total = rows.sum(axis=0)
-        self.rows += total
-        return np.column_stack([rows[:, part].sum(axis=1) for part in (self.inputs, self.outputs)])
+        self.known &= ~np.isnan(rows).any(axis=0)
+        self.rows += weight * np.nan_to_num(rows).sum(axis=0)
+
+
+class Ends:
+    """The inputs and outputs among the nodes of a walk."""
+
+    def __init__(self, circuit: Circuit, nodes: Sequence[NodeId]) -> None:
+        self.circuit, self.nodes = circuit, nodes
+        self._inputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Input)]
+        self._outputs = [k for k, at in enumerate(nodes) if isinstance(circuit.nodes[at], Output)]
+
+    def rows(self, rows: Sequence[float]) -> tuple[int, int]:
+        """The rows by which inputs and by which outputs changed, as far as they are known, given those of all
+        nodes."""
+        taken, given = ([rows[k] for k in part] for part in (self._inputs, self._outputs))
+        return sum(int(n) for n in taken if not isnan(n)), sum(int(n) for n in given if not isnan(n))
 
 
 class Sums:
@@ -89,7 +107,7 @@ class Sums:
 
     def __init__(self, circuit: Circuit, operators: Sequence[tuple[NodeId, str, str]]) -> None:
         self.circuit, self._operators = circuit, operators
-        self._visited: dict[int, _Visited] = {}  # by the identity of the nodes
+        self._visited: dict[tuple[NodeId, ...], _Visited] = {}  # by their nodes
         self._runs, self._rounds = _NO_RUNS, _NO_ROUNDS
         self._work: dict[NodeId, Work] = {}
 
@@ -99,26 +117,21 @@ class Sums:
             jobs, shuffled = self._work.get(at, (0, 0))
             self._work[at] = Work(jobs + each.jobs, shuffled + each.shuffled)
 
-    def add(self, walked: Sequence[Sequence[NodeId]], taken: Taken) -> Figures:
-        """Adds epochs, given the nodes that each walked. Gives for each the rows by which inputs and outputs
-        changed."""
+    def add(self, walked: Iterable[Walked], taken: Taken) -> None:
+        """Adds epochs, given the nodes that those walked which were noted."""
         if len(taken.runs):
             self._runs = summed(np.concatenate([self._runs, taken.runs]), 1)
         if len(taken.rounds):
             self._rounds = summed(np.concatenate([self._rounds, taken.rounds]), 2)
-        together: dict[int, list[tuple[int, int]]] = {}
         at = 0
-        for number, nodes in enumerate(walked):
-            together.setdefault(id(nodes), []).append((number, at))
-            at += 2 * len(nodes) + 1
-        ends = np.zeros((len(walked), 2))
-        for key, same in together.items():
+        for each in walked:
+            key = tuple(each.nodes)
             visited = self._visited.get(key)
             if visited is None:
-                visited = self._visited[key] = _Visited(self.circuit, walked[same[0][0]])
-            numbers, places = np.array(same).T
-            ends[numbers] = visited.add(taken.walks[places[:, None] + np.arange(visited.width)])
-        return ends
+                visited = self._visited[key] = _Visited(each.nodes)
+            stop = at + each.count * visited.width
+            visited.add(taken.walks[at:stop].reshape(each.count, visited.width), each.weight)
+            at = stop
 
     def costs(self) -> dict[NodeId, Cost]:
         """The costs by node, without the nodes that only pass on."""
@@ -168,10 +181,11 @@ class Epochs:
             kept = np.concatenate([kept[slower], kept[len(even) :]])
         self._kept = kept
 
-    def rows(self) -> Iterable[tuple[int, float, int, int, int | None, int | None]]:
+    def rows(self) -> Iterable[tuple[int, float, int | None, int | None, int | None, int | None]]:
         """The commits that are kept: number, seconds, rows in and out, jobs and bytes shuffled."""
-        for n, seconds, a, b, jobs, shuffled in self._kept.tolist():
-            yield int(n), seconds, int(a), int(b), _rows(jobs), _rows(shuffled)
+        for n, seconds, *others in self._kept.tolist():
+            taken, given, jobs, shuffled = map(_rows, others)
+            yield int(n), seconds, taken, given, jobs, shuffled
 
 
 def _rows(number: float) -> int | None:

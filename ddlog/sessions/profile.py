@@ -89,7 +89,7 @@ class SessionProfile:
         if recorder is None and self._recorder is None:
             from .measuring import Recorder
 
-            self._recorder = Recorder(state.host.cluster())
+            self._recorder = Recorder(state.host)
         state.progress, state.recorder = observe, recorder or self._recorder
         watch.begin(_BEGIN)
         try:

@@ -288,7 +288,7 @@ class Session(Inputs):
         if self.state.recorder is None:
             from .measuring import Recorder
 
-            self.state.recorder = Recorder(self.state.host.cluster())
+            self.state.recorder = Recorder(self.state.host)
 
     def profile(self) -> Profile:
         """Where the time went in the commits since `measure` was called, by stratum and rule, with the

@@ -238,7 +238,8 @@ class Joiner:
     def _grown(self, stage: Stage, rows: Valuation, proposer: Proposer) -> Iterable[Batch]:
         """What a stage makes of rows: as `_grow`, stage by stage while the rows are few."""
         views, since = proposer.views, 0.0
-        if self.evaluator.measured:
+        often = EVERY * self.evaluator.weight
+        if often:
             self._few += 1
             since = clock() if self._few % EVERY == 0 else 0.0
         while rows.length <= proposals.FEW:
@@ -247,7 +248,7 @@ class Joiner:
                 if not rows.length:
                     break
             if since and stage.tests:
-                self._tally(stage).test(EVERY * (clock() - since))
+                self._tally(stage).test(often * (clock() - since))
                 since = clock()
             if not rows.length:
                 return ()
@@ -271,7 +272,7 @@ class Joiner:
                 return ()
             rows = self._joined(step, rows, view.expand(step.positions, groups, total), step.keep)
             if since:
-                tally.spend(step.term, EVERY * (clock() - since))
+                tally.spend(step.term, often * (clock() - since))
                 since = clock()
             stage = self._staged().after(stage, step)
         return self._grow(stage, rows, proposer)

@@ -252,9 +252,9 @@ class LoopEpoch:
         since, node = metering.clock(), self._nodes[at]
         out = self._visit(at, time, event)
         if node.text:
-            length = 0 if out is None else out.length
+            until, length = metering.clock(), 0 if out is None else out.length
             inside.derived += length if isinstance(node, Join) else 0
-            inside.add(operator_of(node), node.text, metering.clock() - since, taken, length)
+            inside.add(operator_of(node), node.text, since, until, taken, length)
         return out
 
     def _visit(self, at: int, time: int, event: _Event) -> Batch | None:

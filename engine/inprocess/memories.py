@@ -65,10 +65,15 @@ class GrowingSets:
         if measured is None:
             self._grow(rule, start, source, views)
             return
-        since, before, had = clock(), measured.derived, self._sizes(rule)
+        relations = [self._relations[head] for head, _ in rule.heads]
+        since, before, had = clock(), measured.derived, sum([each.table.size for each in relations])
         self._grow(rule, start, source, views)
-        taken, new = 0 if source is None else self._changing(source), self._sizes(rule) - had
-        measured.rule(rule.node.text, since, taken, before, new)
+        until = clock()
+        if measured.weight or until > measured.late:
+            new = sum([each.table.size for each in relations]) - had
+            taken = 0 if source is None else self._changing(source)
+            measured.rule(rule.node.text, since, until, taken, before, new)
+            self._evaluator.weight = max(1, measured.weight)
 
     def _grow(
         self,
@@ -80,12 +85,6 @@ class GrowingSets:
         for batch in self._delta(source):
             for head, derived in run_rule(rule, start, batch, views, self._held(rule), self._measured):
                 self._relations[head].grow(derived)
-
-    def _sizes(self, rule: FixpointRule[Joiner]) -> int:
-        """The rows of the relations that a rule derives."""
-        ((head, _), *others) = rule.heads
-        size = self._relations[head].table.size
-        return size + sum(self._relations[name].table.size for name, _ in others) if others else size
 
     def _changing(self, source: Source) -> int:
         """The rows of a source from which a rule is run."""
@@ -174,7 +173,11 @@ class NestedTime(Generic[R]):
             self.watch.look()
             self._relations[head].derive(derived)
         if measured is not None:
-            measured.rule(rule.node.text, since, 0 if batch is None else batch.length, before, UNKNOWN)
+            until = clock()
+            if measured.weight or until > measured.late:
+                taken = 0 if batch is None else batch.length
+                measured.rule(rule.node.text, since, until, taken, before, UNKNOWN)
+                self._evaluator.weight = max(1, measured.weight)
 
     def _view(self, source: Source, now: bool) -> View:
         if isinstance(source, str):

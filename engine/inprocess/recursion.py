@@ -291,7 +291,7 @@ class RunningRecursion:
         iterate(self._rules, self.memory, time)
 
     def rows(self) -> int:
-        return sum(relation.table.size for relation in self.relations.values())
+        return sum([relation.table.size for relation in self.relations.values()])
 
     def changing(self) -> Changing:
         time = self.memory.next_iteration()

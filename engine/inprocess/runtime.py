@@ -71,6 +71,8 @@ class InProcess:
         """The seconds of the last epoch that was committed."""
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
+        self.meter: metering.Meter | None = None
+        """Takes the walks of epochs, if no meter is in force."""
         self._begin_from(circuit)
 
     def _begin_from(self, circuit: Circuit) -> None:
@@ -423,7 +425,9 @@ class InProcess:
         before = None if self._limit is None else sizes(self._state)
         try:
             with memory.limited(self._limit):
-                return self._epochs.run(changes, static, max_iterations, progress, sealed if seal else None)
+                return self._epochs.run(
+                    changes, static, max_iterations, progress, sealed if seal else None, meter=self.meter
+                )
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()
@@ -501,7 +505,8 @@ class InProcess:
         if not epoch.static and not epoch.first:
             self._prepare_to_shrink(epoch)
         self._state.evaluator.epoch = self.earlier + epoch.number
-        self._state.evaluator.measured = metering.current() is not None
+        meter, evaluator = metering.current() or self.meter, self._state.evaluator
+        evaluator.measured, evaluator.weight = meter is not None, 0 if meter is None else meter.weight
         self._running = RunningEpoch(self._state, epoch)
         return self._running
 

@@ -22,7 +22,7 @@ _REPEATS = 64  # rows from which looking for equal inputs pays
 class Evaluator:
     """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
     `iteration`. While it is `silent`, for what was evaluated before, effects are left out. While it is
-    `measured`, the steps of joins are timed."""
+    `measured`, the steps of joins are timed; those from few rows count as often as `weight` says."""
 
     def __init__(self, values: Values) -> None:
         self.values = values
@@ -30,6 +30,7 @@ class Evaluator:
         self.iteration = 0
         self.silent = False
         self.measured = False
+        self.weight = 0
 
     def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
         """The expression's value on each row. Raises RowFault where user code fails."""

@@ -28,6 +28,20 @@ input relation R(x: u64, y: u64)
 output relation O(x: u64, n: usize)
 O(x, n) :- R(x, y), var n = y.group_by(x).count().
 """
+JOINED = """
+input relation R(x: u64, y: u64)
+input relation S(y: u64, z: u64)
+output relation O(x: u64, z: u64)
+O(x, z) :- R(x, y), S(y, z).
+"""
+REACHED = """
+input relation R(x: u64, y: u64)
+relation Reach(x: u64, y: u64)
+Reach(x, y) :- R(x, y).
+Reach(x, z) :- Reach(x, y), R(y, z).
+output relation O(x: u64, n: usize)
+O(x, n) :- Reach(x, y), var n = y.group_by(x).count().
+"""
 BLOCK = 0.05  # seconds
 
 
@@ -44,19 +58,21 @@ def shown(name: str, off: list[float], on: list[float]) -> None:
     print(f"{name:36} {1000 * median(off):10.3f} ms {1000 * median(on):10.3f} ms {more:+8.2%}", flush=True)
 
 
-def commits(name: str, session: Any, relation: str, rows: list[tuple[int, ...]], seconds: float) -> None:
-    """Deletes and inserts one row after another."""
+def commits(
+    name: str, session: Any, relation: str, rows: list[tuple[int, ...]], seconds: float, size: int = 1
+) -> None:
+    """Deletes and inserts some rows after others."""
 
     def pairs(count: int) -> None:
         for _ in range(count):
-            row = rows[at[0] % len(rows)]
+            some = rows[size * at[0] % len(rows) :][:size]
             at[0] += 1
-            session.delete_rows(relation, [row])
+            session.delete_rows(relation, some)
             session.commit()
-            session.insert_rows(relation, [row])
+            session.insert_rows(relation, some)
             session.commit()
 
-    state, recorder, at = session.state, Recorder(), [0]
+    state, recorder, at = session.state, Recorder(session.state.host), [0]
     pairs(20)
     count = max(1, round(BLOCK / (processor(lambda: pairs(20)) / 20)))
     times: dict[bool, list[float]] = {False: [], True: []}
@@ -101,7 +117,20 @@ def small(cache: Path) -> Iterator[tuple[str, Any, str, list[tuple[int, ...]]]]:
     with ddlog.compile(COUNTS).session() as session:
         session.insert_rows("R", rows)
         session.commit()
-        yield "groups: a row", session, "R", rows
+        yield "a group: a row", session, "R", rows
+        yield "a group: 1,000 rows", session, "R", rows
+    with ddlog.compile(JOINED).session() as session:
+        session.insert_rows("R", rows)
+        session.insert_rows("S", [(y, z) for y in range(0, 10_000, 3) for z in range(2)])
+        session.commit()
+        yield "a join: a row", session, "R", rows
+        yield "a join: 1,000 rows", session, "R", rows
+    with ddlog.compile(REACHED).session() as session:
+        chains = [(10 * k + n, 10 * k + n + 1) for k in range(1_000) for n in range(4)]
+        session.insert_rows("R", chains)
+        session.commit()
+        yield "a recursion and a group: a row", session, "R", chains
+        yield "a recursion and a group: 1,000 rows", session, "R", chains
     for name, program, inputs in (
         ("reach 500k: an edge", "reach", source_and_edges(100_000, 500_000)),
         ("tc_random_1m: an edge", "tc", graph(1250, 2500)),
@@ -129,7 +158,7 @@ def main() -> None:
         print(f"{'processor time':36} {'not measured':>13} {'measured':>13} {'more':>8}")
         for name, session, relation, rows in small(cache):
             if options.only in name:
-                commits(name, session, relation, rows, options.seconds)
+                commits(name, session, relation, rows, options.seconds, 1_000 if "1,000" in name else 1)
         for name, workload in (("a recursion's load", "tc_random_1m"), ("Andersen's load", "andersen")):
             if options.only in name:
                 loads(name, workload, options.loads, cache)

@@ -120,6 +120,33 @@ def test_a_commit_that_fails_is_not_counted() -> None:
         assert [each.rows_in for each in session.profile().epochs if each.rows_in] == [1]
 
 
+def test_of_many_short_commits_some_count_often_and_a_slow_one_is_whole() -> None:
+    with ddlog.compile(PATHS).session(maintain="always") as session:
+        session.measure()
+        session.insert("Edge", *((n, n + 1) for n in range(0, 40, 2)))
+        session.commit()
+        for _ in range(150):
+            session.delete("Edge", (2, 3))
+            session.commit()
+            session.insert("Edge", (2, 3))
+            session.commit()
+        session.insert("Edge", *((n, n + 1) for n in range(1_000, 1_150)))
+        session.commit()
+        session.insert("Edge", (1, 2))
+        session.commit()
+        profile = session.profile()
+    assert profile.commits == 304
+    assert [each.number for each in profile.epochs] == list(range(304))
+    assert profile.seconds == pytest.approx(sum(each.seconds for each in profile.epochs))
+    assert 0 < sum(each.seconds for each in profile.strata) < 3 * profile.seconds
+    (slow,) = [each for each in profile.slowest if each.epoch.number == 302]
+    assert (slow.epoch.rows_in, slow.epoch.rows_out) == (150, 150 * 151 // 2 + 2 * 150)
+    (path,) = [each for each in slow.strata if each.name == "Path"]
+    assert path.rounds and any(each.operator == "rule" for each in path.operators)
+    (source,) = [o for o in stratum(profile, "Source").operators if o.operator == "distinct"]
+    assert 64 < source.calls < 900
+
+
 def test_without_measuring_there_are_no_times() -> None:
     with ddlog.compile(PATHS).session() as session:
         session.insert("Edge", (1, 2))
