@@ -223,6 +223,15 @@ class Checkpointing:
         return self._runtime.goes_on
 
     @property
+    def is_settled(self) -> bool:
+        """Whether the state is that of the last epoch, and not to be brought up to it when it is needed."""
+        return self._runtime.is_settled
+
+    def read_ahead(self, ends: Callable[[], bool]) -> None:
+        """See `InProcess.read_ahead`."""
+        self._runtime.read_ahead(ends)
+
+    @property
     def took(self) -> float:
         """The seconds of the last epoch."""
         return self._runtime.took

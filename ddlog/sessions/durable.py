@@ -115,7 +115,7 @@ class Durable:
         self._keeper = Keeper(
             store,
             self._log.flush_quietly if durability == "interval" else None,
-            [self._write_image, self._folder.fold_if_due] if durability != "exit" else [],
+            [self._write_image, self._folder.fold_if_due, self._read_ahead] if durability != "exit" else [],
         )
         self._log.woken = self._keeper.wake
         self.epoch = store.head.epoch
@@ -251,6 +251,10 @@ class Durable:
     def _write_image(self) -> None:
         if self.upkeep is not None:
             self.upkeep.write_waiting()
+
+    def _read_ahead(self) -> None:
+        if self.upkeep is not None:
+            self.upkeep.read_ahead()
 
     def keep_checkpoints(self, checkpointing: Checkpointing) -> None:
         """Lets checkpoints be made, and read."""

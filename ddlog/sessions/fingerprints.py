@@ -6,9 +6,10 @@ that changes takes with it what it computes. Functions in Python count by the co
 
 from __future__ import annotations
 
+import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import cache
 from hashlib import blake2b
 from importlib.metadata import PackageNotFoundError, version
@@ -101,6 +102,15 @@ def made_by() -> str:
     from .. import engine, stdlib
 
     folders = [home, *(Path(str(each.__path__[0])) for each in (engine, stdlib))]
-    files = {path: path.stat().st_size for folder in folders for path in sorted(folder.rglob("*.py"))}
-    listed = repr([(path.name, size) for path, size in files.items()]).encode()
+    listed = repr([sorted(_files(str(folder))) for folder in folders]).encode()
     return f"{_FORM} {known} {sys.byteorder} {blake2b(listed, digest_size=8).hexdigest()}"
+
+
+def _files(folder: str) -> Iterator[tuple[str, int]]:
+    """The names and sizes of the Python files below a folder."""
+    with os.scandir(folder) as entries:
+        for entry in entries:
+            if entry.name.endswith(".py"):
+                yield entry.name, entry.stat().st_size
+            elif entry.is_dir() and entry.name != "__pycache__":
+                yield from _files(entry.path)

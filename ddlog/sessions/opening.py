@@ -37,6 +37,10 @@ ON_SPARK = {
 """The module of each door."""
 
 
+_MANY = 1 << 60
+"""Stands for the rows of a state that has not been brought up to its last epoch."""
+
+
 def open_host(
     choice: EngineChoice,
     program: Program,
@@ -85,7 +89,8 @@ def open_durable(
     host.fields.remember(windows.nodes)
     if not limited:
         durable.keep_checkpoints(Checkpointing(program, durable.store, host.fields))
-    durable.live = lambda: sum(map(host.runtime.size, durable.rows_of))
+    fields = host.fields
+    durable.live = lambda: sum(map(host.runtime.size, durable.rows_of)) if fields.is_settled else _MANY
     return durable
 
 

@@ -48,8 +48,8 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             runtime.read_all()
         durable.store.let_go()
         deltas = host.shown(runtime.all_held())
-        if not static and durable.upkeep is not None:
-            durable.upkeep.committed(durable.epoch, durable.upkeep.behind)
+        if not static and durable.upkeep is not None and runtime.is_settled:
+            durable.upkeep.committed(durable.epoch, 0)
         state.started, state.static = True, static
     return state.told(deltas)
 
@@ -106,11 +106,35 @@ def _begun(
     runtime.give(begun.given)
     state.epoch(begun.changes, static and not behind, None)
     if behind:
-        runtime.catch_up(changes)
         upkeep.behind = _count(changes)
+        at_once = static or durable.read_only or durable.changed
+        if at_once:
+            runtime.catch_up(changes)
+        else:
+            runtime.later(partial(_catch_up, state, durable, upkeep, changes))
     past = durable.past_of(runtime, contents)
     upkeep.begin_with(found)
     return Resumption({}, past, contents, {})
+
+
+def _catch_up(state: SessionState, durable: Durable, upkeep: Upkeep, changes: Mapping[str, Any]) -> None:
+    """Applies the epochs after a checkpoint, when the session needs its relations for the first time. Raises
+    DDlogError."""
+    host = state.host
+    assert isinstance(host, InProcessHost)
+    runtime = host.fields
+    with deferred(), state.diagnosing():
+        if upkeep.begun_with is not None:
+            try:
+                runtime.catch_up(changes)
+                return
+            except _BROKEN as error:
+                _left_out(durable, _said(error))
+                upkeep.begin_anew()
+        runtime.start_over()
+        found = durable.resumption(runtime)
+        state.epoch(found.changes, False, None)
+        state.delays.resume(found.past)
 
 
 def _many(changes: Mapping[str, Any], held: int) -> bool:

@@ -57,9 +57,10 @@ class Upkeep:
         self.begun_with: Found | None = None
         self.epoch = 0
         self.behind = 0
-        """The changed rows since what the session began with."""
+        """The changed rows between what the session began with and its beginning, until they are counted."""
         self._image: Image | None = None
         self._writing = threading.Lock()
+        self._has_read_ahead = False
         self._since = 0, 0.0  # changed rows and seconds of commits, since the last image
         self._before = 0, 0.0  # the same of those before it
         self._next = _ROWS, LONG  # at which to look whether an image is due
@@ -68,6 +69,11 @@ class Upkeep:
     def begin_with(self, found: Found) -> None:
         """Notes what of a checkpoint the session begins with."""
         self.begun_with, self.epoch = found, found.epoch
+        self._wake()
+
+    def begin_anew(self) -> None:
+        """Notes that the session does not go on from a checkpoint after all."""
+        self.begun_with, self.epoch = None, 0
 
     # ------------------------------------------------------------- in between
 
@@ -76,7 +82,8 @@ class Upkeep:
         if not self._lives:
             return
         took = max(0.0, self.checkpointing.took - _ALWAYS)
-        self._since = self._since[0] + rows, self._since[1] + took
+        self._since = self._since[0] + rows + self.behind, self._since[1] + took
+        self.behind = 0
         is_due = self._since[0] >= self._next[0] or self._since[1] >= self._next[1]
         if is_due and self._image is None and time.monotonic() >= self._earliest:
             self._look(epoch)
@@ -139,6 +146,13 @@ class Upkeep:
         finally:
             reading.close()
 
+    def read_ahead(self) -> None:
+        """Reads what the session began with, once, before it is needed."""
+        if self._lives and self.begun_with is not None and not self._has_read_ahead:
+            self._has_read_ahead = True
+            with short_turns():
+                self.checkpointing.read_ahead(self._ended)
+
     # ------------------------------------------------------------- at the end
 
     def close(self, epoch: int) -> None:
@@ -148,7 +162,7 @@ class Upkeep:
         is_there = self.epoch == epoch and (
             before is None or before.epoch < epoch or self.checkpointing.is_all(before)
         )
-        if is_there or not self.checkpointing.goes_on:
+        if is_there or not self.checkpointing.goes_on or not self.checkpointing.is_settled:
             return
         image = self.checkpointing.image(epoch, before, copied=False)
         if image is None:

@@ -31,6 +31,7 @@ Still: TypeAlias = AbstractContextManager[Any]
 """While it is entered, a state does not change."""
 
 _CHUNK = 1 << 17
+_IN_CACHE = 1 << 15
 _WORD = np.dtype(np.int64).str
 _FORMS = ((8, "u1"), (16, "u2"), (32, "u4"))
 
@@ -153,6 +154,44 @@ def later_array(kept: Kept, source: Source) -> Callable[[], Array]:
     return partial(read_array, kept, source)
 
 
+@dataclass(frozen=True, slots=True)
+class LaterColumn:
+    """A column of a table that was written, to be read. See `table.ReadColumn`."""
+
+    kept: Kept
+    source: Source
+
+    def read(self) -> Array:
+        return read_array(self.kept, self.source)
+
+    def add_to(self, words: Array, field: PackedField, is_first: bool) -> None:
+        start, length, _, form, base = self.kept
+        base -= field.offset
+        if not form:
+            if is_first:
+                words.fill(base << field.shift)
+            else:
+                words |= base << field.shift
+            return
+        width, at, rest = np.dtype(form).itemsize, 0, b""
+        for piece in self.source.read(start, length * width):
+            data = rest + piece if rest else piece
+            count = len(data) // width
+            part = np.frombuffer(data, f"<{form}", count)
+            for low in range(0, count, _IN_CACHE):
+                some = part[low : low + _IN_CACHE].astype(np.int64)
+                some += base
+                some <<= field.shift
+                into = words[at + low : at + low + len(some)]
+                if is_first:
+                    into[:] = some
+                else:
+                    into |= some
+            at, rest = at + count, data[count * width :]
+        if at != length or rest:
+            raise ValueError("an array is not as long as it was")
+
+
 def frozen_table(table: RowTable) -> Frozen:
     """The rows that a table has now."""
     layout, size = table.layout, table.size
@@ -168,4 +207,4 @@ def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source) -> N
     layout = None
     if kept["layout"] is not None:
         layout = Layout(tuple(PackedField(*field) for field in kept["layout"]))
-    table.restore(kept["size"], layout, [later_array(each, source) for each in kept["columns"]])
+    table.restore(kept["size"], layout, [LaterColumn(each, source) for each in kept["columns"]])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -119,6 +120,21 @@ class ArrayDelta:
 
     def __len__(self) -> int:
         return len(self._rows)
+
+
+class LaterDelta(ArrayDelta):
+    """A change that is made when it is first read."""
+
+    def __init__(self, make: Callable[[], ArrayDelta]) -> None:
+        self._make = make
+
+    @property
+    def _rows(self) -> ArrayRows:
+        return self._made._rows
+
+    @cached_property
+    def _made(self) -> ArrayDelta:
+        return self._make()
 
 
 def some_changes(values: Values, schemas: Mapping[str, Schema], changes: Mapping[str, Batch]) -> Changing:

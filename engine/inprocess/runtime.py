@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from typing import Any, TypeVar
 from weakref import WeakMethod, WeakSet, ref
 
@@ -27,19 +28,22 @@ from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
 from .interner import Interner, Values, encode_rows
 from .keeping import Kept, Source
+from .kernels.compiling import compile_kernels
 from .latest import Taken, by_relation, mark, taken, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
 from .recursion import Recursion
 from .resuming import Codec, FrozenValues, Unit, begun, freeze_values, held, restore_values, units
-from .rows import ArrayDelta, ArrayRows
+from .rows import ArrayDelta, ArrayRows, LaterDelta
 from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
 from .sharing import among
 from .state import State
 from .store import Store
-from .unread import read_now
+from .unread import arrange_ahead, is_unread, read_now
 from .views import Readable, StoreView
+
+_MUCH = 200_000  # rows to be read that are worth reading ahead
 
 T = TypeVar("T")
 
@@ -69,6 +73,9 @@ class InProcess:
         """Held by an epoch; whoever else holds it reads a state that does not change."""
         self.took = 0.0
         """The seconds of the last epoch that was committed."""
+        self._later: Callable[[], None] | None = None
+        self._is_settling = False
+        self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
         """The epochs before the first one of this runtime, for rows that are told their number."""
         self.meter: metering.Meter | None = None
@@ -78,11 +85,12 @@ class InProcess:
     def _begin_from(self, circuit: Circuit) -> None:
         """Takes up a circuit, with empty state."""
         self.circuit = circuit
-        self._state = State(circuit, self.values, maintaining=self._maintaining)
+        self._own = State(circuit, self.values, maintaining=self._maintaining)
         self._state.remembering = frozenset(self._remembered.values())
         self._sharing: WeakSet[State] = WeakSet([self._state])  # the states whose rows hold the values
         self._tidied = 0  # the epochs committed before everything was last swept
-        self._given_out: list[ref[ArrayDelta]] = []  # contents that read the state when they are read
+        # Contents that read the state when they are read. Those of a state that is brought up to date stay.
+        self._given_out = self._given_out if self._is_settling else []
         self._last = False  # whether no other epoch follows: the changes given out may still read the state
         self._relations = self._state.outputs | dict(circuit.relations)
         nodes = list(enumerate(circuit.nodes))
@@ -106,8 +114,38 @@ class InProcess:
         self._built: Built = {}  # for queries, until the next epoch
         self._within: tuple[Sizes, int | None] = {}, None  # of an epoch that ran out of memory
 
+    @property
+    def _state(self) -> State:
+        """The state, with what is to be done before it is used."""
+        if self._later is not None:
+            self._settle()
+        return self._own
+
+    def _settle(self) -> None:
+        """Does what is to be done before the state is used."""
+        with self.still:
+            if self._later is None or self._is_settling:
+                return
+            self._is_settling = True
+            try:
+                self._later()
+                self._later = None
+            finally:
+                self._is_settling = False
+
+    def later(self, act: Callable[[], None]) -> None:
+        """Lets the state be brought up to date by an act when it is first needed. What the act raises, that
+        use raises; the next tries again."""
+        self._later = act
+
+    @property
+    def is_settled(self) -> bool:
+        """Whether nothing is to be done before the state is used."""
+        return self._later is None
+
     def beside(self, circuit: Circuit) -> InProcess:
         """A runtime for another circuit over the same values, which can take this one's batches."""
+        self._settle()
         other = InProcess(circuit, workers=self._workers, memory_limit=self._limit, values=self.values)
         self._sharing.update(other._sharing)
         other._sharing = self._sharing
@@ -116,12 +154,16 @@ class InProcess:
     # ------------------------------------------------------------- giving rows
 
     def batch(self, relation: str, rows: Sequence[tuple[Any, ...]]) -> Batch:
+        if self._later is not None:
+            self._settle()  # it may give values other numbers
         schema = self._schema(relation)
         batch = self._encode(schema, rows)
         self.values.hold(schema, batch)
         return batch
 
     def batch_from_columns(self, relation: str, columns: Sequence[Any]) -> Batch:
+        if self._later is not None:
+            self._settle()
         schema = self._schema(relation)
         arrays = tuple(self.values.encode_input(c, d) for c, d in zip(schema, columns, strict=True))
         batch = Batch(arrays, len(arrays[0]) if arrays else 0)
@@ -334,18 +376,41 @@ class InProcess:
             domain.read_now()
         self._read_given_out()
 
+    def read_ahead(self, ends: Callable[[], bool]) -> None:
+        """Reads in another thread what is to be read when it is needed, if it is much, with what is made of
+        it: part by part, and epochs go on between. Gives up when `ends`."""
+        tables = [(store, store.table) for store in self._own.relations() if is_unread(store.table)]
+        if sum(table.size for _, table in tables) < _MUCH:
+            return
+        compile_kernels()
+        for store, table in tables:
+            for act in (table.read_ahead, partial(arrange_ahead, store)):
+                if ends():
+                    return
+                with self.still:
+                    act()
+
     def all_held(self) -> dict[str, Delta]:
         """What each output holds, as a change from nothing."""
         found: dict[str, Delta] = {}
-        for name, at in self._state.outputs.items():
-            batch = held(self._state.stores[shown(self.circuit, at)])
-            delta = ArrayDelta(self.values, self._schema(name), batch, True)
+        for name in self._own.outputs:
+            delta = (
+                self._as_change(name) if self._later is None else LaterDelta(partial(self._as_change, name))
+            )
             self._given_out.append(ref(delta))
             found[name] = delta
         return found
 
+    def _as_change(self, output: str) -> ArrayDelta:
+        at = self._state.outputs[output]
+        return ArrayDelta(
+            self.values, self._schema(output), held(self._state.stores[shown(self.circuit, at)]), True
+        )
+
     def _read_given_out(self) -> None:
         """Lets contents that were given out be read before the state changes."""
+        if self._is_settling:
+            return  # they are those after it
         for each in self._given_out:
             delta = each()
             if delta is not None:
@@ -365,6 +430,8 @@ class InProcess:
     ) -> dict[str, Delta]:
         with self.still, interrupt.deferred(), kept_memory(), among(self._workers):
             since = time.perf_counter()
+            if self._later is not None:
+                self._settle()
             try:
                 deltas = self._run(changes, static, max_iterations, progress, seal)
                 if self._running is not None:
@@ -387,6 +454,7 @@ class InProcess:
             self._built.clear()
             return look()
 
+        self._settle()
         with self.still, self.tried(), interrupt.deferred(), kept_memory(), among(self._workers):
             return self._epochs.attempt(changes, limit, seen)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
 
@@ -13,8 +13,8 @@ from ..memory import reserve
 from ..schema import Array
 from . import sharedinsertion, sharing
 from .arrays import LARGE, grow, lengthen
-from .kernels import hashing, packing
-from .layout import Layout, PackedColumns, bounds, fit
+from .kernels import hashing
+from .layout import Layout, PackedColumns, PackedField, bounds, fit
 from .unread import Unread, read_later
 
 if TYPE_CHECKING:
@@ -27,6 +27,16 @@ _FULL = 0.66  # slots are doubled beyond this load
 Locate: TypeAlias = Callable[[Sequence[Array], Array], Array | None]
 """The ids of packed rows, given their columns and words, -1 for rows that a table does not hold. None: the
 slots are to be numbered."""
+
+
+class ReadColumn(Protocol):
+    """A column that is read when it is needed."""
+
+    def read(self) -> Array:
+        """The column."""
+
+    def add_to(self, words: Array, field: PackedField, is_first: bool) -> None:
+        """Adds the column to the words of packed rows, which have nothing yet if it `is_first`."""
 
 
 class RowTable(Unread):
@@ -49,8 +59,8 @@ class RowTable(Unread):
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
 
-    def restore(self, size: int, layout: Layout | None, columns: Sequence[Callable[[], Array]]) -> None:
-        """Makes an empty table one of so many distinct rows, which `columns` read when they are first needed.
+    def restore(self, size: int, layout: Layout | None, columns: Sequence[ReadColumn]) -> None:
+        """Makes an empty table one of so many distinct rows, which are read when they are first needed.
         `layout` None: rows are wide, unless they have no columns."""
         self.size, self._untouched = size, False
         self._layout = layout if self.arity else Layout(())
@@ -59,18 +69,18 @@ class RowTable(Unread):
             self._bits += 1
         if self._layout is None:
             self._words = np.empty(0, np.int64)
-            read_later(self, "_wide", lambda: _stack([read() for read in columns], size))
+            read_later(self, "_wide", lambda: _stack([each.read() for each in columns], size))
         else:
             read_later(self, "_words", partial(self._packed, columns))
         read_later(self, "_slots", self._entered)
 
-    def _packed(self, columns: Sequence[Callable[[], Array]]) -> Array:
-        """The words of columns, of which only one is read at a time."""
+    def _packed(self, columns: Sequence[ReadColumn]) -> Array:
+        """The words of columns."""
         assert self._layout is not None
         reserve(8 * self.size)
-        words = np.zeros(self.size, np.int64)
-        for field, read in zip(self._layout.fields, columns, strict=True):
-            packing.pack(words, read(), field.offset, field.width, field.shift)
+        words = np.empty(self.size, np.int64) if columns else np.zeros(self.size, np.int64)
+        for number, (field, column) in enumerate(zip(self._layout.fields, columns, strict=True)):
+            column.add_to(words, field, number == 0)
         return words
 
     def _entered(self) -> Array:
@@ -82,6 +92,11 @@ class RowTable(Unread):
         else:
             hashing.rehash_words(slots, self._bits, self._words, self.size)
         return slots
+
+    def read_ahead(self) -> None:
+        """Reads the rows, and enters them into the slots, if that is to be done later."""
+        if self.size and self._layout is not None:
+            self._words, self._slots  # noqa: B018 (read now)
 
     # ------------------------------------------------------------- reading
 

@@ -26,7 +26,7 @@ from .recursion import Recursion
 from .signedstore import SignedStore
 from .state import State
 from .store import Store
-from .unread import all_unread, read_later, some_read
+from .unread import AHEAD, all_unread, read_later, some_read
 from .wholegroups import FirstRows, Whole
 
 _FLAGS = ("born_in_order", "ranks_are_least")
@@ -121,8 +121,22 @@ def freeze_unit(state: State, at: NodeId, copied: bool) -> Frozen:
 
 def _store(store: Store, copied: bool) -> Frozen:
     weights = None if store.weights is None else part_of(store.weights[: store.table.size], copied)
-    table = frozen_table(store.table)
-    return {"weights": weights, "table": table, "present": store.present, "set": store.is_set}
+    return {
+        "weights": weights,
+        "table": frozen_table(store.table),
+        "present": store.present,
+        "set": store.is_set,
+        "indexes": _arrangements(store),
+    }
+
+
+def _arrangements(store: Any) -> Kept:
+    """The columns by which the rows of a relation are arranged."""
+    return [list(by) for by in store.indexes if all(isinstance(each, int) for each in by)]
+
+
+def _to_be_arranged(store: Any, kept: Kept) -> None:
+    vars(store)[AHEAD] = [tuple(by) for by in kept]
 
 
 def _group(group: GroupState, copied: bool) -> Frozen:
@@ -158,6 +172,7 @@ def _recursion(recursion: Recursion, copied: bool) -> Frozen:
         "profile": costs.profile.kept(),
         "ranked": recursion.ranked is not None,
         "relations": {name: _relation(each, copied) for name, each in recursion.relations.items()},
+        "indexes": {name: _arrangements(each) for name, each in recursion.relations.items()},
     }
 
 
@@ -191,6 +206,7 @@ def restore_unit(state: State, at: NodeId, kept: Mapping[str, Any], source: Sour
 def _restore_store(store: Store, kept: Mapping[str, Any], source: Source) -> None:
     restore_table(store.table, kept["table"], source)
     store.present = kept["present"]
+    _to_be_arranged(store, kept["indexes"])
     if kept["weights"] is not None:
         read_later(store, "weights", later_array(kept["weights"], source))
 
@@ -231,7 +247,13 @@ def _restore_recursion(recursion: Recursion, kept: Mapping[str, Any], source: So
             name: _ranked(recursion.schemas[name], of, source) for name, of in kept["relations"].items()
         }
         recursion.sets = {}
-        return
+    else:
+        _restore_sets(recursion, kept, source)
+    for name, relation in recursion.relations.items():
+        _to_be_arranged(relation, kept["indexes"][name])
+
+
+def _restore_sets(recursion: Recursion, kept: Mapping[str, Any], source: Source) -> None:
     for name, (table, iterations, came, reached) in kept["relations"].items():
         relation = recursion.sets[name]
         restore_table(relation.table, table, source)

@@ -49,6 +49,11 @@ def read_now(owner: object) -> None:
             getattr(owner, name)
 
 
+def is_unread(owner: object) -> bool:
+    """Whether attributes are to be read late."""
+    return bool(vars(owner).get("_waiting"))
+
+
 def all_unread(owner: object) -> bool:
     """Whether there are attributes to be read late, none of which is read."""
     held = vars(owner)
@@ -59,3 +64,13 @@ def all_unread(owner: object) -> bool:
 def some_read(owner: object) -> bool:
     """Whether there were attributes to be read late, some of which are read, or made in another way."""
     return "_waiting" in vars(owner) and not all_unread(owner)
+
+
+AHEAD = "_ahead"
+"""The attribute of a restored store that says by which columns it had been arranged."""
+
+
+def arrange_ahead(store: Any) -> None:
+    """Makes the arrangements that a restored store had when it was kept."""
+    for positions in vars(store).pop(AHEAD, ()):
+        store.index(positions)

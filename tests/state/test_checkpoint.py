@@ -253,7 +253,18 @@ def test_a_killed_session_begins_with_what_was_written_while_it_lived(
         durable._folder._pause = lambda: False
         durable._folder.fold_if_due()
         epoch, expected = durable.upkeep.epoch, held(session)
+        rows = {n: [(row, 1) for row in session[n].tuples()] for n in program.names("output")}
         crashed(tmp_path / "s", tmp_path / "t")
+    shutil.copy(tmp_path / "t", tmp_path / "u")
+    shutil.copy(tmp_path / "t-wal", tmp_path / "u-wal")
+    with program.session(state=tmp_path / "u") as session:
+        told = session.start()
+        session.insert("E", (200, 0))
+        assert session.commit()  # what is told is that of before
+        assert {name: told.rows(name) for name in told} == rows
+        assert (200, 0) in session["P"] and (200, 0) not in [row for row, _ in told.rows("P")]
+    with program.session(state=tmp_path / "t") as session:
+        session.start()  # and nothing is needed
     for path in ("t", "s"):
         with program.session(state=tmp_path / path) as session:
             assert {"E", "P", "Q", "N"} <= titles(session)
