@@ -25,14 +25,16 @@ from ..circuit import (
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..schedule import Nested
+from ..schema import RowFault
 from ..versions import Seen, versions
 from .batch import FEW, Batch, Gathering, concat, consolidate
+from .cancelling import may_cancel, without_cancelled
 from .clocked import step
 from .grouping import GroupState
 from .interner import encode_rows
 from .state import State
 from .store import Store
-from .views import StoreView, View, before, meets_nothing
+from .views import Readable, StoreView, View, before, meets_nothing
 from .windows import ClockState, WindowStore, late
 
 
@@ -86,6 +88,21 @@ class EpochOperators:
         return step(node, memory, change)
 
     def join(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        try:
+            return self._joined(at, node, changes)
+        except RowFault:
+            self.gathering = None
+            if self.epoch.first or not may_cancel(node, changes):
+                raise
+
+        def source(place: int) -> tuple[Readable, bool, Batch | None]:
+            of = node.terms[place].source
+            return self.state.stores[of], weighted(self.circuit, of), changes[place]
+
+        return without_cancelled(self.state.joiners[at], node, changes, source)
+
+    def _joined(self, at: int, node: Join | DeltaJoin, changes: Sequence[Batch | None]) -> Batch | None:
+        """The change of a join, by its delta joins."""
         alone = changes[0] if len(changes) == 1 and not node.terms[0].negated else None
         if alone is not None and 0 < alone.length <= FEW:
             return concat(list(self.state.joiners[at].run(0, alone, (None,))), len(node.schema))

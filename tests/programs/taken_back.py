@@ -7,7 +7,7 @@ compared with it.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -177,9 +177,17 @@ def changes_of(draw: Any, names: Sequence[str], rows: dict[str, list[Any]]) -> C
 class Pair:
     """A session, and one that is the definition."""
 
-    def __init__(self, session: ddlog.Session, definition: ddlog.Session, readable: bool = True) -> None:
-        """`readable`: whether all relations are compared after each step."""
+    def __init__(
+        self,
+        session: ddlog.Session,
+        definition: ddlog.Session,
+        readable: bool = True,
+        failing: Callable[[int], Any] | None = None,
+    ) -> None:
+        """`readable`: whether all relations are compared after each step. `failing`: gives a patch by which
+        something that an epoch needs fails, at some point."""
         self.session, self.definition, self.readable = session, definition, readable
+        self._failing = failing
         self.names = sorted(session.state.kept & definition.state.kept)
         self.before = self.now = self.contents(definition)
         self.compare()
@@ -285,6 +293,8 @@ class Pair:
         match step.way:
             case "limited":
                 patch: Any = mock.patch.object(state, "max_iterations", 1 + step.at % 6)
+            case "exhausted" if self._failing is not None:
+                patch = self._failing(step.at)
             case "refused":
                 patch = mock.patch.object(state, "_seal", lambda: refuse)
             case _:
@@ -293,7 +303,7 @@ class Pair:
         try:
             with patch:
                 got = session.commit()
-        except (ddlog.DDlogError, Pressed, Refused):
+        except (ddlog.DDlogError, Pressed, Refused, ConnectionError):
             session.rollback()
             return
         self.give(self.definition, step.changes)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Sequence
 from unittest import mock
 
+import pytest
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
@@ -74,3 +75,37 @@ S(p, k) :- S(p, k), not Num(_, k).
             Step("commit", come[1:]),
         ],
     )
+
+
+@pytest.mark.parametrize(
+    "rules, first, second",
+    [
+        ("O(a % a, b) :- M(b), A(a, _), not A(_, a)", ["A 0 0", "M 0"], ["A 0 0 -1"]),
+        ("O(b, 4 / (b - 1)) :- B(c, _), A(a, b), not A(b, _)", ["A 0 1"], ["A 0 1 -1", "B 0 2"]),
+        ("O(v, a) :- M(_), P(b, _), A(a, a), var v = 4 / (b - 1)", ["A 1 0", "M 0"], ["A 1 0 -1", "A 2 2"]),
+        ("O(c, n) :- A(b, c), not B(b, c), var n = (c / b).group_by(c).max()", ["A 1 2"], ["B 0 1", "A 0 1"]),
+    ],
+)  # fmt: skip
+def test_faults_of_valuations_that_come_and_go_in_one_epoch(
+    rules: str, first: list[str], second: list[str]
+) -> None:
+    text = f"""
+input relation A(x: s32, y: s32)
+input relation B(x: s32, y: s32)
+input multiset M(x: s32)
+relation P(x: s32, y: s32)
+P(x, y) :- A(x, y).
+P(x, z) :- P(x, y), B(y, z).
+output relation O(k: s32, n: s32)
+{rules}.
+"""
+    with ddlog.compile(text).session() as session, ddlog.compile(text).session() as other:
+        for changes in (first, second):
+            for name, *numbers in (each.split() for each in changes):
+                row = tuple(map(int, numbers[: 1 if name == "M" else 2]))
+                (session.delete if numbers[-1] == "-1" else session.insert)(name, row)
+            session.commit()
+        for name in "ABM":
+            other.insert(name, *session[name].tuples())
+        other.commit()
+        assert list(session["O"].tuples()) == list(other["O"].tuples())

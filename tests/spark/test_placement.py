@@ -17,6 +17,8 @@ from ddlog.sessions.session import Session
 from ddlog.spark.sessions.connect import is_connect
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
+from ..programs.taken_back import Pair, Step, faulty, scripts
+from ..programs.taken_back import follow as take_all
 from ..programs.test_corpus import CORPUS
 from .alike import corpus_alike, follow, sampled
 
@@ -28,6 +30,7 @@ pytestmark = pytest.mark.usefixtures("interpreted")
 FLIPPING = SparkOptions(placement="flip", partitions=2)
 OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 ON_DRIVER = SparkOptions(placement="driver")
+ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
 LONG = "DDLOG_TEST_EXAMPLES" in os.environ
 ALL = [(path.stem, FLIPPING) for path in sorted(CORPUS.glob("*.dl")) if path.stem != "shared_prefixes"]
 SOME = [
@@ -62,6 +65,40 @@ def test_random_recursions_with_groups_change_alike(spark: SparkSession) -> None
     @given(grouping_programs(), edges())
     def check(text: str, stream: list[list[tuple[str, Any, int]]]) -> None:
         follow(text, stream, FLIPPING, spark)
+
+    check()
+
+
+def failing_at(point: int) -> Any:
+    """A patch by which a job fails after some others."""
+    name = ("stored", "settled", "fetch")[point % 3]
+    left, plain = iter(range(point // 3 % 8)), getattr(Tables, name)
+
+    def fails(tables: Tables, *rest: Any, **how: Any) -> Any:
+        if next(left, None) is None:
+            raise ConnectionError("an executor is lost")
+        return plain(tables, *rest, **how)
+
+    return mock.patch.object(Tables, name, fails)
+
+
+@pytest.mark.parametrize("options", [FLIPPING, OUTGROWING, ON_DRIVER, ALL_LARGE] if LONG else [OUTGROWING])
+def test_what_is_taken_back_leaves_no_trace(options: SparkOptions, spark: SparkSession) -> None:
+    """Commits that are interrupted, refused, fault or lose a job, and trials, between other commits."""
+
+    @seed(6)
+    @sampled(1)
+    @given(faulty(), scripts(most=20 if LONG else 3))
+    def check(text: str, script: list[Step]) -> None:
+        program = ddlog.compile(text)
+        with (
+            program.session() as here,
+            program.session(spark=spark, spark_options=options) as there,
+        ):
+            pair = Pair(there, here, readable=False, failing=failing_at)
+            take_all(pair, script)
+            pair.readable = True
+            pair.compare()
 
     check()
 
