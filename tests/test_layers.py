@@ -100,7 +100,7 @@ BESIDE = {("ddlog.engine.spark", "ddlog.engine.inprocess")}
 # runtime, where an operator costs microseconds, and on the cluster a job. These files are all that may.
 _DRIVER = (
     "driverbirths drivergroups driverrecursion driverrows exchange latest membergroups moving numbered "
-    "placedepoch relocating runtime sealing sides"
+    "placedepoch relocating runtime sealing sides widths"
 )
 ON_THE_DRIVER = {f"ddlog.engine.spark.{name}" for name in _DRIVER.split()}
 # The rooms that see the engine, from expressions on; and all that the library sees.

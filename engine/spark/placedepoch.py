@@ -48,6 +48,7 @@ from .rows import FrameDelta
 from .running import RunningEpoch as RunningThere
 from .tables import Table
 from .together import settle_together
+from .widths import Widths
 
 
 class EpochHere(RunningHere):
@@ -81,6 +82,7 @@ class PlacedEpoch:
         crossing: Crossing,
         placement: Placement,
         places: Places,
+        widths: Widths,
         epoch: Epoch[Table],
         waves: Sequence[int] = (),
         guesses: Guesses | None = None,
@@ -89,6 +91,7 @@ class PlacedEpoch:
         changes of inputs are taken to be as they are given until the end of the wave."""
         self.here, self.there, self.crossing = here, there, crossing
         self.placement, self.places, self.epoch = placement, places, epoch
+        self.widths = widths
         self.circuit = there.circuit
         self._nodes = self.circuit.nodes
         self.waves, self._wave = waves, 0
@@ -108,7 +111,7 @@ class PlacedEpoch:
     def _here(self, reader: NodeId, at: NodeId, moving: Moving | None) -> Batch | None:
         """The change of a node on the driver, for an operator there."""
         if moving is not None and moving.there is not None and not self._is_pinned(reader):
-            rows = moving.there.table.rows
+            rows = moving.there.table.counted
             if rows > self.placement.limit:
                 raise Outgrown(reader, rows)
         return self.crossing.here(self._schema(at), moving)
@@ -261,7 +264,10 @@ class PlacedEpoch:
         if batch is not None and at in self.there.state.accumulating:
             batch = consolidate(batch)
         found = self.here.group(at, node, batch)
-        if (groups := self.here.state.groups[at].alive) > self.placement.limit:
+        groups = self.here.state.groups[at].alive
+        if found is not None:
+            self.widths.look(at, groups, found)
+        if (groups := self.widths.counted(at, groups)) > self.placement.limit:
             raise Outgrown(at, groups)
         return _moving(found)
 
@@ -373,8 +379,9 @@ class PlacedEpoch:
             assert isinstance(store, Store)
             self.here.changed.append(store)
             store.add_counted(batch, as_set=False)
-        if store.present > self.placement.limit and not self._is_pinned(at):
-            raise Outgrown(at, batch.length)
+        self.widths.look(at, store.present, batch)
+        if self.widths.counted(at, store.present) > self.placement.limit and not self._is_pinned(at):
+            raise Outgrown(at, self.widths.counted(at, batch.length))
 
     def _is_pinned(self, at: NodeId) -> bool:
         """Whether a node is on the driver whatever its size."""

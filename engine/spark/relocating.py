@@ -56,8 +56,9 @@ class Relocation:
         epoch: Epoch[Table] = Epoch({})
         here = EpochHere(self._here, Epoch({}))
         here.most = 1 << 62
+        there = RunningEpoch(self._there, epoch)
         self._again = PlacedEpoch(
-            here, RunningEpoch(self._there, epoch), self._crossing, sides.placement, self._old, epoch
+            here, there, self._crossing, sides.placement, self._old, sides.widths, epoch
         )
         self._known: dict[NodeId, Moving | None] = {}
         self._stores: dict[NodeId, Readable] = {}

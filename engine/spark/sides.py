@@ -26,6 +26,7 @@ from .running import RunningEpoch
 from .spine import Spine
 from .state import State
 from .tables import Options, Table, Tables
+from .widths import Widths
 
 
 class Sides:
@@ -37,6 +38,7 @@ class Sides:
         self.circuit, self.there, self.tables = circuit, there, tables
         self.here = InProcess(circuit, there.nan, maintain=maintaining)
         self.crossing = Crossing(self.here.values, tables)
+        self.widths = Widths(circuit, self.here.values, tables.codec)
         mode = options.placement if options.driver_rows else "cluster"
         limit = sys.maxsize if mode in ("driver", "flip") else options.driver_rows
         self.placement = Placement(
@@ -112,10 +114,18 @@ class Sides:
         spine = self.there.spines.get(at)
         return 0 if spine is None else spine.total()
 
+    def _counted(self, at: NodeId) -> int:
+        """For how many ordinary rows those of a node count."""
+        if at in self.places.kept_here:
+            return self.widths.counted(at, self.size(at))
+        parts = self.there.spines[at].parts if at in self.there.spines else []
+        rows = sum(table.rows for table in parts)
+        return self.size(at) * sum(table.counted for table in parts) // rows if rows else 0
+
     def room(self, relation: str) -> int:
         """How many more rows of an input the driver takes."""
         at = self._inputs[relation]
-        return 0 if at in self.places.there else self.placement.limit - self.size(at)
+        return 0 if at in self.places.there else self.placement.limit - self._counted(at)
 
     def held(self, at: NodeId) -> Table | None:
         """The rows of a node as a table; None: there are none."""
@@ -155,6 +165,7 @@ class Sides:
             self.crossing,
             self.placement,
             self.places,
+            self.widths,
             epoch,
             self._waves_now(),
             self.guesses,
@@ -216,10 +227,10 @@ class Sides:
         elif placement.mode == "auto":
             for name, parts in changes.items():
                 at = self._inputs[name]
-                come = sum(table.rows for table, sign in parts if sign > 0)
+                come = sum(table.counted for table, sign in parts if sign > 0)
                 if come > placement.limit:
                     placement.presume(placement.below(at))
-                elif self.size(at) + come > placement.limit:
+                elif self._counted(at) + come > placement.limit:
                     placement.large.add(at)
         self.relocate()
 
@@ -253,11 +264,11 @@ class Sides:
         if placement.mode != "auto":
             return
         least = placement.limit // SLACK
-        placement.large -= {at for at in placement.large if self.size(at) <= least}
+        placement.large -= {at for at in placement.large if self._counted(at) <= least}
         for at in sorted(placement.heavy, reverse=True):
             if self._is_light(at, least):
                 placement.heavy.discard(at)
-        held = {at: self.size(at) for at in self.places.kept_here}
+        held = {at: self._counted(at) for at in self.places.kept_here}
         for at in sorted(held, key=held.__getitem__, reverse=True):
             if sum(held.values()) <= TOTAL * placement.limit:
                 break

@@ -18,6 +18,8 @@ from .sqltext import names
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+ORDINARY = 100
+"""The bytes of an ordinary row: of a few numbers and short texts."""
 WEIGHT = pa.field("w", pa.int64(), nullable=False)
 TIME = pa.field("t", pa.int32(), nullable=False)
 
@@ -34,7 +36,8 @@ class Table:
     """
 
     __slots__ = (
-        "_frame", "_kept", "_registry", "_view", "by", "checked", "least", "local", "once", "rows", "total"
+        "_frame", "_kept", "_registry", "_size", "_view", "by", "checked", "least", "local",
+        "once", "rows", "total",
     )  # fmt: skip
 
     def __init__(
@@ -48,10 +51,12 @@ class Table:
         local: pa.Table | None = None,
         by: Sequence[str] = (),
         kept: bool = False,
+        size: int = 0,
     ) -> None:
-        """`kept`: the frame is in the executors' memory, to be released."""
+        """`kept`: the frame is in the executors' memory, to be released; `size`: the bytes of its texts and
+        collections, as far as known."""
         self._registry, self.rows, self.least, self.total, self.local = registry, rows, least, total, local
-        self._frame, self._view, self.by = frame, "", tuple(by)
+        self._frame, self._view, self.by, self._size = frame, "", tuple(by), size
         self._kept, self.once, self.checked = False, False, False
         if kept:
             self._keep()
@@ -71,6 +76,12 @@ class Table:
                 self._frame, self.by = checkpointed(moved, self._registry.copies), tuple(columns)
                 self._keep()
         return self._frame
+
+    @property
+    def counted(self) -> int:
+        """For how many ordinary rows it counts."""
+        size = self._size if self.local is None else int(self.local.nbytes)
+        return max(self.rows, size // ORDINARY)
 
     def _keep(self) -> None:
         self._kept = True

@@ -171,13 +171,13 @@ class Tables:
             lies = by
         kept = checkpointed(in_order(frame, ordered), self._registry.copies)
         try:
-            (row,) = kept.selectExpr(*_FIGURES).collect()
+            (row,) = kept.selectExpr(*_FIGURES, _bytes(kept)).collect()
         except BaseException:
             with suppress(Exception):
                 kept.unpersist()
             raise
-        rows, least, total = (int(figure or 0) for figure in row)
-        return Table(self._registry, rows, least, total, frame=kept, by=lies, kept=True)
+        rows, least, total, size = (int(figure or 0) for figure in row)
+        return Table(self._registry, rows, least, total, frame=kept, by=lies, kept=True, size=size)
 
     def settled(
         self,
@@ -276,6 +276,17 @@ class Tables:
 def _first(query: Query, most: int) -> Query:
     """A query for the first rows of each partition, one more than `most`."""
     return everything(query, where=f"(monotonically_increasing_id() & {_IN_PARTITION}) <= {most}")
+
+
+def _bytes(frame: DataFrame) -> str:
+    """SQL of the bytes of the texts and collections of a frame, about."""
+    each = ["8"]
+    for name, type in frame.dtypes:
+        if type in ("string", "binary"):
+            each.append(f"octet_length({name})")
+        elif type.startswith(("array", "map")):
+            each.append(f"16 * size({name})")
+    return f"sum(CAST({' + '.join(each)} AS BIGINT))" if len(each) > 1 else "0"
 
 
 def _whole(column: pa.ChunkedArray, type: pa.DataType) -> pa.Array:

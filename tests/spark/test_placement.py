@@ -221,6 +221,23 @@ def test_a_relation_moves_when_it_has_grown_and_when_it_has_shrunk(spark: SparkS
         assert seen[0]["Path"] == "driver" and seen[1]["Path"] == "cluster" and seen[-1]["Path"] == "driver"
 
 
+def test_a_row_of_a_long_text_counts_as_many(spark: SparkSession) -> None:
+    program = ddlog.compile(
+        "input relation Note(x: s32, t: string)\noutput relation Seen(t: string)\nSeen(t) :- Note(_, t)."
+    )
+    with (
+        program.session(spark=spark, spark_options=SparkOptions(driver_rows=1000), updates=True) as there,
+        program.session() as here,
+    ):
+        places = []
+        for length in (10, 1000):
+            for session in (here, there):
+                session.insert("Note", *((k, f"{k}".rjust(length)) for k in range(300)))
+            assert str(there.commit()) == str(here.commit())
+            places.append({name: place for name, place, _ in there.state.host.runtime.placed()}["Note"])
+        assert places == ["driver", "cluster"]
+
+
 def test_a_failed_move_leaves_the_last_commit(spark: SparkSession) -> None:
     program = ddlog.compile(MIXED)
     fetch = Tables.fetch

@@ -1,0 +1,74 @@
+"""The least and greatest values of groups against plain Python: of small and wide integers, doubles and
+texts, with epochs that are taken back."""
+
+from __future__ import annotations
+
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+
+from ddlog.engine.circuit import Aggregate, DeltaGroup
+from ddlog.engine.inprocess.batch import Batch
+from ddlog.engine.inprocess.extremes import Extreme
+from ddlog.engine.inprocess.grouping import GroupState
+from ddlog.engine.inprocess.interner import Values, decode_rows, encode_rows
+from ddlog.engine.inprocess.store import Store
+from ddlog.engine.schema import Column, Kind
+
+POOLS: dict[str, tuple[Kind, list[Any]]] = {
+    "bool": (Kind.BOOL, [False, True]),
+    "small": (Kind.INT, [-5, 0, 3, 9]),
+    "wide": (Kind.INT, [-5, 0, 1 << 62, -(1 << 70), (1 << 64) - 1]),
+    "double": (Kind.FLOAT, [-1.5, 0.0, 2.5, float("inf"), float("-inf")]),
+    "text": (Kind.OBJECT, ["b", "", "a", "é", "zz"]),
+}
+
+
+@pytest.mark.parametrize("kind", POOLS)
+def test_extremes_are_those_of_the_members(kind: str) -> None:
+    pick, (representation, pool) = random.Random(kind), POOLS[kind]
+    source = (Column("k", Kind.INT, "s64"), Column("v", representation, kind), Column("i", Kind.INT, "s64"))
+    aggregates = (Aggregate("min", (1,)), Aggregate("max", (1,)))
+    node = DeltaGroup(0, 0, 1, aggregates, (source[0], source[1], source[1]))
+    values, store = Values(), Store(source)
+    state = GroupState(node, source, store, values, net=True)
+    reads = _count_reads(state)
+    members, told = set[tuple[Any, ...]](), set[tuple[Any, ...]]()
+    for _ in range(150):
+        steps: dict[tuple[Any, ...], int] = {}
+        for _ in range(pick.choice([1, 1, 2, 9])):
+            row = (pick.randint(0, 2), pick.choice(pool), pick.randint(0, 2))
+            steps[row] = -1 if row in members else 1
+        weights = np.array([*steps.values()], np.int64)
+        batch = Batch(encode_rows(values, source, [*steps]), len(steps), weights)
+        store.add_counted(batch, as_set=False)
+        change = state.change(batch)
+        rows = decode_rows(values, node.schema, change.columns, change.length)
+        now = members ^ steps.keys()
+        groups = {k: [v for key, v, _ in now if key == k] for k, _, _ in now}
+        after = {(k, min(found), max(found)) for k, found in groups.items()}
+        gone = {row for row, w in zip(rows, change.weight_array().tolist(), strict=True) if w < 0}
+        come = {row for row, w in zip(rows, change.weight_array().tolist(), strict=True) if w > 0}
+        assert (gone, come) == (told - after, after - told)
+        if pick.random() < 0.2:
+            state.rollback()
+            store.rollback()
+        else:
+            state.commit()
+            store.commit()
+            members, told = now, after
+    assert 0 < len(reads) < 150, "groups are read where their best value goes, and not always"
+
+
+def _count_reads(state: GroupState) -> list[int]:
+    reads: list[int] = []
+    for each in state.accumulators:
+        assert isinstance(each, Extreme)
+
+        def best(groups: Any, position: int, greatest: bool) -> None:
+            reads.append(len(groups))
+
+        each.best = best
+    return reads
