@@ -22,6 +22,7 @@ from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.settings import changed as changed_settings
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
+from ddlog.spark.sessions.differing import count_different
 
 from ..programs.random_programs import grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
@@ -220,6 +221,17 @@ def test_a_session_waits_for_its_first_update(spark: Any, tmp_path: Any) -> None
         session.commit()
         part.touch()
         assert session.state.host.waits and session.size("Fact") == 60_000
+
+
+def test_different_keys_are_counted_as_bits(spark: Any) -> None:
+    """Keys of one, two or three integers, negative ones and those beyond 32 bits among them."""
+    keys = spark.range(-300, 300).selectExpr("id", "id * 1234567890123L AS a", "CAST(id % 9 AS INT) AS b")
+    keys = keys.unionAll(keys.where("id % 10 = 0"))
+    values = [tuple(row) for row in keys.collect()]
+    for columns, places in ((["id"], [0]), (["a", "b"], [1, 2]), (["b"], [2]), (["b", "id", "a"], [2, 0, 1])):
+        different = len({tuple(row[k] for k in places) for row in values})
+        assert count_different(keys, columns) == (660, different)
+    assert count_different(keys.selectExpr("CAST(id AS STRING) AS t"), ["t"]) == (660, None)
 
 
 def test_means_are_rounded_once(spark: Any) -> None:
