@@ -100,7 +100,7 @@ def told(session: Session, rows: dict[str, list[Any]], later: Epochs) -> list[An
         batch = runtime.batch(name, some)
         if session.spark is not None:
             frame = batch.shown.drop("w").toDF(*(column.name for column in runtime.schema(name)))
-            batch = runtime.promise(name, frame, frame, False, lambda: None)
+            batch = runtime.promise(name, len(some), frame, frame, False, False, lambda: None)
         given[name] = [(batch, 1)]
     try:
         first = session.state.run(given, False)
