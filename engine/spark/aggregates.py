@@ -62,10 +62,10 @@ class Aggregates:
                 return Compiled(f"CAST({name} AS {self.codec.sql_type(out)})", udf=False)
             case "min" | "max":
                 return Compiled(name, udf=False)
-        wide = self._wide(aggregate, source)
+        lost = self.codec.sql_type(source[aggregate.columns[0]]) not in _UP_TO_64_BITS
         if aggregate.function == "avg":
-            return self._average(aggregate, source, wide, out, name)
-        return self._sum(aggregate, wide, out, name)
+            return self._average(aggregate, source, lost, out, name)
+        return self._sum(aggregate, lost, out, name)
 
     def native(self, aggregate: Aggregate, source: Schema, keys: int, out: Column, name: str) -> str | None:
         """SQL of a group as a value, as for `finish`; None if Python makes it, or it is another."""
@@ -96,32 +96,33 @@ class Aggregates:
         evaluation = RowEvaluation(_OfGroup(make), names, arguments, out, False, origin, aggregate.function)
         return self.expressions.registered(("make", aggregate, arguments, out), evaluation)
 
-    def _sum(self, aggregate: Aggregate, wide: bool, out: Column, name: str) -> Compiled:
+    def _sum(self, aggregate: Aggregate, lost: bool, out: Column, name: str) -> Compiled:
+        """`lost`: the sum may be beyond 38 digits; of values of 64 bits, only that of 2^62 members."""
         text = self.codec.wrapped(out, name) if aggregate.wrap is not None else name
         if text is None:
             call = self._scalar(("wrap", aggregate, out), aggregate.wrap, ("sum",), out, aggregate)
             return Compiled(f"{call}({name})", udf=True)
-        if not wide or (aggregate.wrap is None and self.codec.sql_type(out) == "BIGINT"):
+        if not lost or (aggregate.wrap is None and self.codec.sql_type(out) == "BIGINT"):
             return Compiled(text, udf=False)
-        lost = f"CASE WHEN {name} IS NULL THEN '{self._lost_sum(aggregate)}' END"
-        return Compiled(f"named_struct('v', {text}, 'e', {lost})", udf=True)
+        fault = f"CASE WHEN {name} IS NULL THEN '{self._lost_sum(aggregate)}' END"
+        return Compiled(f"named_struct('v', {text}, 'e', {fault})", udf=True)
 
-    def _average(self, aggregate: Aggregate, source: Schema, wide: bool, out: Column, name: str) -> Compiled:
+    def _average(self, aggregate: Aggregate, source: Schema, lost: bool, out: Column, name: str) -> Compiled:
         single = out.domain == "float"
         if not single and self.codec.sql_type(source[aggregate.columns[0]]) in _UP_TO_64_BITS:
             text, udf = mean(name, "n"), False
         else:
             divide = rounded_single if single else rounded
             call = self._scalar(
-                ("avg", aggregate.origin, out, wide), divide, ("sum", "count"), out, aggregate
+                ("avg", aggregate.origin, out, lost), divide, ("sum", "count"), out, aggregate
             )
             text, udf = f"{call}({name}, n)", True
-        if wide:
+        if lost:
             # A lost sum is null, which must not pass for a row to leave out.
             none = f"CAST(NULL AS {self.codec.sql_type(out)})"
-            lost = f"named_struct('v', {none}, 'e', '{self._lost_sum(aggregate)}')"
+            fault = f"named_struct('v', {none}, 'e', '{self._lost_sum(aggregate)}')"
             given = text if udf else f"named_struct('v', {text}, 'e', CAST(NULL AS STRING))"
-            text, udf = f"CASE WHEN {name} IS NULL THEN {lost} ELSE {given} END", True
+            text, udf = f"CASE WHEN {name} IS NULL THEN {fault} ELSE {given} END", True
         return Compiled(text, udf)
 
     def _scalar(
