@@ -193,7 +193,7 @@ def test_a_session_waits_for_its_first_update(spark: Any, tmp_path: Any) -> None
             assert totals(each["Total"]) == whole and (1, 30000) in each["Total"]
             views = len(spark.catalog.listTables())
             assert len(each.query("Fact(i, 2), i < 9")) == 3
-            assert len(spark.catalog.listTables()) == views
+            assert len(spark.catalog.listTables()) <= views
             with pytest.raises(ddlog.DDlogError, match="with the key 5"):
                 each.insert("Fact", (5, 5))
             each.insert("Fact", (90_001, 2))
