@@ -36,9 +36,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 
-_WORTH = 50_000
-"""Rows that are brought as fast as they are counted."""
-
 
 @dataclass(frozen=True, slots=True)
 class Promised:
@@ -99,13 +96,13 @@ class WaitingRuntime(SparkRuntime):
     # ------------------------------------------------------------- promises
 
     def may_promise(self, relation: str, frame: DataFrame) -> bool:
-        """Whether the rows of a frame, of the relation's columns, can be promised: it takes long to bring
-        them, and nothing came before. The commit computes them if none of its relations is large."""
+        """Whether the rows of a frame, of the relation's columns, can be promised: they are many, and nothing
+        came before."""
         if not self._fresh or self.options.placement != "auto":
             return False
         view = self.tables.named(named_columns(self.schema(relation), frame))
         try:
-            return self.tables.are_many(everything(view), min(_WORTH, self._sides.room(relation)))
+            return self.tables.are_many(everything(view), self._sides.room(relation))
         finally:
             self.tables.forget(view)
 

@@ -146,5 +146,7 @@ class WaitingHost(SparkHost):
                 rows, different = count_different(whole, keys)
         except DDlogError:
             return computed()  # which fails, too, and tells the place
+        if not self.runtime.is_large(declared.name, rows):
+            return computed()
         once = declared.key is None
         return self.runtime.promise(declared.name, rows, frame, whole, once, rows == different, found.check)
