@@ -16,14 +16,7 @@ def check_input(session: Session, options: StateOptions | None) -> None:
     durable = session.state.durable
     if options is None or options.state is None or options.replace or options.merge or durable is None:
         return
-    if not session.resumed:
-        return
-    holds = durable.holds_rows()
-    if holds is None:
-        relations = session.program.relations
-        names = [name for name in session.program.names("input") if relations[name].kind != "stream"]
-        holds = any(session.size(name) for name in names)
-    if holds:
+    if session.resumed and durable.holds_rows():
         raise DDlogError([StateHoldsData(options.state, session.epoch or 0)])
 
 

@@ -231,7 +231,7 @@ class Durable:
 
         return resume(state, self, static)
 
-    def holds_rows(self) -> bool | None:
+    def holds_rows(self) -> bool:
         inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
         contents = Contents(self.store, {each.id for each in inputs})
         return any(self._count(each, contents) for each in inputs)

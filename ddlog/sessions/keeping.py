@@ -51,8 +51,8 @@ class Keeping(Protocol):
     def committed(self) -> None:
         """To be called when the epoch that was sealed is final."""
 
-    def holds_rows(self) -> bool | None:
-        """Whether an input relation holds rows; None if that is only known once the session has begun."""
+    def holds_rows(self) -> bool:
+        """Whether an input relation holds rows, before the session has begun."""
 
     def known_ids(self) -> Collection[str]:
         """The ids of updates that were applied before this session."""

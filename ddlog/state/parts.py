@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import pyarrow as pa
 
+_FEW = 16  # rows for which a writer of streams takes longer than what it writes
+_END = b"\xff\xff\xff\xff\0\0\0\0"  # of a stream
 _SMALL = 1 << 15  # bytes that are not worth compressing
 MOST_ROWS = 1 << 19
 """The most rows of one part: a blob of SQLite holds less than 1 GB, and commits wait while one is removed."""
@@ -39,6 +41,8 @@ def packed(batch: pa.RecordBatch) -> bytes:
     """A record batch as a stream of Arrow IPC."""
     import pyarrow as pa
 
+    if batch.num_rows <= _FEW and all(map(_is_plain, batch.schema.types)):
+        return b"".join((batch.schema.serialize(), batch.serialize(), _END))
     sink = pa.BufferOutputStream()
     compression = "zstd" if batch.nbytes > _SMALL else None
     options = pa.ipc.IpcWriteOptions(compression=compression, emit_dictionary_deltas=False)
@@ -46,6 +50,13 @@ def packed(batch: pa.RecordBatch) -> bytes:
         writer.write_batch(batch)
     found: bytes = sink.getvalue().to_pybytes()
     return found
+
+
+def _is_plain(of: pa.DataType) -> bool:
+    """Whether the values of a type are in no dictionary."""
+    import pyarrow as pa
+
+    return not of.num_fields and not isinstance(of, pa.DictionaryType)
 
 
 def unpacked(data: bytes) -> pa.Table:

@@ -107,6 +107,7 @@ def test_a_session_goes_on(spark: SparkSession, tmp_path: Path, monkeypatch: pyt
     renamed = PROGRAM.replace("Twice", "Again")
     with session_on(spark, tmp_path / "state", renamed, read_only=True) as session:
         assert session.state.durable is not None and session.state.durable.changed
+        assert session.state.durable.holds_rows() and not session.state.started
         assert session.size("Bag") == 2
         session.insert("Came", (1,))
         with pytest.raises(DDlogError, match="open for reading only"):

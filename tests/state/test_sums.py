@@ -95,3 +95,18 @@ def test_free_pages_are_given_back(tmp_path: Path) -> None:
     assert 5 <= turns <= 12
     assert store.base.execute("PRAGMA page_count").fetchone()[0] < 1100
     store.close()
+
+
+def test_few_rows_are_written_as_arrow_writes_streams() -> None:
+    for count in (1, 3, 40):
+        texts = pa.array(["é" * k for k in range(count)])
+        nothing = pa.array([None] * count, pa.bool_())
+        record = pa.StructArray.from_arrays([texts, nothing], ["a", "b"])
+        for columns in ([texts], [nothing, pa.array(range(count))], [texts.dictionary_encode()], [record]):
+            whole = pa.RecordBatch.from_arrays(columns, names=[f"c{k}" for k in range(len(columns))])
+            for batch in (whole, whole.slice(1)):
+                sink = pa.BufferOutputStream()
+                with pa.ipc.new_stream(sink, batch.schema) as writer:
+                    writer.write_batch(batch)
+                assert packed(batch) == sink.getvalue().to_pybytes()
+                assert unpacked(packed(batch)).equals(pa.Table.from_batches([batch]))

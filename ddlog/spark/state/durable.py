@@ -125,8 +125,26 @@ class FolderDurable:
         self._folding.stop()
         self.folder.close()
 
-    def holds_rows(self) -> bool | None:
-        return None
+    def holds_rows(self) -> bool:
+        inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
+        with spark_failures():
+            try:
+                return any(map(self._holds_some, inputs))
+            except OSError as error:
+                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+
+    def _holds_some(self, stored: Stored) -> bool:
+        """Whether a relation has rows."""
+        import pyarrow as pa
+
+        parts = self._parts(stored, 1, self.epoch)
+        plain = [part.rows for part in parts if part.least > 0]
+        if stored.kind == "relation" and 2 * sum(plain) > sum(part.rows for part in parts):
+            return True  # more rows came than can have gone
+        held = self._sum(stored, 1, self.epoch)
+        if held is None or isinstance(held, pa.Table):
+            return held is not None and held.num_rows > 0
+        return not held.isEmpty()
 
     def known_ids(self) -> set[str]:
         return self._folding.ids()
@@ -233,14 +251,18 @@ class FolderDurable:
         summed = self._sum(stored, first, last)
         return [] if summed is None else self._runtime.batches_of_weights(name, summed)
 
-    def _sum(self, stored: Stored, first: int, last: int) -> pa.Table | DataFrame | None:
-        parts = [
+    def _parts(self, stored: Stored, first: int, last: int) -> list[Part]:
+        """The rows of a relation in the files of some epochs."""
+        return [
             part
             for span in self.folder.manifest.spans
             if first <= span.last <= last
             for part in span.parts
             if part.relation == stored.id and part.rows
         ]
+
+    def _sum(self, stored: Stored, first: int, last: int) -> pa.Table | DataFrame | None:
+        parts = self._parts(stored, first, last)
         if not parts:
             return None
         rows, files = self._rows[stored.id], self.folder.files
