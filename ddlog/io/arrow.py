@@ -106,13 +106,15 @@ def _integers(column: pa.ChunkedArray, type: Type) -> ColumnData:
 
     bounds = integer_bounds(type)
     assert bounds is not None
-    whole = column.combine_chunks()
-    if pa.types.is_uint64(whole.type):
-        unsigned = numbers_in(whole)
-        if isinstance(type, Bit) and type.width >= 64 and len(unsigned) and int(unsigned.max()) > bounds[1]:
-            wide: list[int] = unsigned.tolist()
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    array = numbers_in(column)
+    if array.dtype == np.uint64 and len(array) and int(array.max()) > bounds[1]:
+        if isinstance(type, Bit) and type.width >= 64:
+            wide: list[int] = array.tolist()
             return wide
-    array = numbers_in(whole.cast(pa.int64()))
+        raise ValueError(f"a number is out of the range of {type}")
+    array = array.astype(np.int64, copy=False)  # by Arrow's `cast`, a module of Arrow would be imported
     if len(array) and (int(array.min()) < bounds[0] or int(array.max()) > bounds[1]):
         raise ValueError(f"a number is out of the range of {type}")
     return array
