@@ -15,7 +15,7 @@ from ..errors.explaining import LoopWithEffects
 from ..values import local_name
 from ..values.rows import Row
 from .held import Fact, Held, is_given
-from .inverting import bindings, invertible, rest
+from .inverting import bindings, invertible, resolved, rest
 from .oneround import by_rounds
 from .stages import MEMBER, Stage, Test, picked, plain, positive
 
@@ -120,7 +120,8 @@ class Derivations:
             for rule in self._program.rules:
                 made = plain(rule, self._program)
                 for head in rule.heads:
-                    self._cases.setdefault(head.relation, []).append(Case(rule, made, head))
+                    case = Case(rule, made, resolved(head, made.body))
+                    self._cases.setdefault(head.relation, []).append(case)
         return self._cases.get(relation, [])
 
     def given(self, relation: str) -> bool:

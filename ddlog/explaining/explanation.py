@@ -9,11 +9,8 @@ from typing import Any
 from ..core import CheckedProgram
 from ..values.rows import Row
 from ..values.tojson import json_text
-from .dot import Dot
-from .jsontree import tree_json
-from .page import Page
+from .held import is_translated
 from .text import Lines
-from .translated import in_sql
 from .tree import Tree
 from .words import Words
 
@@ -26,8 +23,11 @@ class Explanation:
     indented text. `matches` are the rows that match the question, if it leaves values open."""
 
     def __init__(self, tree: Tree, program: CheckedProgram, matches: Sequence[Row] = ()) -> None:
-        rewrite = in_sql(program)
-        self.tree, self.matches = tree if rewrite is None else rewrite.tree(tree), matches
+        if is_translated(program):
+            from .translated import InSql
+
+            tree = InSql(program).tree(tree)
+        self.tree, self.matches = tree, matches
         self._words = Words(program)
 
     def among(self, matches: Sequence[Row]) -> Explanation:
@@ -51,6 +51,8 @@ class Explanation:
 
     def to_json(self) -> dict[str, Any]:
         """The tree as the objects that `json` writes."""
+        from .jsontree import tree_json
+
         return tree_json(self.tree, self._words)
 
     def json(self) -> str:
@@ -59,10 +61,14 @@ class Explanation:
 
     def dot(self) -> str:
         """The tree as a graph of Graphviz."""
+        from .dot import Dot
+
         return "".join(f"{line}\n" for line in Dot(self._words).graph(self.tree))
 
     def html(self, others: Sequence[Explanation] = ()) -> str:
         """The tree, and those of other explanations, as a page of HTML."""
+        from .page import Page
+
         title = self._words.row(self.tree.relation, self.tree.row)
         return Page(self._words).page(title, [self.tree, *(each.tree for each in others)])
 

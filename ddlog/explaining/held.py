@@ -98,3 +98,8 @@ class Replay(Protocol):
 def is_given(relation: Relation) -> bool:
     """Whether the rows of a relation are given, and not derived."""
     return relation.role in ("input", "delayed", "earlier") or relation.window is not None
+
+
+def is_translated(program: CheckedProgram) -> bool:
+    """Whether some of the rules were translated from SQL."""
+    return any(each.span.source.origins is not None for each in program.relations.values())

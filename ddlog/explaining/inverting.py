@@ -7,13 +7,34 @@ An expression that cannot be inverted is compared when its variables are known.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from .. import values
-from ..core import Const, Expr, Head, MakeStruct, MakeTuple, Op, Var
+from ..core import Clause, Const, Expr, GetField, Head, Let, MakeStruct, MakeTuple, Op, Var
 from ..types import BigInt, Bit, Signed, TypeDef, User
 from .held import ANY
+
+
+def resolved(head: Head, body: Iterable[Clause]) -> Head:
+    """The head of a rule with this body, with what the body puts in a record in place of its fields: x for
+    r.a after r = S{x, y}."""
+    values = {each.name: each.value for each in body if isinstance(each, Let)}
+
+    def field(expr: Expr) -> Expr:
+        if not isinstance(expr, GetField):
+            return expr
+        record = expr.arg
+        while isinstance(record, Var) and record.name in values:
+            record = values[record.name]
+        if not isinstance(record, MakeStruct):
+            return expr
+        return field(
+            dict(zip((name for name, _ in record.constructor.fields), record.args, strict=True))[expr.name]
+        )
+
+    return replace(head, args=tuple(map(field, head.args)))
 
 
 def invertible(head: Head) -> list[str]:

@@ -27,6 +27,7 @@ from ..types import BigInt, Bool, Tuple, Type
 from ..values.structs import Struct
 from .absence import Attempt, Fails, Failure, Found, Missing, NoRow
 from .changes import Change, Changed, Ended, Excluded, OtherMember, Part, Regrouped, Same
+from .held import is_translated
 from .tree import Absent, Condition, Group, Item, ShownMember, Tree
 from .words import Words, made_of, wrapped
 
@@ -35,8 +36,7 @@ Named = tuple[Written, Any, Type]
 
 def in_sql(program: CheckedProgram) -> InSql | None:
     """The rewriter of explanations of a program; None if none of its rules was translated."""
-    every = program.relations.values()
-    return InSql(program) if any(each.span.source.origins is not None for each in every) else None
+    return InSql(program) if is_translated(program) else None
 
 
 @dataclass

@@ -18,6 +18,7 @@ from ..derived import Position
 from ..schema import Array, Schema
 from .batch import Batch, TableColumns
 from .index import Index, all_alike, made_once
+from .locating import Locator
 from .table import RowTable
 from .views import ALL, Part, TableView, some_rows
 
@@ -32,6 +33,7 @@ class GrowingSet:
         self.weights: Array | None = None
         self.table = RowTable(len(schema))
         self.indexes: dict[tuple[Position, ...], Index] = {}  # of the rows below `high`
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
         self.start = self.low = self.high = 0
         self._iterations = self._before = 0  # of all epochs, and of those before this one
         self._came = array("q")  # those that rows came at, and
@@ -55,7 +57,7 @@ class GrowingSet:
 
     def weight_of(self, columns: Sequence[Array], length: int) -> Array:
         """1 for each row that is there, else 0."""
-        there: Array = (self.table.find(columns, length) >= 0).astype(np.int64)
+        there: Array = self.table.holds(columns, length).astype(np.int64)
         return there
 
     def index(self, positions: tuple[Position, ...]) -> Index:

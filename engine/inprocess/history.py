@@ -45,6 +45,7 @@ class History:
         """The rows of a growing set with these births, and no derivations yet. Takes over its table and
         indexes."""
         self.schema, self.table, self.indexes = grown_set.schema, grown_set.table, grown_set.indexes
+        self.table.locate = None
         size = self.table.size
         self.weights: Array = births + 1  # 1 + birth, 0 for absent rows
         self.present = size

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -22,11 +22,18 @@ if TYPE_CHECKING:
 
 _FIRST_BITS = 6
 _FULL = 0.66  # slots are doubled beyond this load
+_PART = 1 << 19  # rows that are numbered in a part
 
 
-Locate: TypeAlias = Callable[[Sequence[Array], Array], Array | None]
-"""The ids of packed rows, given their columns and words, -1 for rows that a table does not hold. None: the
-slots are to be numbered."""
+class Locate(Protocol):
+    """Finds rows of a table while its slots are not numbered."""
+
+    def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
+        """The ids of packed rows, given their columns and words, -1 for rows that the table does not hold.
+        None: the slots are to be numbered."""
+
+    def forget(self) -> None:
+        """Forgets what is known of rows."""
 
 
 class ReadColumn(Protocol):
@@ -56,6 +63,7 @@ class RowTable(Unread):
         self._bits = _FIRST_BITS
         self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
         self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
+        self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
         self.locate: Locate | None = None  # finds ids while the slots are not numbered
         self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
 
@@ -161,6 +169,13 @@ class RowTable(Unread):
             return located
         return hashing.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
 
+    def holds(self, columns: Sequence[Array], length: int) -> Array:
+        """Whether the table holds each of some rows."""
+        if self.size == 0 or self._layout is None or self._ids is not None:
+            return self.find(columns, length) >= 0  # type: ignore[return-value]
+        words, _ = self._layout.pack(columns, length)
+        return hashing.contains_words(self._slots, self._bits, words)  # type: ignore[no-any-return]
+
     # ------------------------------------------------------------- inserting
 
     def insert(self, columns: Sequence[Array], length: int) -> Array:
@@ -249,7 +264,9 @@ class RowTable(Unread):
     def truncate(self, size: int) -> None:
         """Forgets the rows with ids from `size` on."""
         if size < self.size:
-            self.size = size
+            self.size, self._begun = size, None
+            if self.locate is not None:
+                self.locate.forget()
             try:
                 self._shorten()
             except MemoryError:
@@ -321,6 +338,7 @@ class RowTable(Unread):
 
     def _spread(self, bits: int) -> None:
         """More slots for the same rows. Large ones are spread where they lie."""
+        self._begun = None
         held = len(self._slots)
         if self._layout is None or held < LARGE or self._ids is not None:
             self._rehash(bits)
@@ -334,6 +352,7 @@ class RowTable(Unread):
         self._bits = bits
 
     def _rehash(self, bits: int) -> None:
+        self._begun = None
         reserve(8 << bits)
         self._slots = np.full(1 << bits, -1, np.int64)
         self._bits, numbered, self._ids = bits, self._ids is not None, None
@@ -355,6 +374,16 @@ class RowTable(Unread):
         if self._ids is not None:
             hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
 
+    def number_some(self) -> None:
+        """Goes on to build the ids at the slots, by a part of the rows."""
+        ids, done = self._begun or (np.empty(len(self._slots), np.int32), 0)
+        part = max(_PART, self.size // 32)
+        stop = min(done + part, self.size)
+        hashing.number_words(self._slots, ids, self._bits, self._words, done, stop)
+        self._begun = ids, stop
+        if stop == self.size:
+            self._ids, self._begun = ids, None
+
     def _numbered(self) -> Array:
         """The ids at the slots, built on first demand."""
         if self._ids is None:
@@ -363,7 +392,7 @@ class RowTable(Unread):
                     reserve(4 * len(self._slots))
                     ids: Any = np.empty(len(self._slots), np.int32)
                     sharedinsertion.number(self._slots, ids, self._bits, self._words, self.size)
-                    self._ids = ids
+                    self._ids, self._begun = ids, None
         assert self._ids is not None
         return self._ids
 

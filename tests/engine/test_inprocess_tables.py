@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import random
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from ddlog.engine.inprocess import locating
+from ddlog.engine.inprocess import table as table_module
 from ddlog.engine.inprocess.batch import Batch, Gathering, consolidate
+from ddlog.engine.inprocess.growingset import GrowingSet
 from ddlog.engine.inprocess.index import Index
 from ddlog.engine.inprocess.layout import fit
 from ddlog.engine.inprocess.store import Store
@@ -213,3 +218,31 @@ def test_a_gathering_does_not_pile_up_what_is_found_over_and_over() -> None:
     assert batch is not None
     assert batch.length <= 120
     assert int(batch.weight_array().sum()) == 20_000
+
+
+@pytest.mark.parametrize("arity", [1, 2, 3])
+def test_rows_of_a_growing_set_are_found_while_it_is_numbered_in_parts(
+    arity: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(locating, "LARGE", 0)
+    monkeypatch.setattr(table_module, "_PART", 3)
+    rng = random.Random(arity)
+    for _ in range(60):
+        table, rows = GrowingSet(SCHEMA[:1] * arity).table, dict[tuple[int, ...], int]()
+        for _ in range(rng.randrange(2, 12)):
+            act = rng.random()
+            if act < 0.4:
+                top = rng.choice([4, 40, 1 << 18])
+                new = [tuple(rng.randrange(top) for _ in range(arity)) for _ in range(rng.randrange(1, 60))]
+                table.insert_new(columns(new, arity), len(new))
+                for row in new:
+                    rows.setdefault(row, len(rows))
+            elif act < 0.5:
+                kept = rng.randrange(len(rows) + 1)
+                table.truncate(kept)
+                rows = {row: at for row, at in rows.items() if at < kept}
+            else:
+                asked = [*rng.choices([*rows, (1,) * arity], k=4), (rng.randrange(50),) * arity]
+                by_column = columns(asked, arity)
+                assert table.find(by_column, len(asked)).tolist() == [rows.get(row, -1) for row in asked]
+                assert table.holds(by_column, len(asked)).tolist() == [row in rows for row in asked]
