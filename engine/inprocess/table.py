@@ -369,6 +369,7 @@ class RowTable(Unread):
 
     def _enter_again(self) -> None:
         """Enters all rows into the slots, emptied. Takes no memory, so that it cannot fail."""
+        self._begun = None
         self._slots.fill(-1)
         self._enter()
         if self._ids is not None:

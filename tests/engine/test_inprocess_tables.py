@@ -225,24 +225,25 @@ def test_rows_of_a_growing_set_are_found_while_it_is_numbered_in_parts(
     arity: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(locating, "LARGE", 0)
-    monkeypatch.setattr(table_module, "_PART", 3)
-    rng = random.Random(arity)
-    for _ in range(60):
+    monkeypatch.setattr(table_module, "_PART", 20)
+    rng, spans = random.Random(arity), [(0, 4), (0, 40), (-9, 9), (0, 1 << 30), (-(1 << 63), 1 << 63)]
+    for _ in range(100):
         table, rows = GrowingSet(SCHEMA[:1] * arity).table, dict[tuple[int, ...], int]()
-        for _ in range(rng.randrange(2, 12)):
+        for _ in range(rng.randrange(4, 40)):
             act = rng.random()
-            if act < 0.4:
-                top = rng.choice([4, 40, 1 << 18])
-                new = [tuple(rng.randrange(top) for _ in range(arity)) for _ in range(rng.randrange(1, 60))]
+            if act < 0.15:
+                low, top = rng.choice(spans[: rng.choice([3, 4, 5])])
+                count = rng.randrange(1, 60)
+                new = [tuple(rng.randrange(low, top) for _ in range(arity)) for _ in range(count)]
                 table.insert_new(columns(new, arity), len(new))
                 for row in new:
                     rows.setdefault(row, len(rows))
-            elif act < 0.5:
+            elif act < 0.2:
                 kept = rng.randrange(len(rows) + 1)
                 table.truncate(kept)
                 rows = {row: at for row, at in rows.items() if at < kept}
             else:
-                asked = [*rng.choices([*rows, (1,) * arity], k=4), (rng.randrange(50),) * arity]
+                asked = [*rng.choices([*rows, (1,) * arity], k=2), (rng.randrange(50),) * arity]
                 by_column = columns(asked, arity)
                 assert table.find(by_column, len(asked)).tolist() == [rows.get(row, -1) for row in asked]
                 assert table.holds(by_column, len(asked)).tolist() == [row in rows for row in asked]
