@@ -4,7 +4,8 @@
 
 Prints wall and processor time. The first part commits one row, or a thousand, over and over; `sqlite` is
 SQLite's own insert of the same rows in a synced transaction, and `beside` a session without a state that is
-followed by that insert. The second loads facts, and opens the state. With --folding: how long commits of one
+followed by that insert. The second loads facts, and opens the state; also one whose process was killed ten
+commits after the load. With --folding: how long commits of one
 row take while all facts are folded over and over, and SQLite's own inserts without that.
 """
 
@@ -12,7 +13,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 import tempfile
 import time
 from collections.abc import Callable
@@ -135,9 +139,32 @@ def restarts(home: Path, name: str, text: str, table: dict[str, Any]) -> None:
     measured(f"{name}: first commit", partial(_change, session, table))
     measured(f"{name}: second commit", partial(_change, session, table))
     session.close()
+    killed = home / f"{name}.killed"
+    subprocess.run([sys.executable, __file__, "--killed", killed, home / name, text], check=False)
+    session = program.session(state=killed)
+    measured(f"{name}: restart after a kill", lambda: session.start() and None)
+    measured(f"{name}: first commit", partial(_change, session, table))
+    session.close()
     files = list(reports.exported(str(path), str(home / f"{name}.out"), output_tables))
     size, parquet = os.path.getsize(path), sum(map(os.path.getsize, files))
     print(f"{name}: {size:,} bytes, {size / parquet:.2f} times the {parquet:,} of Parquet")
+
+
+def load_and_die(path: str, place: str, text: str) -> None:
+    """Loads facts, commits ten rows, and is killed when the checkpoint of the load is written."""
+    import pyarrow.csv as csv
+
+    session = ddlog.compile(text).session(state=path)
+    measured("first load by a process that is killed", lambda: session.load(place) and None)
+    table = csv.read_csv(Path(place) / "R.csv").slice(0, 100).to_pydict()
+    for _ in range(10):
+        _change(session, table)
+    durable = session.state.durable
+    assert isinstance(durable, Durable) and durable.upkeep is not None
+    ends = time.perf_counter() + 30
+    while not durable.upkeep.epoch and time.perf_counter() < ends:
+        time.sleep(0.01)
+    os.kill(os.getpid(), signal.SIGKILL)
 
 
 def _change(session: Session, table: dict[str, Any]) -> None:
@@ -189,7 +216,10 @@ def main() -> None:
     parser.add_argument("--rows", type=int, default=5_000_000)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--folding", action="store_true")
+    parser.add_argument("--killed", nargs=3, help=argparse.SUPPRESS)
     options = parser.parse_args()
+    if options.killed:
+        load_and_die(*options.killed)
     with tempfile.TemporaryDirectory() as folder:
         home, count = Path(folder), options.rows
         random = np.random.default_rng(1)
