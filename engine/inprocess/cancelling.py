@@ -37,7 +37,7 @@ def without_cancelled(
 ) -> Batch:
     """The change of a join. `source` gives that of a term, by its place. Raises RowFault if a valuation that
     is there after the epoch faults."""
-    joiner.waiting.clear()
+    joiner.forget_faults()
     arity = len(node.schema)
     if len(node.terms) == 1 and not node.terms[0].negated:
         (change,) = changes
@@ -53,8 +53,9 @@ def without_cancelled(
 
 def _whole(joiner: Joiner, start: int | None, stores: Sequence[tuple[Readable, bool]]) -> Iterator[Batch]:
     """What a join gives of all that its terms hold."""
+    joiner.forget_faults()
     views = [None if place == start else StoreView(*each) for place, each in enumerate(stores)]
-    return joiner.run(start, None if start is None else stores[start][0].batch(), views)
+    yield from joiner.run(start, None if start is None else stores[start][0].batch(), views)
 
 
 def _before(store: Readable, weighted: bool, change: Batch | None) -> tuple[Readable, bool]:

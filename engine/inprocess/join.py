@@ -89,7 +89,7 @@ class Joiner:
         set are asked for, so those of this table may be left out, and weights and times, too.
         """
         if self._epoch != self.evaluator.epoch:
-            self._forget_faults()
+            self.forget_faults()
         length = 1 if start is None or batch is None else batch.length
         if length <= proposals.FEW:
             interrupt.check()
@@ -168,11 +168,24 @@ class Joiner:
                 done, self.waiting = self.waiting, []
                 return done
             except RowFault:
-                if len(self._late) == late:
+                if len(self._late) > late:
+                    continue
+                if late < 2 or part is None or part.length < 2:
                     raise
+                return self._halved(start, part, proposer)
             except FaultyKey:
                 if len(self._faulty) == faulty:
                     raise
+
+    def _halved(self, start: int | None, part: Batch, proposer: Proposer) -> list[Batch]:
+        """What a chunk gives, by halves. A step may fault on rows that another one excludes, which is late
+        because of other rows."""
+        found: list[Batch] = []
+        half = part.length // 2
+        for some in (part.slice(0, half), part.slice(half, part.length)):
+            self.forget_faults()
+            found.extend(self._chunk(start, some, proposer))
+        return found
 
     def first_look_up(self, views: Sequence[View | None]) -> LookUp | None:
         """The first look-up from nothing."""
@@ -224,12 +237,14 @@ class Joiner:
             for term, keys in enumerate(self._derived)
         ]
 
-    def _forget_faults(self) -> None:
-        """A new epoch may be without the rows on which steps faulted."""
+    def forget_faults(self) -> None:
+        """Forgets which steps faulted, and results that wait: other rows come, or an epoch is taken back."""
         self._epoch = self.evaluator.epoch
+        self.waiting.clear()
         if self._late or self._faulty:
             self._late.clear()
             self._faulty.clear()
+            self._stages = None
 
     def _tally(self, stage: Stage) -> Tally:
         found = self.tallies.get(stage)
@@ -471,7 +486,9 @@ class Joiner:
         if not isinstance(seen, TableView):
             return 0
         places, tally = following.positions, self._tally(stage)
-        found = fused.found(step, view, groups[0], total, rows, seen.keys(places), following.keys)
+        with proposer.noting_faults(following):
+            keys = seen.keys(places)
+        found = fused.found(step, view, groups[0], total, rows, keys, following.keys)
         while True:
             since = clock() if self.evaluator.measured else 0.0
             try:

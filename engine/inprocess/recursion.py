@@ -316,4 +316,4 @@ class RunningRecursion:
         for relation in self.relations.values():
             relation.rollback()
         for rule in self._rules:
-            rule.join.waiting.clear()
+            rule.join.forget_faults()

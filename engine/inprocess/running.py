@@ -92,4 +92,4 @@ class RunningEpoch(EpochOperators):
             recursion.rollback()
         for state in (self.state, *self.inner_states()):
             for joiner in state.joiners.values():
-                joiner.waiting.clear()
+                joiner.forget_faults()
