@@ -48,6 +48,11 @@ class SpineView:
     def timed(self) -> bool:
         return self.spine.timed
 
+    @property
+    def is_long(self) -> bool:
+        """Whether it pays to read only parts of it."""
+        return any(map(is_long, self.spine.seen(self.now)))
+
     def contents(self) -> str:
         return self.spine.contents(self.now)
 
@@ -55,14 +60,16 @@ class SpineView:
         return self.spine.arranged(positions, self.now)
 
     def narrowed(self, wanted: pa.Table) -> str:
-        """The contents, without parts of large tables in which no row agrees with one of a few rows on the
+        """The contents, without parts of long tables in which no row agrees with one of a few rows on the
         columns of these."""
         spine, seen = self.spine, self.spine.seen(self.now)
+        if not self.is_long:
+            return spine.of(seen)
         codec, columns = spine.tables.codec, wanted.column_names
         where = within(codec, spine.schema, columns, wanted, "s")
         if not where:
             order = next((c for c in columns if sorts(codec, spine.schema[int(c[1:])])), None)
-            if order is None or not any(map(is_long, seen)):
+            if order is None:
                 return spine.of(seen)
             where = within(codec, spine.schema, columns, wanted, "s", [order])
             seen = spine.ordered_by(seen, order)
@@ -72,7 +79,7 @@ class SpineView:
         """`wanted`: see `narrowed`."""
         seen = self.spine.seen(self.now)
         source = self.spine.aligned(seen) if aligned else self.spine.of(seen)
-        if wanted is not None:
+        if wanted is not None and self.is_long:
             source = self.narrowed(wanted)
         once = self.spine.once(self.now)
         return source if once else sourced(consolidated(self.spine.columns, source))
