@@ -87,7 +87,7 @@ def within(
             f"{alias}.{column} BETWEEN {_literal(low, sql_type)} AND {_literal(high, sql_type)}"
             for low, high in pairs
         )
-        conditions.append(f"({' OR '.join(some)})")
+        conditions.append(f"({' OR '.join(some) or 'FALSE'})")
     return " AND ".join(conditions)
 
 

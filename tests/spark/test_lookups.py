@@ -119,3 +119,14 @@ def test_small_changes_of_large_states_are_those_of_one_process(
             assert str(there.commit()) == str(here.commit()), turn
         for name in program.relations:
             assert list(there[name].tuples()) == list(here[name].tuples())
+
+
+def test_a_change_of_nothing(spark: SparkSession) -> None:
+    """The rows are there already, so that a group is given an empty change."""
+    program = ddlog.compile(GROUPS)
+    options = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
+    with program.session(spark=spark, spark_options=options) as session:
+        for _ in range(2):
+            session.insert("A", (1, 2, True))
+            changes = session.commit()
+    assert not list(changes)
