@@ -23,6 +23,8 @@ def resolved(head: Head, body: Iterable[Clause]) -> Head:
     values = {each.name: each.value for each in body if isinstance(each, Let)}
 
     def field(expr: Expr) -> Expr:
+        if isinstance(expr, Op):
+            return replace(expr, args=tuple(map(field, expr.args)))
         if not isinstance(expr, GetField):
             return expr
         record = expr.arg
