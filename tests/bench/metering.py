@@ -88,13 +88,18 @@ def commits(
     shown(name, times[False], times[True])
 
 
-def loads(name: str, workload: str, count: int, cache: Path) -> None:
-    """Loads the facts of a workload into new sessions."""
-    used = WORKLOADS[workload]
+def facts(workload: str, cache: Path) -> Path:
+    """The folder with the facts of a workload."""
     folder = cache / f"{workload}_full"
     if not folder.with_suffix(".done").exists():
-        write(used.inputs("full"), folder)
-    program = ddlog.compile(PROGRAMS / f"{used.program}.dl")
+        write(WORKLOADS[workload].inputs("full"), folder)
+    return folder
+
+
+def loads(name: str, workload: str, count: int, cache: Path) -> None:
+    """Loads the facts of a workload into new sessions."""
+    folder = facts(workload, cache)
+    program = ddlog.compile(PROGRAMS / f"{WORKLOADS[workload].program}.dl")
 
     def load(measured: bool) -> float:
         with program.session(relations="outputs") as session:
@@ -137,11 +142,10 @@ def small(cache: Path) -> Iterator[tuple[str, Any, str, list[tuple[int, ...]]]]:
     ):
         with state_of(program, inputs, cache / f"inc_{program}_full") as session:
             yield name, session, "Edge", sample(inputs["Edge"], 101)
-    folder = cache / "andersen_full"
     table = dict(WORKLOADS["andersen"].inputs("full"))
     relation = next(iter(table))
     with ddlog.compile(PROGRAMS / "andersen.dl").session(relations="outputs") as session:
-        session.load(folder)
+        session.load(facts("andersen", cache))
         yield "andersen: a row", session, relation, as_rows(table[relation][:101])  # type: ignore[arg-type,index]
 
 
