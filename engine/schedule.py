@@ -211,12 +211,15 @@ class _Walk(Generic[B]):
     def _stamped(self, nodes: Sequence[NodeId], meter: metering.Meter) -> Iterator[NodeId]:
         """The nodes, with the time before each noted; the end of a node is the beginning of the next one."""
         clock, append = metering.clock, self.times.append
-        for at in nodes:
-            if meter.marking is not None:
+        if meter.marking is None:
+            for at in nodes:
+                append(clock())
+                yield at
+        else:
+            for at in nodes:
                 meter.mark()
-            append(clock())
-            yield at
-        if meter.marking is not None:
+                append(clock())
+                yield at
             meter.mark()
         append(clock())
         self.nodes, meter.walk = nodes, self
