@@ -156,8 +156,8 @@ class Absences:
         return self._loops[stratum.relations]
 
     def _is_leaf(self, relation: str) -> bool:
-        """Whether missing rows of a relation are leaves of the answer: no rule or loop computes them."""
-        return self.derivations.given(relation) and self._loop(relation) is None
+        """Whether missing rows of a relation are leaves of the answer."""
+        return self.derivations.is_leaf(relation)
 
     def _attempt(self, case: Case, pattern: Pattern, depth: int) -> Attempt | None:
         typedefs = self.derivations.held.program.typedefs

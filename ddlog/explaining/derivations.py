@@ -143,6 +143,10 @@ class Derivations:
         """The loop that computes a relation."""
         return self.rounds[relation] if relation in self.looped else None
 
+    def is_leaf(self, relation: str) -> bool:
+        """Whether the rows of a relation come from facts alone: no rule and no loop computes them."""
+        return self.given(relation) and relation not in self.looped
+
     def check(self, relation: str) -> None:
         """Raises DDlogError if rows of a relation are not explained."""
         if relation in self.looped and self.held.replay(self.rounds[relation]) is None:

@@ -138,8 +138,8 @@ class Repairs:
         return self._loops[stratum.relations]
 
     def _is_given(self, relation: str) -> bool:
-        """Whether the rows of a relation come from facts alone, and no rule or loop computes them."""
-        return self.derivations.given(relation) and relation not in self.derivations.looped
+        """Whether the rows of a relation come from facts alone."""
+        return self.derivations.is_leaf(relation)
 
     def _of_case(self, case: Case, fact: Fact, size: int, depth: int) -> Iterator[Facts]:
         """The candidates by one rule."""

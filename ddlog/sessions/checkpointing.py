@@ -52,8 +52,8 @@ class Found:
 
 
 def many_changes(count: int, held: int) -> bool:
-    """Whether so many changes since a checkpoint of so many rows of inputs are so many that all is derived
-    sooner anew."""
+    """Whether to derive all anew is faster than to apply `count` changes to a checkpoint of `held` rows of
+    inputs."""
     return count > max(1000, MOST * held)
 
 
@@ -150,8 +150,9 @@ class Checkpointing:
         return {unit.node: max(known.get(unit.node, 0.0), unit.seconds, _ROW * unit.rows) for unit in units}
 
     def image(self, epoch: int, before: Found | None, copied: bool) -> Image | None:
-        """What the runtime has after an epoch; None if that is not worth a checkpoint. `before`: what the
-        session began with, whose pieces are in the file. `copied`: whatever epochs follow."""
+        """The image of the runtime after an epoch; None if it is not worth a checkpoint. `before`: the
+        checkpoint that the session began with, whose pieces are in the file. `copied`: the image outlives the
+        epoch, so it has copies of the arrays that commits change."""
         units = self._runtime.units()
         costs = self._costs(units, before)
         if sum(costs.values()) < WORTH:
@@ -219,12 +220,12 @@ class Checkpointing:
 
     @property
     def goes_on(self) -> bool:
-        """Whether there is something to keep."""
+        """Whether the runtime takes further epochs, so that its state is worth a checkpoint."""
         return self._runtime.goes_on
 
     @property
     def is_settled(self) -> bool:
-        """Whether the state is that of the last epoch, and not to be brought up to it when it is needed."""
+        """Whether the runtime has applied all epochs; otherwise it applies the last ones on first use."""
         return self._runtime.is_settled
 
     def read_ahead(self, ends: Callable[[], bool]) -> None:

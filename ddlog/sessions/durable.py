@@ -265,7 +265,7 @@ class Durable:
 
     @property
     def begun_with(self) -> Found | None:
-        """What of a checkpoint the session began with."""
+        """The checkpoint that the session began with; None: it derived all."""
         return None if self.upkeep is None else self.upkeep.begun_with
 
     # ------------------------------------------------------------- epochs

@@ -60,7 +60,7 @@ class Image:
 
     @property
     def saved(self) -> list[SavedUnit]:
-        """What of it is in the file already."""
+        """The units, and units of values, whose pieces are in the file already."""
         every = [each.saved for each in self.units] + [each.saved for each in self.values.values()]
         return [each for each in every if each is not None]
 

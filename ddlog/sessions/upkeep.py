@@ -38,7 +38,7 @@ class GivenUp(Exception):
 
 
 class Upkeep:
-    """Makes the checkpoints of one session. `begun_with`: what of a checkpoint it began with. `epoch` is that
+    """Makes the checkpoints of one session. `begun_with`: the checkpoint that it began with. `epoch` is that
     of the checkpoint in the file, if it is of use."""
 
     def __init__(
@@ -50,10 +50,10 @@ class Upkeep:
         pause: Callable[[], bool],
         lives: bool,
     ) -> None:
-        """`wake` and `pause` are those of the keeper. `lives`: whether checkpoints are made while the session
-        lives."""
+        """`wake` and `pause` are those of the keeper: `pause` lets commits go first, and says if the session
+        ends. `lives`: whether checkpoints are made while the session lives."""
         self.checkpointing, self._store, self._folder = checkpointing, store, folder
-        self._wake, self._ended, self._lives = wake, pause, lives
+        self._wake, self._yield, self._lives = wake, pause, lives
         self.begun_with: Found | None = None
         self.epoch = 0
         self.behind = 0
@@ -135,7 +135,7 @@ class Upkeep:
         self._image = None
 
     def _pause(self) -> None:
-        if self._ended():
+        if self._yield():
             raise GivenUp
 
     def _room(self) -> int:
@@ -151,7 +151,7 @@ class Upkeep:
         if self._lives and self.begun_with is not None and not self._has_read_ahead:
             self._has_read_ahead = True
             with short_turns():
-                self.checkpointing.read_ahead(self._ended)
+                self.checkpointing.read_ahead(self._yield)
 
     # ------------------------------------------------------------- at the end
 
