@@ -16,11 +16,11 @@ from contextlib import suppress
 from . import connections
 from .log import INTERVAL
 from .store import Store
-from .walog import LONG
+from .walog import LONG, PAGE
 
 _PASSES = 10  # over the log, in which what commits add to it becomes less
 _LOGGED = 1 << 20  # bytes that are brought into the file together while commits wait for the disk
-_FEW_FRAMES, _MANY_FRAMES = 32, 256  # of SQLite's log, for which commits can wait
+_FEW, _MANY = 32 * PAGE, 256 * PAGE  # bytes of SQLite's log, for which commits can wait
 
 
 class Keeper:
@@ -97,18 +97,19 @@ class Keeper:
         with suppress(sqlite3.Error, OSError):
             if self._beside is None:
                 self._beside = connections.connect(self._store.path)
-            self._store.logged = 0
             left = 0
             for _ in range(_PASSES):
                 self._store.give_way()
+                self._store.logged = 0  # what commits add while this goes on
                 left = _brought_in(self._beside)
-                if left <= _FEW_FRAMES:
+                if left or self._store.logged <= _FEW:
                     break
-            if 0 < left <= _MANY_FRAMES:
+            if not left and self._store.logged <= _MANY:
                 self._store.give_way()
                 with self._store.lock:
                     self._limit()
                     _brought_in(self._beside)
+                    self._store.logged = 0
 
     def _limit(self) -> None:
         """Lets the next commit, which writes the log from its beginning, give back a part of what makes it
@@ -119,6 +120,7 @@ class Keeper:
 
 
 def _brought_in(base: sqlite3.Connection) -> int:
-    """Brings SQLite's log into the file, without waiting for anyone. Returns the frames that are left."""
+    """Brings what SQLite's log has now into the file, without waiting for anyone. Returns the frames that are
+    left, because somebody reads what was before them."""
     _, frames, done = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
     return int(frames - done)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from json import dumps
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,6 @@ from hypothesis import strategies as st
 from ddlog.core import Column
 from ddlog.state.forms import WEIGHT, RelationForm, Rows
 from ddlog.state.parts import checksum, packed, unpacked
-from ddlog.state.store import Store
 from ddlog.state.sums import merged, summed, weights_of
 from ddlog.types import Bit, Signed, String
 
@@ -78,23 +76,6 @@ def _values(column: Any) -> list[Any]:
 @given(st.lists(st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False)))
 def test_a_checksum_is_that_of_json(fields: list[Any]) -> None:
     assert checksum(*fields) == zlib.crc32(dumps(fields, separators=(",", ":")).encode())
-
-
-def test_free_pages_are_given_back(tmp_path: Path) -> None:
-    store = Store.open(tmp_path / "s")
-    with store.writing():
-        parts = store.add_parts([(1, 1, bytes(1 << 20)) for _ in range(12)])
-        store.add_span(1, 1, "epochs", parts)
-    spans = store.spans()
-    with store.writing():
-        store.remove_spans(spans)
-    assert len(list(store.remove_parts(spans))) in range(5, 13)
-    turns = 0
-    while store.give_back(256):
-        turns += 1
-    assert 5 <= turns <= 12
-    assert store.base.execute("PRAGMA page_count").fetchone()[0] < 1100
-    store.close()
 
 
 def test_few_rows_are_written_as_arrow_writes_streams() -> None:
