@@ -39,6 +39,17 @@ class NewerState(Diagnostic):
 
 
 @declared()
+class OlderState(Diagnostic):
+    """A state that an earlier version wrote, to be read only."""
+
+    title: ClassVar[str] = "{path} is a state of version {found}, and this ddlog reads version {known}"
+    suggestion: ClassVar[str] = "open it for writing, or run `ddlog state {path} --compact`: that upgrades it"
+    path: str
+    found: int
+    known: int
+
+
+@declared()
 class StateInUse(Diagnostic):
     """A state that another process holds."""
 

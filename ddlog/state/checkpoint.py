@@ -16,6 +16,7 @@ from typing import Any, Final
 
 from ..errors.diagnostics import DDlogError
 from .parts import checksum
+from .schema import Tables, are_there, make, some_are_there
 from .store import Store
 
 PIECE: Final = 1 << 20
@@ -23,7 +24,7 @@ PIECE: Final = 1 << 20
 
 _REMOVED = 16  # pieces that a transaction removes where no commit waits
 
-TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+TABLES: Final[Tables] = {
     "checkpoint": (
         "id INTEGER PRIMARY KEY, epoch INTEGER, spans INTEGER, made TEXT, units INTEGER, checksum INTEGER",
         "one row: the derived state that is in the file, so that it need not be derived; all of it follows "
@@ -159,8 +160,9 @@ def checkpoint(store: Store) -> Checkpoint | None:
     """The checkpoint of a state, with the units whose records are whole; None: there is none."""
     try:
         with store.reading():
-            if not _has_tables(store.base):
-                return None
+            if not are_there(store.base, TABLES):
+                problem = "its tables are not as they were made"
+                return Checkpoint(0, 0, "", {}, problem) if some_are_there(store.base, TABLES) else None
             heads = store.base.execute(
                 "SELECT epoch, spans, made, units, checksum FROM checkpoint"
             ).fetchall()
@@ -190,13 +192,6 @@ def is_intact(store: Store, unit: SavedUnit) -> bool:
         return False
 
 
-def _has_tables(base: sqlite3.Connection) -> bool:
-    query = (
-        "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name IN ('checkpoint', 'unit', 'piece')"
-    )
-    return bool(base.execute(query).fetchone()[0] == len(TABLES))
-
-
 def _unit(row: Sequence[Any], sums: Mapping[int, int]) -> SavedUnit | None:
     _, name, title, rows, seconds, content, first, pieces, size, known = row
     try:
@@ -218,16 +213,11 @@ def _unit_row(fields: Sequence[Any], sums: Sequence[int]) -> tuple[Any, ...]:
 def make_tables(store: Store) -> None:
     """Makes the tables of checkpoints, if they are not there. Raises OSError and sqlite3.Error."""
     with store.reading():
-        there = _has_tables(store.base)
+        there = are_there(store.base, TABLES)
     if there:
         return
     with store.writing() as base:
-        for table, (columns, meaning, meanings) in TABLES.items():
-            base.execute(f"CREATE TABLE IF NOT EXISTS {table} ({columns})")
-            said = [("", meaning), *meanings.items()]
-            base.executemany(
-                "REPLACE INTO description VALUES (?, ?, ?)", [(table, name, text) for name, text in said]
-            )
+        make(base, TABLES)
 
 
 class PieceWriter:
@@ -298,7 +288,7 @@ def forget(store: Store, kept: Sequence[SavedUnit] = (), pause: Callable[[], Non
     """Removes the checkpoint, if there is one, but for the pieces of units that are kept for another. `pause`
     is called between transactions. Raises OSError and sqlite3.Error."""
     with store.reading():
-        there = _has_tables(store.base)
+        there = are_there(store.base, TABLES)
     if there:
         with store.writing(pause is not None) as base:
             _forget(base)
@@ -316,7 +306,7 @@ def remove_loose(
     """Removes the pieces that no unit has, neither in the file nor among those `kept`, some in each
     transaction. Raises OSError and sqlite3.Error."""
     with store.reading():
-        if not _has_tables(store.base):
+        if not are_there(store.base, TABLES):
             return
         known = store.base.execute("SELECT piece_from, pieces FROM unit").fetchall()
         there = store.base.execute("SELECT id FROM piece ORDER BY id").fetchall()

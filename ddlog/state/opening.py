@@ -9,11 +9,12 @@ import sqlite3
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
-from ..errors.state import CannotUseState, NewerState, NotAState, StateDamaged
+from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
 from . import connections
 from .holding import is_held
 from .parts import checksum
-from .schema import APPLICATION, TABLES, VERSION
+from .schema import APPLICATION, TABLES, VERSION, are_there, make
+from .upgrading import FIRST, upgrade
 from .walog import PAGE, commits_in, frames_taken
 
 
@@ -35,7 +36,7 @@ def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     base = connections.connect(path, read_only)
     try:
         if present:
-            _check_kind(path, base)
+            _check_kind(path, base, read_only)
         if not read_only:
             if commits:
                 frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
@@ -87,26 +88,24 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     base.execute("PRAGMA synchronous = FULL")
     base.execute("PRAGMA wal_autocheckpoint = 0")  # the keeper does it, where no commit waits
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+        if base.execute("PRAGMA user_version").fetchone()[0] < VERSION:
+            upgrade(base)
         return
     base.execute("BEGIN IMMEDIATE")
     base.execute(f"PRAGMA application_id = {APPLICATION}")
     base.execute(f"PRAGMA user_version = {VERSION}")
-    for table, (columns, meaning, meanings) in TABLES.items():
-        base.execute(f"CREATE TABLE {table} ({columns})")
-        base.execute("INSERT INTO description VALUES (?, '', ?)", (table, meaning))
-        base.executemany(
-            "INSERT INTO description VALUES (?, ?, ?)", [(table, k, v) for k, v in meanings.items()]
-        )
+    make(base, TABLES)
     base.execute("INSERT INTO head VALUES (1, 0, 0, 0, ?)", (checksum(0, 0, 0),))
     base.execute("COMMIT")
 
 
-def _check_kind(path: Path, base: sqlite3.Connection) -> None:
-    """Raises DDlogError for another file than a state of this version."""
+def _check_kind(path: Path, base: sqlite3.Connection, read_only: bool) -> None:
+    """Raises DDlogError for another file than a state of this version, or of one that is upgraded."""
     try:
         application = base.execute("PRAGMA application_id").fetchone()[0]
         version = base.execute("PRAGMA user_version").fetchone()[0]
-        tables = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+        tables = base.execute("SELECT count(*) FROM sqlite_master WHERE type = 'table'").fetchone()[0]
+        whole = are_there(base, TABLES if version == VERSION else FIRST)
     except sqlite3.DatabaseError as error:
         raise diagnosed(path, error) from None
     if not tables and not application:
@@ -117,8 +116,10 @@ def _check_kind(path: Path, base: sqlite3.Connection) -> None:
         raise DDlogError([NotAState(str(path), "it is a database of another program")])
     if version > VERSION:
         raise DDlogError([NewerState(str(path), version, VERSION)])
-    if version != VERSION or not tables >= TABLES.keys():
-        raise DDlogError([StateDamaged(str(path), "tables are missing", "")])
+    if version < 1 or not whole:
+        raise DDlogError([StateDamaged(str(path), "its tables are not as they were made", "")])
+    if version < VERSION and read_only:
+        raise DDlogError([OlderState(str(path), version, VERSION)])
 
 
 def diagnosed(path: Path, error: sqlite3.Error) -> DDlogError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .parts import checksum, part_checksum, unpacked
-from .records import Head, Span, Stored, own_sums, span_row
+from .records import Head, Span, Stored, applied_row, own_sums, span_row
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -134,10 +134,13 @@ class Readable:
     def applied(self) -> set[str]:
         """The ids of updates that are applied. Raises DDlogError."""
         with self.reading():
-            count, found = self.head.applied, {id for (id,) in self._base.execute("SELECT id FROM applied")}
-        if len(found) != count:
-            raise self.damaged(f"{count} ids of updates were written, and {len(found)} are there")
-        return found
+            count = self.head.applied
+            rows = self._base.execute("SELECT id, epoch, checksum FROM applied").fetchall()
+        if len(rows) != count:
+            raise self.damaged(f"{count} ids of updates were written, and {len(rows)} are there")
+        if any(applied_row(*row[:2]) != row for row in rows):
+            raise self.damaged("an id of an update is not what was written")
+        return {row[0] for row in rows}
 
     def damaged(self, problem: str, left: str = "") -> DDlogError:
         """The error of a file that is not what was written."""

@@ -62,6 +62,11 @@ def own_sums(span: Span, sums: Mapping[int, int]) -> tuple[int, ...]:
     return tuple(sums.get(part, -1) for part in range(span.part_from, span.part_from + span.parts))
 
 
+def applied_row(id: str, epoch: int) -> tuple[str, int, int]:
+    """The id of an update that was applied in an epoch, as a row."""
+    return id, epoch, checksum(id, epoch)
+
+
 def relation_row(stored: Stored) -> tuple[Any, ...]:
     """A relation as a row, with its checksum."""
     fields = (

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Mapping
 from typing import Final
+
+Tables = Mapping[str, tuple[str, str, dict[str, str]]]
+"""The definition, the meaning, and the meanings of the columns of each table."""
 
 APPLICATION: Final = 0x44446C67
 """SQLite's application_id of a state: `DDlg`."""
 
-VERSION: Final = 1
+VERSION: Final = 2
 """SQLite's user_version of a state: the version of these tables."""
 
-TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
+TABLES: Final[Tables] = {
     "description": (
         "table_name TEXT, column_name TEXT, meaning TEXT, PRIMARY KEY (table_name, column_name)",
         "this text",
@@ -79,9 +84,38 @@ TABLES: Final[dict[str, tuple[str, str, dict[str, str]]]] = {
         },
     ),
     "applied": (
-        "id TEXT PRIMARY KEY, epoch INTEGER",
+        "id TEXT PRIMARY KEY, epoch INTEGER, checksum INTEGER",
         "the ids of updates that are applied, so that they are skipped if they come again",
-        {"id": "the `id` of a line of updates", "epoch": "the epoch of its commit"},
+        {
+            "id": "the `id` of a line of updates",
+            "epoch": "the epoch of its commit",
+            "checksum": "CRC-32 of the other columns, as JSON",
+        },
     ),
 }  # fmt: skip
-"""The definition, the meaning, and the meanings of the columns of each table."""
+"""The tables of every state."""
+
+
+def are_there(base: sqlite3.Connection, tables: Tables) -> bool:
+    """Whether a database has tables, as they are defined. Raises sqlite3.Error."""
+    there = dict(base.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'"))
+    return all(there.get(table) == _created(table, columns) for table, (columns, _, _) in tables.items())
+
+
+def some_are_there(base: sqlite3.Connection, tables: Tables) -> bool:
+    """Whether a database has tables of these names. Raises sqlite3.Error."""
+    there = {name for (name,) in base.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
+    return not there.isdisjoint(tables)
+
+
+def make(base: sqlite3.Connection, tables: Tables) -> None:
+    """Makes tables, with what they mean, in the place of others of their names. Raises sqlite3.Error."""
+    for table, (columns, meaning, meanings) in tables.items():
+        base.execute(f"DROP TABLE IF EXISTS {table}")
+        base.execute(_created(table, columns))
+        rows = [(table, name, text) for name, text in [("", meaning), *meanings.items()]]
+        base.executemany("REPLACE INTO description VALUES (?, ?, ?)", rows)
+
+
+def _created(table: str, columns: str) -> str:
+    return f"CREATE TABLE {table} ({columns})"

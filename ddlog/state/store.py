@@ -24,7 +24,7 @@ from .holding import Holding
 from .opening import check_header, connected, diagnosed, reachable
 from .parts import checksum, packed, part_checksum, sliced
 from .reading import Readable
-from .records import Head, Span, Stored, own_sums, relation_row, span_row, stored_of
+from .records import Head, Span, Stored, applied_row, own_sums, relation_row, span_row, stored_of
 from .walog import PAGE
 
 if TYPE_CHECKING:
@@ -197,7 +197,9 @@ class Store(Readable):
         with self.writing() as base:
             self.add_span(first, last, "epochs", self.add_parts(rows))
             if applied:
-                base.executemany("INSERT INTO applied VALUES (?, ?)", applied)
+                base.executemany(
+                    "INSERT INTO applied VALUES (?, ?, ?)", [applied_row(*each) for each in applied]
+                )
             self.set_head(Head(last, self.head.spans, self.head.applied + len(applied)))
 
     def add_parts(self, rows: Sequence[tuple[int, int, bytes]]) -> tuple[int, int, int, tuple[int, ...]]:

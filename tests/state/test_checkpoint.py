@@ -194,6 +194,23 @@ def test_a_damaged_checkpoint_is_left_out(tmp_path: Path) -> None:
     assert len(list(reports.checked(str(tmp_path / "s")))) == 1, "it is written anew"
 
 
+def test_tables_with_other_columns_are_found(tmp_path: Path) -> None:
+    """A byte is changed in what SQLite knows of a table: of checkpoints, made anew, and of spans."""
+    expected = filled(tmp_path / "s")
+    whole = (tmp_path / "s").read_bytes()
+    for table in ("unit", "span"):
+        start = whole.index(b"CREATE TABLE %s " % table.encode())
+        there = whole.index(b", bytes INTEGER", start)
+        (tmp_path / table).write_bytes(whole[: there + 7] + b"_" + whole[there + 8 :])
+    told = list(reports.checked(str(tmp_path / "unit")))
+    assert "left out: its tables are not as they were made; nothing is lost" in told[1]
+    with ddlog.compile(TWO).session(state=tmp_path / "unit") as session:
+        assert held(session) == expected
+    assert len(list(reports.checked(str(tmp_path / "unit")))) == 1, "they are made anew"
+    with pytest.raises(ddlog.DDlogError, match="its tables are not as they were made"):
+        ddlog.compile(TWO).session(state=tmp_path / "span")
+
+
 def test_a_checkpoint_serves_readers_and_the_past(tmp_path: Path) -> None:
     expected = filled(tmp_path / "s")
     program = ddlog.compile(TWO)

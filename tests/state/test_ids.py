@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import ddlog
 from ddlog.console.cli import main
+from ddlog.state import reports
+from ddlog.state.schema import make
+from ddlog.state.store import Store
+from ddlog.state.upgrading import FIRST as FIRST_TABLES
 
 PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
 FIRST = """\
@@ -51,3 +58,35 @@ def test_updates_with_ids_are_applied_once(
     (tmp_path / "3.jsonl").write_text('{"commit": true, "id": 3}\n')
     assert main(["run", str(tmp_path / "p.dl"), "--updates", str(tmp_path / "3.jsonl")]) == 1
     assert "only an update has an id, not commit" in capsys.readouterr().err
+
+
+@pytest.fixture
+def kept(tmp_path: Path) -> Path:
+    """A state in which the updates `a` and `b` were applied."""
+    with closing(Store.open(tmp_path / "s")) as store:
+        store.append(1, 1, {}, [("a", 1), ("b", 1)])
+    return tmp_path / "s"
+
+
+def test_a_changed_id_is_found(kept: Path) -> None:
+    sqlite3.connect(kept).execute("UPDATE applied SET id = 'c' WHERE id = 'b'").connection.commit()
+    with (
+        closing(Store.open(kept, read_only=True)) as store,
+        pytest.raises(ddlog.DDlogError, match="an id of an update is not"),
+    ):
+        store.applied()
+
+
+def test_a_state_of_version_1_is_upgraded(kept: Path) -> None:
+    base = sqlite3.connect(kept)
+    make(base, {"applied": FIRST_TABLES["applied"]})
+    base.executemany("INSERT INTO applied VALUES (?, ?)", [("a", 1), ("b", 1)])
+    base.execute("PRAGMA user_version = 1")
+    base.commit()
+    base.close()
+    with pytest.raises(ddlog.DDlogError, match=r"version 1, and this ddlog reads version 2\n.*--compact"):
+        list(reports.described(str(kept)))
+    for _ in range(2):
+        with closing(Store.open(kept)) as store:
+            assert store.applied() == {"a", "b"}
+    assert list(reports.checked(str(kept))) == ["epoch 1: all of it is as it was written"]
