@@ -12,6 +12,7 @@ from unittest import mock
 
 from ddlog import DDlogError
 from ddlog.state import folding
+from ddlog.state.store import Store
 
 from .script import PROGRAM, Script, contents, transact
 
@@ -102,6 +103,8 @@ class Damage:
 
     def _open(self, opening: Opening, least: int) -> None:
         done = self._done
+        if opening == "read":
+            Store.open(self._place, read_only=True).close()  # finds most of it, sooner than a session
         with PROGRAM.session(state=self._place, read_only=opening == "read") as session:
             begun = max(0, (session.epoch or 0) - 1)
             assert begun >= least, f"{begun} of {done}"
