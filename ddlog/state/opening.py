@@ -6,6 +6,7 @@ SQLite takes a log that is not whole for one that was never written. What it lea
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
@@ -15,7 +16,7 @@ from .holding import is_held
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
 from .upgrading import FIRST, upgrade
-from .walog import PAGE, commits_in, frames_taken
+from .walog import PAGE, Frame, frames_in, frames_taken, transactions_in
 
 
 def reachable(path: Path) -> bool:
@@ -30,23 +31,23 @@ def reachable(path: Path) -> bool:
 def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     """A connection to the state in a file, `present` or made now, whose kind and log are checked. One
     for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
-    commits = [] if read_only and is_held(path) else commits_in(path)  # a writer is not after a crash
-    if commits and not present:
+    log = [] if read_only and is_held(path) else frames_in(path)  # a writer is not after a crash
+    if any(frame.ends for frame in log) and not present:
         raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
     base = connections.connect(path, read_only)
     try:
         if present:
             _check_kind(path, base, read_only)
         if not read_only:
-            if commits:
+            if log:
                 frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
-                _check_log(path, commits, frames)
+                _check_log(path, log, frames)
             _prepare(base, present)
         else:
             base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
             frames = frames_taken(path)
-            if commits and frames is not None and commits_in(path) == commits:
-                _check_log(path, commits, frames)
+            if log and frames is not None and frames_in(path) == log:
+                _check_log(path, log, frames)
         return base
     except BaseException:
         base.close()
@@ -70,9 +71,9 @@ def check_header(path: Path) -> None:
         raise DDlogError([NotAState(str(path), "it is a database of another program")])
 
 
-def _check_log(path: Path, commits: list[int], frames: int) -> None:
+def _check_log(path: Path, log: Sequence[Frame], frames: int) -> None:
     """Raises DDlogError if SQLite takes fewer frames of its log than were on disk."""
-    lost = sum(number > frames for number in commits)
+    lost = transactions_in([frame for frame in log if frame.number > frames])
     if lost > 1:
         problem = f"{lost} commits in {path.name}-wal are not what was written"
         raise DDlogError(

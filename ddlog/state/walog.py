@@ -9,6 +9,9 @@ from __future__ import annotations
 
 import struct
 import sys
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 _HEADER, _FRAME = struct.Struct(">8I"), struct.Struct(">6I")
@@ -19,27 +22,43 @@ LONG = 4 << 20
 _MAGIC = (0x377F0682, 0x377F0683)
 
 
-def commits_in(path: Path) -> list[int]:
-    """The numbers of the frames, from 1, that end transactions in the log of a database."""
-    found: list[int] = []
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A frame of a log, by its number from 1: the number of its page, and whether it ends a transaction."""
+
+    number: int
+    page: int
+    ends: bool
+
+
+def frames_in(path: Path) -> list[Frame]:
+    """The frames in the log of a database, without those that are left from before it was last begun anew."""
+    found: list[Frame] = []
     try:
         with Path(f"{path}-wal").open("rb") as file:
             header = file.read(_HEADER.size)
             if len(header) < _HEADER.size or not any(header):
                 return found
-            _, _, page, _, *salts, _, _ = _HEADER.unpack(header)
+            _, _, size, _, *salts, _, _ = _HEADER.unpack(header)
             whole, number = _is_whole(header), 0
             while len(frame := file.read(_FRAME.size)) == _FRAME.size:
-                _, pages, *own, _, _ = _FRAME.unpack(frame)
+                page, pages, *own, _, _ = _FRAME.unpack(frame)
                 number += 1
                 if not whole and number == 1:
-                    page, salts = PAGE, own  # the header lies: SQLite would leave out all
-                if own == salts and pages:
-                    found.append(number)
-                file.seek(page, 1)
+                    size, salts = PAGE, own  # the header lies: SQLite would leave out all
+                if own[0] == salts[0] or own[1] == salts[1]:  # one may be damaged: older frames have neither
+                    found.append(Frame(number, page, pages > 0))
+                file.seek(size, 1)
     except OSError:
         pass
     return found
+
+
+def transactions_in(frames: Sequence[Frame]) -> int:
+    """The number of transactions that frames are of, at least. None has a page twice, but perhaps at its end,
+    and each commit writes the page of the head."""
+    pages = Counter(frame.page for frame in frames if not frame.ends)
+    return max(sum(frame.ends for frame in frames), max(pages.values(), default=0))
 
 
 def frames_taken(path: Path) -> int | None:
