@@ -195,7 +195,7 @@ def is_intact(store: Store, unit: SavedUnit) -> bool:
 def _unit(row: Sequence[Any], sums: Mapping[int, int]) -> SavedUnit | None:
     _, name, title, rows, seconds, content, first, pieces, size, known = row
     try:
-        own = tuple(sums.get(id, -1) for id in range(first, first + pieces))
+        own = tuple(sums.get(id, -1) for id in range(first, first + min(pieces, len(sums))))
         if _unit_row(row[1:-1], own)[-1] != known:
             return None
         return SavedUnit(name, title, rows, seconds, json.loads(content), first, pieces, size, own)

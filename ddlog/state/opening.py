@@ -6,17 +6,16 @@ SQLite takes a log that is not whole for one that was never written. What it lea
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
 from pathlib import Path
 
-from ..errors.diagnostics import DDlogError
+from ..errors.diagnostics import DDlogError, counted
 from ..errors.state import CannotUseState, NewerState, NotAState, OlderState, StateDamaged
 from . import connections
 from .holding import is_held
 from .parts import checksum
 from .schema import APPLICATION, TABLES, VERSION, are_there, make
 from .upgrading import FIRST, upgrade
-from .walog import PAGE, Frame, frames_in, frames_taken, transactions_in
+from .walog import PAGE, lost_commits, read_log
 
 
 def reachable(path: Path) -> bool:
@@ -31,23 +30,16 @@ def reachable(path: Path) -> bool:
 def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     """A connection to the state in a file, `present` or made now, whose kind and log are checked. One
     for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
-    log = [] if read_only and is_held(path) else frames_in(path)  # a writer is not after a crash
-    if any(frame.ends for frame in log) and not present:
-        raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
+    if not (read_only and is_held(path)):  # a writer is not after a crash
+        _check_log(path, read_only, present)
     base = connections.connect(path, read_only)
     try:
         if present:
             _check_kind(path, base, read_only)
-        if not read_only:
-            if log:
-                frames = base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()[1]
-                _check_log(path, log, frames)
-            _prepare(base, present)
-        else:
+        if read_only:
             base.execute("BEGIN")  # one snapshot, whatever a writer does meanwhile
-            frames = frames_taken(path)
-            if log and frames is not None and frames_in(path) == log:
-                _check_log(path, log, frames)
+        else:
+            _prepare(base, present)
         return base
     except BaseException:
         base.close()
@@ -71,14 +63,16 @@ def check_header(path: Path) -> None:
         raise DDlogError([NotAState(str(path), "it is a database of another program")])
 
 
-def _check_log(path: Path, log: Sequence[Frame], frames: int) -> None:
-    """Raises DDlogError if SQLite takes fewer frames of its log than were on disk."""
-    lost = transactions_in([frame for frame in log if frame.number > frames])
-    if lost > 1:
-        problem = f"{lost} commits in {path.name}-wal are not what was written"
-        raise DDlogError(
-            [StateDamaged(str(path), problem, "without that file, the commits before it are left")]
-        )
+def _check_log(path: Path, read_only: bool, present: bool) -> None:
+    """Raises DDlogError if SQLite would leave out commits of its log that were on disk. It writes to a log
+    that it has read, and what was there is not seen again."""
+    if not present and any(frame.ends for frame in read_log(path).frames):
+        raise DDlogError([StateDamaged(str(path), "it is empty, and SQLite's log is not", "")])
+    lost = lost_commits(path) if present else 0
+    if lost and not (read_only and is_held(path)):
+        problem = f"{counted(lost, 'commit')} in {path.name}-wal: not what was written"
+        left = f"without {path.name}-wal and {path.name}-shm, the commits before it are left"
+        raise DDlogError([StateDamaged(str(path), problem, left)])
 
 
 def _prepare(base: sqlite3.Connection, present: bool) -> None:
@@ -91,6 +85,7 @@ def _prepare(base: sqlite3.Connection, present: bool) -> None:
     if present and base.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         if base.execute("PRAGMA user_version").fetchone()[0] < VERSION:
             upgrade(base)
+        base.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
         return
     base.execute("BEGIN IMMEDIATE")
     base.execute(f"PRAGMA application_id = {APPLICATION}")

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .parts import checksum, part_checksum, unpacked
-from .records import Head, Span, Stored, applied_row, own_sums, span_row
+from .records import Head, Span, Stored, applied_row, span_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -50,12 +50,9 @@ class Readable:
             sums = dict(self._base.execute("SELECT id, checksum FROM part"))
         found = []
         for row in rows:
-            id, first, last, kind, folded, *rest = row[:9]
-            span = Span(id, first, last, kind, bool(folded), *rest)
-            if span_row(span, own_sums(span, sums))[-1] != row[-1]:
-                raise self.damaged(
-                    f"the record of the epochs {span.first} to {span.last} is not what was written"
-                )
+            span = span_of(row, sums)
+            if span is None:
+                raise self.damaged(f"the record of the epochs {row[1]} to {row[2]} is not what was written")
             found.append(span)
         if len(found) != head.spans:
             raise self.damaged(f"{head.spans} records were written, and {len(found)} are there")

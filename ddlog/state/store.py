@@ -359,15 +359,16 @@ class Store(Readable):
             self.relations.append(stored)
 
     def _remove_orphans(self) -> None:
-        """Removes the parts of folds that did not come to their end."""
+        """Removes the parts of folds that did not come to their end. Raises DDlogError if a span is not what
+        was written: its parts would look like those."""
         with self.reading():
             known = self._base.execute("SELECT sum(parts) FROM span").fetchone()[0] or 0
             there = self._base.execute("SELECT count(*) FROM part").fetchone()[0]
             if known >= there:
                 return
-            spans = self._base.execute("SELECT part_from, parts FROM span")
-            used = {id for start, count in spans for id in range(start, start + count)}
-            parts = [(id,) for (id,) in self._base.execute("SELECT id FROM part") if id not in used]
+            ids = [id for (id,) in self._base.execute("SELECT id FROM part")]
+        used = {id for span in self.spans() for id in range(span.part_from, span.part_from + span.parts)}
+        parts = [(id,) for id in ids if id not in used]
         with self.writing() as base:
             base.executemany("DELETE FROM part WHERE id = ?", parts)
 

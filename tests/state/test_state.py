@@ -19,7 +19,6 @@ from ddlog.console.cli import main
 from ddlog.sessions.session import Session
 from ddlog.state import folding, log, reports
 from ddlog.state.store import Store
-from ddlog.state.walog import PAGE, frames_in
 
 PROGRAM = ddlog.compile("""
 typedef Id = Id{a: u32, b: string}
@@ -321,17 +320,8 @@ def test_a_damaged_log_of_sqlite_is_found(tmp_path: Path) -> None:
         assert contents(again) == expected
     with opened(wal[:-100]) as again:  # torn in the last commit
         assert again.size("Edge") == 4
-    with pytest.raises(ddlog.DDlogError, match=r"commits in copy\.ddlog-wal are not what was written"):
+    with pytest.raises(ddlog.DDlogError, match=r"commits in copy\.ddlog-wal: not what was written"):
         opened(wal[:200] + bytes([wal[200] ^ 1]) + wal[201:])
-    Path(f"{copy}-wal").write_bytes(wal)
-    ends = [frame.number for frame in frames_in(copy) if frame.ends]
-    assert len(ends) >= 5
-    header = 32 + (ends[-2] - 1) * (24 + PAGE)
-    for salt in (8, 12):  # SQLite takes the frame for one of before, and leaves out two commits
-        with pytest.raises(ddlog.DDlogError, match=r"2 commits in copy\.ddlog-wal"):
-            opened(wal[: header + salt] + bytes([wal[header + salt] ^ 1]) + wal[header + salt + 1 :])
-    with pytest.raises(ddlog.DDlogError, match=r"2 commits in copy\.ddlog-wal"):  # the mark of its end
-        opened(wal[: header + 4] + bytes(4) + wal[header + 8 :])
     path.rename(tmp_path / "moved")
 
 

@@ -1,12 +1,15 @@
-"""The file of a state and SQLite's log stay small."""
+"""The file of a state and SQLite's log stay small, and nothing is removed for damage."""
 
 from __future__ import annotations
 
 import os
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+import ddlog
 from ddlog.state import keeper
 from ddlog.state.store import Store
 from ddlog.state.walog import PAGE
@@ -41,3 +44,26 @@ def test_the_log_of_sqlite_stays_short(tmp_path: Path, monkeypatch: pytest.Monke
     longest = os.path.getsize(tmp_path / "s-wal")
     store.close()
     assert longest < 1000 * PAGE
+
+
+def test_damage_is_no_reason_to_remove_rows(tmp_path: Path) -> None:
+    """Rows of a span that is damaged look like those of a fold that did not come to its end."""
+    store = Store.open(tmp_path / "s")
+    with store.writing():
+        store.add_span(1, 1, "epochs", store.add_parts([(1, 1, b"row")] * 3))
+        store.set_head(store.head)
+    store.close()
+    for column, value in (("parts", 1), ("parts", 1 << 40), ("parts", None), ("part_from", 2)):
+        with closing(sqlite3.connect(tmp_path / "s")) as base:
+            (before,) = base.execute(f"SELECT {column} FROM span").fetchone()
+            base.execute(f"UPDATE span SET {column} = ?", [value])
+            base.commit()
+            for read_only in (False, True):
+                with (
+                    pytest.raises(ddlog.DDlogError, match="the record of the epochs 1 to 1 is not what"),
+                    closing(Store.open(tmp_path / "s", read_only=read_only)) as store,
+                ):
+                    store.current()
+            base.execute(f"UPDATE span SET {column} = ?", [before])
+            base.commit()
+            assert base.execute("SELECT count(*) FROM part").fetchone() == (3,)
