@@ -400,6 +400,25 @@ def test_a_reader_goes_beside_a_writer(tmp_path: Path, monkeypatch: pytest.Monke
     folder.close()
 
 
+def test_a_fold_leaves_the_files_of_a_commit_under_way(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(folding, "MANY", 2)
+    folder = opened(LocalFiles(tmp_path))
+    for rows in SCRIPT[:3]:
+        append(folder, rows)
+    draft = folder.draft()
+    data = [CODEC.encode(each, values) for each, values in zip(SCHEMA, ([4], ["x"]), strict=True)]
+    table = pa.Table.from_arrays([*data, pa.array([1])], schema=arrow_schema(CODEC, SCHEMA))
+    part = ROWS.write(folder.files, draft.folder, table)
+    assert folds(folder).fold()  # as the thread that folds does, while the rows of a commit are written
+    folder.append(4, [part], [], PROGRAM_OF_R, STORED)
+    folder.close()
+    again = opened(LocalFiles(tmp_path))
+    assert contents(again) == {**STATES[3], (4, "x"): 1}
+    again.close()
+
+
 def test_any_file_system_of_hadoop(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import threading
 import uuid
+import weakref
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -38,9 +39,9 @@ class Lock(Protocol):
         """Gives the state to others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, weakref_slot=True)
 class Draft:
-    """The folder of files to be named by a manifest."""
+    """The folder of files to be named by a manifest. They stay as long as the draft is in use."""
 
     folder: str
 
@@ -53,6 +54,7 @@ class StateFolder:
         self.lock = threading.RLock()
         self._doubt = ""
         self._before: set[str] = set()  # the data of the manifest before the last fold: a reader may read it
+        self._drafts = weakref.WeakSet[Draft]()
 
     @property
     def root(self) -> str:
@@ -105,7 +107,10 @@ class StateFolder:
 
     def draft(self) -> Draft:
         """A place for files that nothing names yet."""
-        return Draft(f"data/{self.manifest.number + 1:010d}-{uuid.uuid4().hex[:8]}")
+        with self.lock:
+            found = Draft(f"data/{self.manifest.number + 1:010d}-{uuid.uuid4().hex[:8]}")
+            self._drafts.add(found)
+            return found
 
     def discard(self, draft: Draft) -> None:
         """Deletes the files of a draft."""
@@ -188,7 +193,7 @@ class StateFolder:
         nothing where that fails: the files are only in the way."""
         with suppress(OSError), self.lock:
             named = {each.name for each in self.manifest.files()} | kept
-            own = {"/".join(name.split("/")[:2]) for name in named}
+            own = {"/".join(name.split("/")[:2]) for name in named} | {each.folder for each in self._drafts}
             for name in self.files.sizes("log"):
                 number = number_of(name)
                 if number is None or number < self.manifest.number:
