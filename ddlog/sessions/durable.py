@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from .checkpointing import Checkpointing, Found
     from .program import Program
     from .results import Changes
+    from .session import Session
     from .state import SessionState
 
 _SHOWN = 10  # epochs of the history
@@ -408,9 +409,20 @@ class Durable:
         if epoch < max(1, history.first):
             raise DDlogError([NoHistory(epoch, history.known)])
 
-    def changes_of(self, runtime: Runtime, epoch: int) -> dict[str, SignedBatches]:
-        """The changes of the inputs in an epoch."""
-        history = self._history()
+    def beside(self, session: Session) -> Session:
+        return session.program.session(relations=tuple(session.state.kept), engine="in-process")
+
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        from .past import begin_at
+
+        begin_at(self, state, epoch)
+
+    def changes_in(self, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
+        from .inprocess import InProcessHost
+
+        host = state.host
+        assert isinstance(host, InProcessHost)
+        history, runtime = self._history(), host.fields
         found: dict[str, SignedBatches] = {}
         for name, stored in self._kept.items():
             if stored.role not in ("input", "passed"):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
 
-from ..engine.runtime import Sealed
+from ..engine.runtime import Batch, Sealed
 
 if TYPE_CHECKING:
     from .results import Changes
+    from .session import Session
     from .state import SessionState
 
 
@@ -59,6 +60,21 @@ class Keeping(Protocol):
 
     def described(self) -> list[str]:
         """Lines about the state."""
+
+    def check_past(self, epoch: int) -> None:
+        """Checks that the state as of an epoch can be told."""
+
+    def check_change(self, epoch: int) -> None:
+        """Checks that what an epoch changed can be told."""
+
+    def beside(self, session: Session) -> Session:
+        """A session like one, without a state of its own, that has not begun."""
+
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        """Lets another session begin with what the state held after an epoch."""
+
+    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        """How an epoch changed the inputs, as changes of another session."""
 
     def close(self) -> None:
         """Puts on disk what waits, and gives the state to others."""

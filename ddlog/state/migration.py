@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from .. import values
-from ..core import Relation
+from ..core import Column, Relation
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotFill, CannotMigrate
 from ..io.columns import Columns, cell_reader
@@ -35,20 +35,27 @@ class Migration:
     ) -> tuple[Columns, np.ndarray[Any, Any]]:
         """The rows of a table as rows of a relation, with their weights. Raises DDlogError for a value that
         would lose something."""
-        types = dict(old.columns)
-        data: list[Any] = []
-        for column in relation.columns:
-            if column.name in types:
-                if f"{relation.name}.{column.name}" in self._fill:
-                    raise DDlogError([CannotFill(f"{relation.name}.{column.name}", "it is no new column")])
-                data.append(self._converted(old, column.name, types[column.name], column.type, table))
-            else:
-                value = self._filling(f"{relation.name}.{column.name}", column.type)
-                data.append(([value], np.zeros(table.num_rows, np.int64)))
+        data = tuple(self.column(old, relation, column, table) for column in relation.columns)
         weights = weights_of(table)
         if relation.kind == "relation" and len(weights) and int(weights.max()) > 1:
-            raise self._refused(relation.name, old.kind, relation.kind, "a row is there more than once")
-        return Columns(tuple(data), table.num_rows), weights
+            raise self.twice(old, relation)
+        return Columns(data, table.num_rows), weights
+
+    def column(
+        self, old: Stored, relation: Relation, column: Column, table: pa.Table
+    ) -> tuple[list[Any], np.ndarray[Any, Any]]:
+        """A column of the rows of a table in their new form: different values, and the number of each row's.
+        Raises DDlogError."""
+        name, types = f"{relation.name}.{column.name}", dict(old.columns)
+        if column.name not in types:
+            return [self._filling(name, column.type)], np.zeros(table.num_rows, np.int64)
+        if name in self._fill:
+            raise DDlogError([CannotFill(name, "it is no new column")])
+        return self._converted(old, column.name, types[column.name], column.type, table)
+
+    def twice(self, old: Stored, relation: Relation) -> DDlogError:
+        """The error for a row that is there more than once, and cannot be."""
+        return self._refused(relation.name, old.kind, relation.kind, "a row is there more than once")
 
     def _filling(self, name: str, of: Type) -> Any:
         if name not in self._fill:

@@ -3,17 +3,26 @@ begins with what the folder holds. See `ddlog.sessions.keeping`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from ...engine.interrupt import deferred
-from ...engine.runtime import Batch, Sealed
+from ...engine.runtime import Batch, Delta, Sealed
 from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
-from ...errors.state import CannotUseState, NotInFolders, NotKeptOnDisk, ReadOnlyState, ValueNotKept
+from ...errors.state import (
+    CannotFill,
+    CannotUseState,
+    NotInFolders,
+    NotKeptOnDisk,
+    ReadOnlyState,
+    ValueNotKept,
+)
 from ...sessions.delays import Kept
 from ...sessions.durable import check_keepable
 from ...sessions.gaps import Ability, check_offered
@@ -22,38 +31,46 @@ from ...sessions.results import Changes
 from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
 from ...state.inputs import PAST, kept_relations
-from ...state.program import compared, texts
+from ...state.program import Differences, compared, texts
 from ...state.records import Stored
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
+from .contents import Contents, History, Reading, Told, latest
 from .folder import StateFolder
 from .folding import Folding
-from .manifest import Part
+from .manifest import Part, Span
+from .migrating import Conversion, Migrating
 from .opening import open_folder
-from .rows import FEW, RelationRows
+from .rows import RelationRows, check_files
 
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
-_NEW_STATE = "write the facts with `ddlog state --export`, and begin a new state with them"
+    from ...sessions.session import Session
+
+_SHOWN = 10  # epochs of the history
 
 SignedTables = list[tuple[Table, int]]
 
 
 def open_durable(
-    program: Program, computed: frozenset[str], host: SparkHost, place: str, read_only: bool, migrate: bool
+    program: Program,
+    computed: frozenset[str],
+    host: SparkHost,
+    place: str,
+    read_only: bool,
+    fill: Mapping[str, Any] | None,
 ) -> FolderDurable:
-    """The state in a folder, for a session that computes these relations. Raises DDlogError."""
+    """The state in a folder, for a session that computes these relations; `fill` not None: with rows that are
+    migrated. Raises DDlogError."""
     check_offered(host.kind, Ability.STATE, place)
-    if migrate:
-        raise DDlogError([NotInFolders(place, "migration", _NEW_STATE)])
     check_keepable(program)
     check_no_windows(program, computed, place)
     with spark_failures():
         folder = open_folder(place, host.spark, read_only)
         try:
-            return FolderDurable(program, computed, host, folder)
+            return FolderDurable(program, computed, host, folder, fill)
         except BaseException:
             folder.close()
             raise
@@ -71,21 +88,27 @@ class FolderDurable:
     """The state that a session on Spark keeps. See `ddlog.sessions.keeping.Keeping`."""
 
     def __init__(
-        self, program: Program, computed: frozenset[str], host: SparkHost, folder: StateFolder
+        self,
+        program: Program,
+        computed: frozenset[str],
+        host: SparkHost,
+        folder: StateFolder,
+        fill: Mapping[str, Any] | None = None,
     ) -> None:
         self.folder, self._host, self._runtime = folder, host, host.runtime
         self._relations = program.relations
         derived = {head.relation for rule in program.checked.rules for head in rule.heads}
         wanted = kept_relations(self._relations, program.checked.typedefs, computed, derived)
         self._delays = {n: each.past for n, each in self._relations.items() if each.past and n in computed}
-        depth = max((delay for _, delay in self._delays.values()), default=0)
+        self._depth = max((delay for _, delay in self._delays.values()), default=0)
         known = folder.manifest
-        self._program = texts(program.source.name, program.source.text, depth)
+        self._program = texts(program.source.name, program.source.text, self._depth)
         self.changed = bool(known.program) and (known.program or {}).get("digest") != self._program["digest"]
         differences = compared(known.relations, wanted)
-        differences.check(folder.root, _NEW_STATE)
-        gone = {each.id for each in differences.gone}
-        self._stored = [replace(each, dropped=each.dropped or each.id in gone) for each in known.relations]
+        if fill is None or folder.read_only:
+            differences.check(folder.root)
+        over = {each.id for each in differences.gone} | {old.id for old, _ in differences.changed}
+        self._stored = [replace(each, dropped=each.dropped or each.id in over) for each in known.relations]
         self._fresh = False  # whether a relation is kept from now on that the state does not know
         self._kept = dict[str, Stored]()
         for name, each in wanted.items():
@@ -100,8 +123,12 @@ class FolderDurable:
             each.id: RelationRows(each.id, self._relations[name.removesuffix(PAST)], codec)
             for name, each in self._kept.items()
         }
-        passing = {each.id for each in self._stored if each.kind == "stream" or each.dropped}
-        self._folding = Folding(folder, host.spark, self._rows, passing, depth)
+        self._reading = Reading(self._rows, folder.files, host.spark)
+        if fill is not None:
+            self._migrate(program, differences, fill)
+        passing = {each.id for each in self._stored if each.kind == "stream"}
+        self._folding = Folding(folder, host.spark, self._rows, passing, self._depth)
+        self._checked = set[str]()  # the files of the history that were compared with what was written
         self.epoch = folder.manifest.epoch
         self.resumed = self.is_begun
         self.applied: Callable[[], Sequence[str]] = lambda: ()
@@ -127,9 +154,15 @@ class FolderDurable:
 
     def holds_rows(self) -> bool:
         inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
+        with self._using():
+            return any(map(self._holds_some, inputs))
+
+    @contextmanager
+    def _using(self) -> Iterator[None]:
+        """Turns what goes wrong with the folder, and failures of Spark, inside into DDlogErrors."""
         with spark_failures():
             try:
-                return any(map(self._holds_some, inputs))
+                yield
             except OSError as error:
                 raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
 
@@ -137,11 +170,12 @@ class FolderDurable:
         """Whether a relation has rows."""
         import pyarrow as pa
 
-        parts = self._parts(stored, 1, self.epoch)
+        contents = self._contents()
+        parts = contents.parts(stored, 1, self.epoch)
         plain = [part.rows for part in parts if part.least > 0]
         if stored.kind == "relation" and 2 * sum(plain) > sum(part.rows for part in parts):
             return True  # more rows came than can have gone
-        held = self._sum(stored, 1, self.epoch)
+        held = contents.held(stored, self.epoch)
         if held is None or isinstance(held, pa.Table):
             return held is not None and held.num_rows > 0
         return not held.isEmpty()
@@ -150,8 +184,20 @@ class FolderDurable:
         return self._folding.ids()
 
     def described(self) -> list[str]:
-        size = sum(each.bytes for each in self.folder.manifest.files())
-        return [f"{self.folder.root}: epoch {self.epoch:,}, {size:,} bytes of Parquet"]
+        with self._using(), self.folder.lock:
+            history = self._history(max(1, self.epoch - _SHOWN + 1))
+            size = sum(each.bytes for each in self.folder.all_files().values())
+            told = f"history of {history.known}" if history.first <= self.epoch else history.known
+            lines = [f"{self.folder.root}: epoch {self.epoch:,}, durability commit, {size:,} bytes", told]
+            names = {stored.id: name for name, stored in self._kept.items() if stored.role == "input"}
+            for epoch in range(max(history.first, self.epoch - _SHOWN + 1), self.epoch + 1):
+                counts = history.counts(epoch)
+                at = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(history.time(epoch)))
+                rows = ", ".join(
+                    f"{names[each]} {counts[each]:,}" for each in sorted(names) if each in counts
+                )
+                lines.append(f"  epoch {epoch:,}  {at}  {rows or 'no changes'}")
+            return lines
 
     # ------------------------------------------------------------- epochs
 
@@ -199,14 +245,8 @@ class FolderDurable:
     # ------------------------------------------------------------- beginning
 
     def begin(self, state: SessionState, static: bool) -> Changes:
-        with deferred(), state.diagnosing(), spark_failures():
-            try:
-                changes, past = self._changes(), self._past()
-            except OSError as error:
-                raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
-            self._host.runtime.earlier = self.epoch - 1
-            deltas = state.epoch(changes, static, None)
-            state.delays.resume(past)
+        with deferred(), state.diagnosing(), self._using():
+            deltas = self._resume(state, self._host, self._contents(), self.epoch, static)
             if self.changed:
                 check_keys(state)
             if (self.changed or self._fresh) and not static:
@@ -214,26 +254,41 @@ class FolderDurable:
             state.started, state.static = True, static
         return state.told(deltas)
 
-    def _changes(self) -> dict[str, SignedTables]:
-        """What the inputs, and the relations that rules read with a delay, hold."""
+    def _resume(
+        self, state: SessionState, host: SparkHost, told: Told, epoch: int, static: bool
+    ) -> dict[str, Delta]:
+        """Brings a session that is empty to what held after an epoch. Returns the changes. Raises OSError and
+        DDlogError."""
+        changes, past = self._changes(host, told, epoch), self._past(host, told, epoch)
+        host.runtime.earlier = epoch - 1
+        deltas = state.epoch(changes, static, None)
+        state.delays.resume(past)
+        return deltas
+
+    def _changes(self, host: SparkHost, told: Told, epoch: int) -> dict[str, SignedTables]:
+        """What the inputs, and the relations that rules read with a delay, held after an epoch."""
         found = {}
         for name, stored in self._kept.items():
             if stored.role == "input":
-                found[name] = self._held(name, stored, self.epoch)
+                found[name] = _batches(host, name, told.held(stored, epoch))
         for name, (source, delay) in self._delays.items():
-            found[name] = self._held(name, self._source(source), self.epoch - delay)
+            found[name] = self._held_before(host, name, told, self._source(source), epoch - delay)
         return found
 
-    def _past(self) -> dict[str, list[Kept]]:
-        """The changes of the last epochs of each relation that is read with a delay, the latest last."""
+    def _held_before(
+        self, host: SparkHost, name: str, told: Told, stored: Stored, epoch: int
+    ) -> SignedTables:
+        return _batches(host, name, told.held(stored, epoch)) if epoch > 0 else []
+
+    def _past(self, host: SparkHost, told: Told, now: int) -> dict[str, list[Kept]]:
+        """The changes of the epochs up to one of each relation that is read with a delay, the latest last."""
         readers: dict[str, list[str]] = {}
-        depth = int(self._program["depth"])
         for name, (source, _) in self._delays.items():
             readers.setdefault(source, []).append(name)
         return {
             source: [
-                {name: self._batches(name, self._source(source), epoch, epoch) for name in names}
-                for epoch in range(max(1, self.epoch - depth + 1), self.epoch + 1)
+                {name: _batches(host, name, told.of_epoch(self._source(source), epoch)) for name in names}
+                for epoch in range(max(1, now - self._depth + 1), now + 1)
             ]
             for source, names in readers.items()
         }
@@ -241,38 +296,8 @@ class FolderDurable:
     def _source(self, name: str) -> Stored:
         return self._kept.get(f"{name}{PAST}") or self._kept[name]
 
-    def _held(self, name: str, stored: Stored, epoch: int) -> SignedTables:
-        """What a stored relation held as of an epoch, as changes of a relation."""
-        first = epoch if stored.kind == "stream" else 1
-        return self._batches(name, stored, first, epoch) if epoch > 0 else []
-
-    def _batches(self, name: str, stored: Stored, first: int, last: int) -> SignedTables:
-        """The changes of a stored relation in some epochs, as changes of a relation."""
-        summed = self._sum(stored, first, last)
-        return [] if summed is None else self._runtime.batches_of_weights(name, summed)
-
-    def _parts(self, stored: Stored, first: int, last: int) -> list[Part]:
-        """The rows of a relation in the files of some epochs."""
-        return [
-            part
-            for span in self.folder.manifest.spans
-            if first <= span.last <= last
-            for part in span.parts
-            if part.relation == stored.id and part.rows
-        ]
-
-    def _sum(self, stored: Stored, first: int, last: int) -> pa.Table | DataFrame | None:
-        parts = self._parts(stored, first, last)
-        if not parts:
-            return None
-        rows, files = self._rows[stored.id], self.folder.files
-        once = len(parts) == 1
-        if sum(part.rows for part in parts) <= FEW:
-            read = rows.read(files, parts)
-            return read if once else rows.summed(read)
-        spark = self._host.spark
-        frame = rows.read_frame(spark, files, parts)
-        return frame if once else rows.summed_frame(spark, frame)
+    def _contents(self) -> Contents:
+        return Contents(self.folder.manifest, self._reading)
 
     def _settle(self, state: SessionState) -> None:
         """Brings what the state knows of derived relations up to what they hold: the rules are others than
@@ -281,7 +306,7 @@ class FolderDurable:
         for stored in self._kept.values():
             if stored.role == "past" and stored.kind != "stream":
                 name = stored.name.removesuffix(PAST)
-                rows, known = self._rows[stored.id], self._sum(stored, 1, self.epoch)
+                rows, known = self._rows[stored.id], self._contents().held(stored, self.epoch)
                 difference = rows.difference(self._host, name, known)
                 if difference.num_rows:
                     make: Callable[[str], Sequence[tuple[Batch, int]]]
@@ -295,3 +320,119 @@ class FolderDurable:
             except OSError as error:
                 self.folder.discard(draft)
                 raise DDlogError([CannotUseState(self.folder.root, error.strerror or str(error))]) from None
+
+    # ------------------------------------------------------------- the past
+
+    def _told(self) -> History:
+        """What the state tells of earlier epochs; the files are not looked into. Raises DDlogError and
+        OSError."""
+        manifest, pieces = latest(self.folder)
+        return History(manifest, pieces, self.epoch, self._reading)
+
+    def _history(self, first: int) -> History:
+        """What the state tells of the epochs from one on. Raises DDlogError and OSError if the files of them
+        are not what was written."""
+        found = self._told()
+        known = {each.name for each in self.folder.manifest.files()} | self._checked
+        wanted = {name: each for name, each in found.files(first).items() if name not in known}
+        check_files(self._host.spark, self.folder.files, list(wanted.values()))
+        self._checked.update(wanted)
+        return found
+
+    def check_past(self, epoch: int) -> None:
+        if epoch:
+            with self._using():
+                history = self._told()
+                history.check(epoch)
+                history.check(max(0, epoch - self._depth))
+
+    def check_change(self, epoch: int) -> None:
+        with self._using():
+            self._told().check_change(epoch)
+
+    def beside(self, session: Session) -> Session:
+        return session.program.session(
+            relations=tuple(session.state.kept),
+            spark=self._host.spark,
+            spark_options=self._host.runtime.options,
+        )
+
+    def begin_at(self, state: SessionState, epoch: int) -> None:
+        host = state.host
+        assert isinstance(host, SparkHost)
+        with deferred(), state.diagnosing(), self._using(), self.folder.lock:
+            self._resume(state, host, self._history(max(1, epoch - self._depth)), epoch, False)
+            state.started = True
+
+    def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
+        host = state.host
+        assert isinstance(host, SparkHost)
+        with state.diagnosing(), self._using(), self.folder.lock:
+            history = self._history(epoch)
+            return {
+                name: _batches(host, name, history.of_epoch(stored, epoch))
+                for name, stored in self._kept.items()
+                if stored.role == "input"
+            }
+
+    # ------------------------------------------------------------- migration
+
+    def _migrate(self, program: Program, differences: Differences, fill: Mapping[str, Any]) -> None:
+        """Takes over relations whose columns changed, and those that are gone. Raises DDlogError; then the
+        state is as it was."""
+        inputs = map(self._relations.__getitem__, program.names("input"))
+        columns = {f"{each.name}.{one.name}" for each in inputs for one in each.columns}
+        for name in fill:
+            if name not in columns:
+                raise DDlogError([CannotFill(name, "no input relation has this column")])
+        if not (differences.changed or differences.gone) or not self.folder.manifest.relations:
+            return
+        conversions = [
+            Conversion(
+                self.folder.root,
+                old,
+                self._kept[new.name],
+                self._relations[new.name],
+                self._host.codec,
+                fill,
+            )
+            for old, new in differences.changed
+        ]
+        keys = {
+            each.new.id: program.key_function(self._relations[each.new.name])
+            for each in conversions
+            if self._relations[each.new.name].key is not None
+        }
+        draft, scratch = self.folder.draft(), self.folder.draft()
+        try:
+            with self._using():
+                migrating = Migrating(
+                    self.folder, draft.folder, scratch.folder, self._host.spark, self._depth
+                )
+                spans = migrating.spans(conversions, keys) if conversions else []
+                self._write_migrated(spans)
+        except BaseException:
+            self.folder.discard(draft)
+            raise
+        finally:
+            self.folder.discard(scratch)
+
+    def _write_migrated(self, spans: Sequence[Span]) -> None:
+        """Lets migrated rows be part of the state. The program is noted when the session has begun."""
+        known = self.folder.manifest
+        depth = str(max(self._depth, int((known.program or {}).get("depth", "0"))))
+        self.folder.publish(
+            replace(
+                known,
+                program={**known.program, "depth": depth} if known.program else None,
+                relations=tuple(self._stored),
+                spans=tuple(sorted((*known.spans, *spans), key=lambda span: span.last)),
+                past=None if spans else known.past,
+                migrated=known.epoch if spans else known.migrated,
+            )
+        )
+
+
+def _batches(host: SparkHost, name: str, rows: pa.Table | DataFrame | None) -> SignedTables:
+    """Rows with weights as changes of a relation."""
+    return [] if rows is None else host.runtime.batches_of_weights(name, rows)

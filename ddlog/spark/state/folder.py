@@ -8,8 +8,10 @@ manifest names are what a crash left, and go when the next writer opens the stat
 from __future__ import annotations
 
 import threading
+import time
 import uuid
 import weakref
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -19,7 +21,9 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NoState, NotAState, NotKeptOnDisk, ReadOnlyState, StateDamaged
 from ...state.records import Stored
 from .files import Files
-from .manifest import Manifest, Part, Span, check_chain, number_of, unpacked
+from .manifest import Manifest, Part, Span, StoredFile, check_chain, number_of, unpacked
+from .past import Piece
+from .past import unpacked as unpacked_past
 from .rows import check_files
 
 if TYPE_CHECKING:
@@ -54,7 +58,9 @@ class StateFolder:
         self.lock = threading.RLock()
         self._doubt = ""
         self._before: set[str] = set()  # the data of the manifest before the last fold: a reader may read it
+        self._over: set[str] = set()  # older data
         self._drafts = weakref.WeakSet[Draft]()
+        self._past: tuple[StoredFile | None, tuple[Piece, ...]] = None, ()
 
     @property
     def root(self) -> str:
@@ -84,7 +90,7 @@ class StateFolder:
             if not found.manifest.number:
                 found.publish(found.manifest)  # from now on, rows without a manifest have lost it
             found.check(spark)
-            found.sweep()
+            found.sweep(whole=True)
         except BaseException as error:
             if lock is not None:
                 lock.release()
@@ -99,9 +105,23 @@ class StateFolder:
             self._holder.release()
 
     def check(self, spark: SparkSession | None) -> None:
-        """Reads all files, and compares them with what was written. Raises DDlogError and OSError."""
+        """Reads all files but those of the history, and compares them with what was written. Raises
+        DDlogError and OSError."""
         check_chain(self.root, self.manifest)
         check_files(spark, self.files, list(self.manifest.files()))
+
+    def past(self) -> tuple[Piece, ...]:
+        """The history of the epochs that were folded. Raises DDlogError and OSError."""
+        manifest = self.manifest
+        if self._past[0] != manifest.past:
+            self._past = manifest.past, past_of(self.files, manifest)
+        return self._past[1]
+
+    def all_files(self) -> dict[str, StoredFile]:
+        """All files that are part of the state, by their names. Raises DDlogError and OSError."""
+        with self.lock:
+            past = [each for piece in self.past() for each in piece.files()]
+            return {each.name: each for each in (*self.manifest.files(), *past)}
 
     # ------------------------------------------------------------- writing
 
@@ -129,7 +149,7 @@ class StateFolder:
         """Adds the changes of an epoch as the last one. Raises OSError and DDlogError; then the state is as
         before."""
         with self.lock:
-            span = Span(epoch, epoch, "epochs", tuple(parts), tuple(ids))
+            span = Span(epoch, epoch, "epochs", tuple(parts), tuple(ids), time=int(time.time()))
             spans = (*self.manifest.spans, span)
             self.publish(replace(
                 self.manifest, epoch=epoch, program=dict(program), relations=tuple(relations), spans=spans
@@ -176,31 +196,51 @@ class StateFolder:
         except BaseException:
             self._doubt = f"it is not known whether the last commit was written ({error}); open it again"
 
-    def replace(self, old: Sequence[Span], new: Span) -> None:
-        """Lets one span stand for several that follow each other. Raises OSError and DDlogError."""
+    def replace(self, old: Sequence[Span], new: Span, past: StoredFile | None) -> None:
+        """Lets one span stand for several that follow each other; `past` is the file that names the history.
+        Raises OSError and DDlogError."""
         with self.lock:
             spans = self.manifest.spans
             start = spans.index(old[0])
             if spans[start : start + len(old)] != tuple(old):
                 raise DDlogError([StateDamaged(self.root, "its spans are others than before", "")])
-            kept = {each.name for each in self.manifest.files()}
-            self.publish(replace(self.manifest, spans=(*spans[:start], new, *spans[start + len(old) :])))
-            self.sweep(kept | self._before)
+            kept = set(self.all_files())
+            now = (*spans[:start], new, *spans[start + len(old) :])
+            self.publish(replace(self.manifest, spans=now, past=past))
+            self._over |= self._before
             self._before = kept
+            self.sweep()
 
-    def sweep(self, kept: set[str] = frozenset()) -> None:  # type: ignore[assignment]
-        """Deletes manifests that are over, and files that neither the manifest names nor are `kept`. Does
-        nothing where that fails: the files are only in the way."""
+    def sweep(self, whole: bool = False) -> None:
+        """Deletes manifests that are over, and files that nobody needs; `whole`: also those that an earlier
+        writer left, and those of the manifest before the last fold. Does nothing where that fails: the files
+        are only in the way."""
         with suppress(OSError), self.lock:
-            named = {each.name for each in self.manifest.files()} | kept
-            own = {"/".join(name.split("/")[:2]) for name in named} | {each.folder for each in self._drafts}
             for name in self.files.sizes("log"):
                 number = number_of(name)
                 if number is None or number < self.manifest.number:
                     self.files.delete(f"log/{name}")
-            for folder in self.files.folders("data"):
-                if f"data/{folder}" not in own:
-                    self.files.delete(f"data/{folder}")
+            needed = self.all_files().keys() | (set() if whole else self._before)
+            entries = {_entry(name) for name in needed}
+            own = {entry.rpartition("/")[0] for entry in entries} | {each.folder for each in self._drafts}
+            folders = [f"data/{each}" for each in self.files.folders("data")]
+            for folder in folders:
+                if folder not in own:
+                    self.files.delete(folder)
+            left = {_entry(name) for name in self._over - needed}
+            if whole:
+                for folder in own:
+                    inside = [*self.files.folders(folder), *self.files.sizes(folder)]
+                    left |= {f"{folder}/{each}" for each in inside}
+            for entry in left - entries:
+                if entry.rpartition("/")[0] in own:
+                    self.files.delete(entry)
+            self._over &= needed
+
+
+def _entry(name: str) -> str:
+    """The file, or the folder, of a draft in which a file is."""
+    return "/".join(name.split("/")[:3])
 
 
 def _read(files: Files, spark: SparkSession | None) -> StateFolder:
@@ -218,6 +258,20 @@ def _read(files: Files, spark: SparkSession | None) -> StateFolder:
                 raise
             continue
         return found
+
+
+def past_of(files: Files, manifest: Manifest) -> tuple[Piece, ...]:
+    """The history that a manifest names. Raises DDlogError and OSError."""
+    known = manifest.past
+    if known is None:
+        return ()
+    data = files.read(known.name)
+    try:
+        if zlib.crc32(data) != known.checksum:
+            raise ValueError
+        return unpacked_past(data)
+    except (ValueError, KeyError, TypeError):
+        raise DDlogError([StateDamaged(files.root, f"{known.name} is not what was written", "")]) from None
 
 
 def newest(files: Files) -> Manifest | None:

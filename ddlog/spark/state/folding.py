@@ -2,7 +2,8 @@
 
 As in the file of the in-process engine (`ddlog.state.folding`), newer spans are folded until they hold about
 as much as the one before them, so that a row is written again a number of times that is the logarithm of the
-state's size. A thread does it, in a Spark session of its own; a commit waits only for the manifest.
+state's size. A thread does it, in a Spark session of its own; a commit waits only for the manifest. What was
+folded stays as history (`past.py`).
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from .folder import StateFolder
 from .manifest import Part, Span, StoredFile
+from .past import Piece, grown, joined, loose, packed
 from .rows import FEW, RelationRows
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ MANY = 64
 
 class Folding:
     """Folds the spans of a folder. `passing` are the relations of which no earlier rows are needed, `depth`
-    is the number of epochs before the last that have to be told apart. `spark` None: there are few rows."""
+    is the number of epochs before the last that have to be told apart. Relations without `rows` stay as they
+    are. `spark` None: there are few rows."""
 
     def __init__(
         self,
@@ -57,14 +60,16 @@ class Folding:
             self.fold()
 
     def fold(self, whole: bool = False) -> bool:
-        """Folds spans, if there are enough; `whole`: all that may be. Raises DDlogError, OSError and what
-        Spark raises; then the spans stand."""
+        """Folds spans, if there are enough; `whole`: all that may be, without history. Raises DDlogError,
+        OSError and what Spark raises; then the spans stand."""
         chosen = self._all() if whole else self._chosen()
         if not chosen:
             return False
         draft = self._folder.draft()
         try:
-            self._folder.replace(chosen, self._folded(chosen, draft.folder))
+            folded = self._folded(chosen, draft.folder)
+            past = None if whole else self._history(chosen, folded, draft.folder)
+            self._folder.replace(chosen, folded, past)
         except BaseException:
             self._folder.discard(draft)
             raise
@@ -81,7 +86,11 @@ class Folding:
         if len(able) < max(2, MANY // 2):
             return ()
         start, rows = len(able) - 1, able[-1].rows
-        while start and (able[start - 1].rows <= 2 * rows or len(able) - start < MANY // 2):
+        while start and (
+            able[start - 1].rows <= 2 * rows
+            or len(able) - start < MANY // 2
+            or able[start].kind != "epochs"  # what was added to an epoch goes with it
+        ):
             start -= 1
             rows += able[start].rows
         return able[start:]
@@ -99,13 +108,32 @@ class Folding:
 
     def _folded(self, spans: Sequence[Span], folder: str) -> Span:
         parts: dict[int, list[Part]] = {}
+        dropped: list[Part] = []
         for part in (part for span in spans for part in span.parts):
-            if part.relation not in self._passing and part.relation in self._rows:
+            if part.relation in self._rows and part.relation not in self._passing:
                 parts.setdefault(part.relation, []).append(part)
+            elif part.relation not in self._passing:
+                dropped.append(part)
         summed = [self._summed(self._rows[id], some, folder) for id, some in parts.items()]
         epochs = [span for span in spans if span.kind == "epochs"]
-        kept = tuple(part for part in summed if part.rows)
-        return Span(epochs[0].first, epochs[-1].last, "epochs", kept, (), self._id_files(spans, folder))
+        kept = tuple(part for part in (*summed, *dropped) if part.rows)
+        ids = self._id_files(spans, folder)
+        return Span(epochs[0].first, epochs[-1].last, "epochs", kept, (), ids, folded=True)
+
+    def _history(self, spans: Sequence[Span], folded: Span, folder: str) -> StoredFile | None:
+        """The history with the epochs of some spans, as a file that names it."""
+        manifest, files = self._folder.manifest, self._folder.files
+        more = loose(spans, manifest.migrated)
+        if not more:
+            return manifest.past
+        current = [folded, *(span for span in manifest.spans if span not in spans)]
+
+        def join(group: Sequence[Piece], name: str) -> Piece:
+            return joined(files, self._rows, group, f"{folder}/{name}")
+
+        size = sum(each.bytes for span in current for each in span.files())
+        pieces = grown(self._folder.past(), more, size, join)
+        return self._written(f"{folder}/past.json", packed(pieces))
 
     def _summed(self, rows: RelationRows, parts: Sequence[Part], folder: str) -> Part:
         files = self._folder.files
@@ -113,18 +141,19 @@ class Folding:
             return rows.write(files, folder, rows.summed(rows.read(files, parts)))
         assert self._spark is not None
         spark = self._spark.newSession()
-        frame = rows.summed_frame(spark, rows.read_frame(spark, files, parts))
-        written = rows.write_frame(files, folder, frame, 0, 0, spark)
-        (found,) = rows.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
-        return Part(rows.id, int(found[0]), int(found[1] or 0), written.files)
+        return rows.write_counted(
+            files, folder, rows.summed_frame(spark, rows.read_frame(spark, files, parts)), spark
+        )
 
     def _id_files(self, spans: Sequence[Span], folder: str) -> tuple[StoredFile, ...]:
         ids = list(applied(self._folder, spans))
         if not ids:
             return ()
-        data, name = json.dumps(ids).encode(), f"{folder}/ids.json"
+        return (self._written(f"{folder}/ids.json", json.dumps(ids).encode()),)
+
+    def _written(self, name: str, data: bytes) -> StoredFile:
         self._folder.files.write(name, data)
-        return (StoredFile(name, len(data), zlib.crc32(data)),)
+        return StoredFile(name, len(data), zlib.crc32(data))
 
 
 def applied(folder: StateFolder, spans: Iterable[Span]) -> Iterator[str]:

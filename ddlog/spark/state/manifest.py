@@ -19,7 +19,8 @@ from ...errors.state import NewerState, StateDamaged
 from ...state.records import Stored
 
 FORMAT: Final = "ddlog state"
-VERSION: Final = 1
+VERSION: Final = 2
+"""Version 1 has no history."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,8 @@ class Part:
 @dataclass(frozen=True, slots=True)
 class Span:
     """The changes of some epochs. `kind` is "epochs", "added" or "migrated", as in `ddlog.state.schema`;
-    `ids` are those of the updates that were applied, and `id_files` have more of them."""
+    `ids` are those of the updates that were applied, and `id_files` have more of them. `folded`: it stands
+    for others, without the elements of streams; `time` is when it was written."""
 
     first: int
     last: int
@@ -52,6 +54,8 @@ class Span:
     parts: tuple[Part, ...]
     ids: tuple[str, ...] = ()
     id_files: tuple[StoredFile, ...] = ()
+    folded: bool = False
+    time: int = 0
 
     @property
     def rows(self) -> int:
@@ -67,13 +71,16 @@ class Span:
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """A state: `number` counts the manifests, `epoch` is that of the last commit."""
+    """A state: `number` counts the manifests, `epoch` is that of the last commit. `past` is the file that
+    names the history (see `past.py`), which has nothing of the epochs up to `migrated`."""
 
     number: int = 0
     epoch: int = 0
     program: Mapping[str, str] | None = None
     relations: tuple[Stored, ...] = ()
     spans: tuple[Span, ...] = ()
+    past: StoredFile | None = None
+    migrated: int = 0
 
     @property
     def name(self) -> str:
@@ -81,9 +88,11 @@ class Manifest:
         return f"log/{self.number:010d}.json"
 
     def files(self) -> Iterator[StoredFile]:
-        """All files."""
+        """All files, but for those that the file of the past names."""
         for span in self.spans:
             yield from span.files()
+        if self.past is not None:
+            yield self.past
 
     def packed(self) -> bytes:
         """The contents of its file."""
@@ -127,18 +136,34 @@ def _manifest(read: Mapping[str, Any]) -> Manifest:
         Stored(**{**each, "columns": tuple(map(tuple, each["columns"])), "types": tuple(each["types"])})
         for each in read["relations"]
     )
+    past = read.get("past")
     return Manifest(
-        read["number"], read["epoch"], read["program"], relations, tuple(map(_span, read["spans"]))
+        read["number"],
+        read["epoch"],
+        read["program"],
+        relations,
+        tuple(map(_span, read["spans"])),
+        None if past is None else StoredFile(**past),
+        read.get("migrated", 0),
     )
 
 
 def _span(read: Mapping[str, Any]) -> Span:
-    parts = tuple(
-        Part(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read["parts"]
-    )
     return Span(
-        read["first"], read["last"], read["kind"], parts, tuple(read["ids"]), _files(read["id_files"])
+        read["first"],
+        read["last"],
+        read["kind"],
+        parts_of(read["parts"]),
+        tuple(read["ids"]),
+        _files(read["id_files"]),
+        read.get("folded", True),  # version 1 does not say
+        read.get("time", 0),
     )
+
+
+def parts_of(read: Any) -> tuple[Part, ...]:
+    """Parts as JSON has them. Raises KeyError and TypeError."""
+    return tuple(Part(each["relation"], each["rows"], each["least"], _files(each["files"])) for each in read)
 
 
 def _files(read: Any) -> tuple[StoredFile, ...]:

@@ -12,27 +12,25 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from ...core import Column, Relation
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
 from ...errors.facts import CannotWrite
-from ...errors.source import Source, Span
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
-from ...state.inputs import PAST
 from ...state.records import Stored
 from ...state.typetexts import types_of
-from ...types import Tuple
 from ..files.write import write_frame
 from ..sessions.connect import open_session
 from ..sessions.failures import spark_failures
 from ..types.codec import SparkCodec
+from .contents import History, Reading
 from .files import Files, local_folder
-from .folder import StateFolder, newest
+from .folder import StateFolder, newest, past_of
 from .folding import Folding, applied
 from .manifest import Manifest, Part, StoredFile, check_chain
 from .opening import files_at, open_folder
 from .rows import FEW, WEIGHT, RelationRows, check_files
+from .stored import stored_relation, stored_rows, unclear
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -43,8 +41,10 @@ def described(place: str) -> Iterator[str]:
     """Lines that say what a state holds. Raises DDlogError."""
     with _opened(place) as folder:
         known = folder.manifest
-        size = sum(each.bytes for each in known.files())
-        yield f"epoch {known.epoch:,}, no history, {counted(len(known.spans), 'span')}, {size:,} bytes"
+        history = History(known, folder.past(), known.epoch, Reading({}, folder.files, spark=None))
+        size = sum(each.bytes for each in folder.all_files().values())
+        told = f"history from epoch {history.first:,}" if history.first <= known.epoch else "no history"
+        yield f"epoch {known.epoch:,}, {told}, {counted(len(known.spans), 'span')}, {size:,} bytes"
         if known.program:
             yield f"program {known.program['name']}, SHA-256 {known.program['digest'][:16]}"
         for stored in known.relations:
@@ -63,6 +63,7 @@ def checked(place: str) -> Iterator[str]:
     try:
         with _opened(place) as folder:
             epoch = folder.manifest.epoch
+            check_files(_spark(place), folder.files, list(folder.all_files().values()))
     except DDlogError as error:
         if any(isinstance(each, StateDamaged) for each in error.diagnostics):
             _check_each(place)
@@ -80,25 +81,25 @@ def exported(place: str, directory: str) -> Iterator[str]:
 
 
 def compacted(place: str) -> Iterator[str]:
-    """Folds all spans into one, but for those that have to be told apart, and removes dropped relations.
-    Raises DDlogError."""
+    """Folds all spans into one, but for those that have to be told apart, and removes history and dropped
+    relations. Raises DDlogError."""
     with _opened(place, read_only=False) as folder:
         known = folder.manifest
         gone = {each.id for each in known.relations if each.dropped}
         kept = [each for each in known.relations if not each.dropped]
-        before = sum(each.bytes for each in known.files())
-        if gone:
+        before = sum(each.bytes for each in folder.all_files().values())
+        if gone or known.past is not None:
             spans = tuple(
                 replace(span, parts=tuple(part for part in span.parts if part.relation not in gone))
                 for span in known.spans
             )
-            folder.publish(replace(known, relations=tuple(kept), spans=spans))
+            folder.publish(replace(known, relations=tuple(kept), spans=spans, past=None))
         passing = {each.id for each in kept if each.kind == "stream"}
         rows = {each.id: _rows(folder, each) for each in kept if each.id not in passing}
         many = any(sum(part.rows for part in _parts(known, each)) > FEW for each in kept)
         depth = int((known.program or {}).get("depth", "0"))
         Folding(folder, open_session() if many else None, rows, passing, depth).fold(whole=True)
-        folder.sweep()
+        folder.sweep(whole=True)
         yield f"{before:,} bytes before, {sum(each.bytes for each in folder.manifest.files()):,} now"
 
 
@@ -176,6 +177,7 @@ def _check_each(place: str) -> None:
             problems += lost
             readable[part.relation] = readable.get(part.relation, 0) + (0 if lost else part.rows)
         problems += [problem for each in span.id_files if (problem := _problem(spark, files, [each]))]
+    problems += _lost_history(spark, files, known)
     if not problems:
         check_chain(files.root, known)
         return
@@ -185,6 +187,19 @@ def _check_each(place: str) -> None:
     )
     told = f"other files can be read, with changes of {left}" if left else ""
     raise DDlogError([StateDamaged(files.root, "; ".join(problems[:5]) + more, told)])
+
+
+def _lost_history(spark: SparkSession | None, files: Files, known: Manifest) -> list[str]:
+    """What is wrong with the history."""
+    if known.past is None:
+        return []
+    wrong = _problem(spark, files, [known.past])
+    if wrong:
+        return [wrong]
+    named = {each.name: each for piece in past_of(files, known) for each in piece.files()}
+    current = {each.name for each in known.files()}
+    found = (_problem(spark, files, [each]) for name, each in named.items() if name not in current)
+    return [each for each in found if each]
 
 
 def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile]) -> str:
@@ -198,24 +213,14 @@ def _problem(spark: SparkSession | None, files: Files, some: Sequence[StoredFile
     return ""
 
 
-def _relation(root: str, stored: Stored) -> tuple[Relation, SparkCodec]:
-    """A relation without its program, and the codec of its rows. Raises DDlogError."""
-    columns, typedefs = types_of(stored)
-    unclear = [each.name for each in typedefs.values() if len(each.parameters) > 1]
-    if unclear:
-        what = f"rows of {stored.name} without the program, as the type {unclear[0]} has several parameters"
-        raise DDlogError([NotInFolders(root, what, "let the program write them with --output")])
-    record = Tuple(tuple(type for _, type in columns))
-    place = Span(Source(root, ""), 1, 1, 1, 1)
-    declared = tuple(Column(name, type) for name, type in columns)
-    relation = Relation(
-        stored.name.removesuffix(PAST), stored.role, stored.kind, record, None, declared, None, place
-    )
-    return relation, SparkCodec(typedefs)
-
-
 def _rows(folder: StateFolder, stored: Stored) -> RelationRows:
-    return RelationRows(stored.id, *_relation(folder.root, stored))
+    """The rows of a relation in files. Raises DDlogError if they cannot be read without the program."""
+    _, typedefs = types_of(stored)
+    wrong = unclear(typedefs)
+    if wrong:
+        what = f"rows of {stored.name} without the program, as the type {wrong} has several parameters"
+        raise DDlogError([NotInFolders(folder.root, what, "let the program write them with --output")])
+    return stored_rows(folder.root, stored, typedefs)
 
 
 def _exported(folder: StateFolder, stored: Stored, directory: str) -> str:
@@ -257,7 +262,7 @@ def _written(
     """Lets Spark write a relation."""
     spark = open_session().newSession()
     spark.conf.set("spark.sql.caseSensitive", "true")
-    relation, codec = _relation(folder.root, stored)
+    relation, codec = stored_relation(folder.root, stored), SparkCodec(types_of(stored)[1])
     frame = rows.read_frame(spark, folder.files, parts)
     if len(parts) > 1:
         frame = rows.summed_frame(spark, frame)

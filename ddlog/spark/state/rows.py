@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import zlib
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Relation
 from ...engine.schema import Schema
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 WEIGHT: Final = "$weight"
 
+EPOCH: Final = "$epoch"
+"""The column with the epochs of rows of several epochs, in the history."""
+
 FEW = 100_000
 """The most rows that the driver reads and adds up."""
 
@@ -50,12 +53,12 @@ class RelationRows:
     # ------------------------------------------------------------- writing
 
     def write(self, files: Files, folder: str, rows: pa.Table) -> Part:
-        """Writes rows of the driver: columns c0, c1, … and `w`. Raises OSError."""
+        """Writes rows of the driver: columns c0, c1, … and `w`, perhaps their epochs. Raises OSError."""
         import pyarrow.compute as pc
         import pyarrow.parquet as pq
 
-        sink = io.BytesIO()
-        pq.write_table(rows.rename_columns([*self._shown, WEIGHT]), sink, write_page_checksum=True)
+        sink, named = io.BytesIO(), [*self._shown, WEIGHT, EPOCH][: rows.num_columns]
+        pq.write_table(rows.rename_columns(named), sink, write_page_checksum=True)
         data, name = sink.getvalue(), f"{folder}/{self.name}-{self.id}.parquet"
         files.write(name, data)
         least = pc.min(rows.column("w")).as_py()
@@ -74,6 +77,12 @@ class RelationRows:
         sums = checksums(spark, files, made)
         return Part(self.id, rows, least, tuple(StoredFile(n, made[n], sums[n]) for n in sorted(made)))
 
+    def write_counted(self, files: Files, folder: str, frame: DataFrame, spark: SparkSession) -> Part:
+        """The same of rows whose number is not known. Raises OSError, and what Spark raises."""
+        written = self.write_frame(files, folder, frame, 0, 0, spark)
+        (found,) = self.read_frame(spark, files, [written]).selectExpr("count(*)", "min(w)").collect()
+        return Part(self.id, int(found[0]), int(found[1] or 0), written.files)
+
     # ------------------------------------------------------------- reading
 
     def read(self, files: Files, parts: Iterable[Part]) -> pa.Table:
@@ -85,21 +94,54 @@ class RelationRows:
         found = [wanted.empty_table()]
         for part in parts:
             for each in part.files:
-                rows = pq.read_table(io.BytesIO(files.read(each.name)))
-                columns = [rows.column(k).combine_chunks() for k in range(rows.num_columns)]
-                plain = [
-                    c if c.type == f.type else c.cast(f.type) for c, f in zip(columns, wanted, strict=True)
-                ]
-                found.append(pa.Table.from_arrays(plain, schema=wanted))
+                found.append(self.taken(pq.read_table(io.BytesIO(files.read(each.name)))))
         return pa.concat_tables(found).combine_chunks()
 
-    def read_frame(self, spark: SparkSession, files: Files, parts: Iterable[Part]) -> DataFrame:
-        """The rows of some parts on the executors, one after another."""
+    def taken(self, rows: pa.Table) -> pa.Table:
+        """Rows of a file as columns c0, c1, … and `w`."""
+        import pyarrow as pa
+
+        wanted = arrow_schema(self._codec, self.schema)
+        columns = [rows.column(k).combine_chunks() for k in range(len(wanted))]
+        plain = [c if c.type == f.type else c.cast(f.type) for c, f in zip(columns, wanted, strict=True)]
+        return pa.Table.from_arrays(plain, schema=wanted)
+
+    def read_epochs(self, files: Files, parts: Iterable[Part]) -> pa.Table:
+        """The same of parts whose rows say their epochs, with the column `$epoch`. Raises OSError."""
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        found = [with_epochs(arrow_schema(self._codec, self.schema).empty_table(), [])]
+        for each in (each for part in parts for each in part.files):
+            rows = pq.read_table(io.BytesIO(files.read(each.name)))
+            found.append(with_epochs(self.taken(rows), rows.column(EPOCH)))
+        return pa.concat_tables(found).combine_chunks()
+
+    def of_epochs(self, files: Files, parts: Iterable[Part], first: int, last: int) -> pa.Table:
+        """The rows of some epochs, of such parts: columns c0, c1, … and `w`. Raises OSError."""
+        import pyarrow.compute as pc
+
+        rows = self.read_epochs(files, parts)
+        epochs = rows.column(EPOCH)
+        wanted = pc.and_(pc.greater_equal(epochs, first), pc.less_equal(epochs, last))
+        return rows.filter(wanted).drop_columns([EPOCH]).combine_chunks()
+
+    def read_frame(
+        self,
+        spark: SparkSession,
+        files: Files,
+        parts: Iterable[Part],
+        epochs: tuple[int, int] | None = None,
+    ) -> DataFrame:
+        """The rows of some parts on the executors, one after another; only those of the `epochs` between two,
+        if the rows say them."""
         urls = [files.url(each.name) for part in parts for each in part.files]
         types = [self._codec.sql_type(each) for each in self.schema]
-        stored = zip([*self._shown, WEIGHT], [*types, "BIGINT"], strict=True)
+        stored = zip([*self._shown, WEIGHT, EPOCH], [*types, "BIGINT", "BIGINT"], strict=True)
         schema = ", ".join(f"{quoted(name)} {type}" for name, type in stored)
         frame = spark.read.schema(schema).parquet(*urls)
+        if epochs is not None:
+            frame = frame.where(f"{quoted(EPOCH)} BETWEEN {epochs[0]} AND {epochs[1]}")
         renamed = zip([*self._shown, WEIGHT], [*self.columns, "w"], strict=True)
         return frame.selectExpr(*(f"{quoted(old)} AS {new}" for old, new in renamed))
 
@@ -149,6 +191,14 @@ class RelationRows:
             return spark.sql(str(consolidated(self.columns, view)))
         finally:
             spark.catalog.dropTempView(view)
+
+
+def with_epochs(rows: pa.Table, epochs: Any) -> pa.Table:
+    """Rows with their epochs: an Arrow array, or integers."""
+    import pyarrow as pa
+
+    given = epochs if isinstance(epochs, pa.ChunkedArray) else pa.array(epochs, pa.int64())
+    return rows.append_column(pa.field(EPOCH, pa.int64(), nullable=False), given)
 
 
 def _unique(columns: Sequence[str]) -> list[str]:
