@@ -133,16 +133,25 @@ def _conversions(
         return
     contents, now = Contents(store, {old.id}), store.head.epoch
     first = max(0, now - depth - 1)
+    if old.kind == "multiset" and new.kind == "relation":
+        for epoch in range(first + 1, now + 1):  # a row may have come in two epochs
+            for table in _whole(contents, old.id, epoch):
+                convert(old, new, table)
     if old.kind != "stream":
-        tables = list(contents.until(old.id, first))
-        if len(tables) > 1:
-            tables = in_one_form(tables)
-            tables = [summed(tables)] if alike(tables) else tables
-        for table in tables:
+        for table in _whole(contents, old.id, first):
             yield first, convert(old, new, table)
     for epoch in range(first + 1, now + 1):
         for table in contents.of_epoch(old.id, epoch):
             yield epoch, convert(old, new, table)
+
+
+def _whole(contents: Contents, relation: int, epoch: int) -> list[pa.Table]:
+    """The rows of a relation as of an epoch, each once where tables can be summed up."""
+    tables = list(contents.until(relation, epoch))
+    if len(tables) < 2:
+        return tables
+    tables = in_one_form(tables)
+    return [summed(tables)] if alike(tables) else tables
 
 
 def texts(name: str, text: str, depth: int) -> dict[str, str]:

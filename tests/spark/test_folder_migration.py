@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +16,6 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.session import Session
 from ddlog.spark.state import contents as statecontents
 from ddlog.spark.state import folding, migrating, reports
-from ddlog.spark.state import rows as staterows
 from tests.spark.test_folder import session_on
 from tests.spark.test_folder_past import folder_of
 from tests.state.test_migration import NEW, OLD
@@ -111,6 +111,33 @@ def test_what_is_refused_leaves_the_state_as_it_was(
 
 def folder_bytes(path: Path) -> dict[str, bytes]:
     return {str(each): each.read_bytes() for each in path.rglob("*") if each.is_file()}
+
+
+@pytest.mark.parametrize("many", [False, True])
+def test_rows_that_become_the_same(
+    spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: bool
+) -> None:
+    """A relation has them once, and lost them when the last of them went; a multiset counts them."""
+    text = "input {} R({})\noutput relation O(x: {})\nO(x) :- R(.x = x), not R-1(.x = x).\n"
+    with session_on(spark, tmp_path / "s", text.format("relation", "x: u8, y: string", "u8")) as session:
+        session.insert("R", (1, "a"), (1, "b"), (2, "a"), (3, "a"))
+        session.commit()
+        session.delete("R", (2, "a"), (1, "b"), (3, "a"))
+        session.insert("R", (3, "b"), (4, "a"), (4, "b"))
+        session.commit()
+    shutil.copytree(tmp_path / "s", tmp_path / "t")
+    if many:
+        monkeypatch.setattr(statecontents, "FEW", -1)
+        monkeypatch.setattr(migrating, "PIECE", 2)
+    with session_on(spark, tmp_path / "s", text.format("relation", "x: u32", "u32"), migrate=True) as session:
+        assert sorted(session["R"].tuples()) == [(1,), (3,), (4,)] and list(session["O"]) == [(4,)]
+        session.delete("R", (4,))
+        session.commit()
+        assert sorted(session["R"].tuples()) == [(1,), (3,)] and not list(session["O"])
+    if not many:
+        new = text.format("multiset", "x: u32", "u32")
+        with session_on(spark, tmp_path / "t", new, migrate=True) as session:
+            assert sorted(session["R"].weighted()) == [((1,), 1), ((3,), 1), ((4,), 2)]
 
 
 # ---------------------------------------------------------------- beside a state in a file

@@ -136,6 +136,16 @@ def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str
     assert "several rows of R" in error and "derived anew" in error
 
 
+def test_a_row_that_came_in_two_epochs_is_there_twice(tmp_path: Path) -> None:
+    text = "input {} R(x: u8)\noutput relation O(x: u8)\nO(x) :- R(x).\n"
+    with ddlog.compile(text.format("multiset")).session(state=tmp_path / "s") as session:
+        for _ in range(2):
+            session.insert("R", (1,))
+            session.commit()
+    with pytest.raises(ddlog.DDlogError, match="a row is there more than once"):
+        ddlog.compile(text.format("relation")).session(state=tmp_path / "s", migrate=True)
+
+
 @pytest.mark.parametrize("epochs", [1, 2, 5])
 def test_the_past_of_a_migrated_input_is_what_it_was(tmp_path: Path, epochs: int) -> None:
     old, new = (

@@ -132,7 +132,7 @@ class Folding:
             return joined(files, self._rows, group, f"{folder}/{name}")
 
         size = sum(each.bytes for span in current for each in span.files())
-        pieces = grown(self._folder.past(), more, size, join)
+        pieces = grown([*self._folder.past(), *more], size, join)
         return self._written(f"{folder}/past.json", packed(pieces))
 
     def _summed(self, rows: RelationRows, parts: Sequence[Part], folder: str) -> Part:

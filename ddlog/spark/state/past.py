@@ -90,11 +90,12 @@ def loose(spans: Iterable[Span], migrated: int) -> list[Piece]:
     return found
 
 
-def told(pieces: Sequence[Piece], epoch: int) -> list[Piece]:
-    """The pieces that follow each other without a gap up to the last epoch, the oldest first."""
+def told(pieces: Iterable[Piece], epoch: int) -> list[Piece]:
+    """The pieces, of some in any order, that follow each other without a gap up to an epoch, the oldest
+    first."""
     found: list[Piece] = []
     reached = epoch
-    for piece in reversed(pieces):
+    for piece in sorted(pieces, key=lambda piece: -piece.last):
         if piece.last != reached:
             break
         found.append(piece)
@@ -106,12 +107,12 @@ Join = Callable[[Sequence[Piece], str], Piece]
 """Makes one piece of several, in a folder of this name."""
 
 
-def grown(known: Sequence[Piece], more: Sequence[Piece], current: int, join: Join) -> tuple[Piece, ...]:
-    """A history with more pieces, after the others: small ones are brought together, and the oldest are left
-    out if all are large beside the `current` bytes of the state. Raises what `join` raises."""
+def grown(pieces: Sequence[Piece], current: int, join: Join) -> tuple[Piece, ...]:
+    """The history of some pieces: small ones are brought together, and the oldest are left out if all are
+    large beside the `current` bytes of the state. Raises what `join` raises."""
     room = max(LEAST_BYTES, current // 2)
     groups: list[list[Piece]] = []
-    for piece in told([*known, *more], more[-1].last):
+    for piece in told(pieces, max(piece.last for piece in pieces)):
         groups.append([piece])
         while len(groups) > 1 and _belong(groups[-2], groups[-1], room // 8):
             groups[-2:] = [[*groups[-2], *groups[-1]]]
