@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import shutil
 import tempfile
 from pathlib import Path
@@ -16,6 +17,7 @@ from ddlog.errors.diagnostics import DDlogError
 from ddlog.sessions.session import Session
 from ddlog.spark.state import contents as statecontents
 from ddlog.spark.state import folding, migrating, reports
+from ddlog.spark.state.files import LocalFiles
 from tests.spark.test_folder import session_on
 from tests.spark.test_folder_past import folder_of
 from tests.state.test_migration import NEW, OLD
@@ -36,6 +38,10 @@ def begun(spark: SparkSession, path: Path, *rows: tuple[int, str, int], text: st
         session.commit()
 
 
+def refuse(*given: Any) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
 def test_columns_are_mapped_by_name(
     spark: SparkSession, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -51,6 +57,12 @@ def test_columns_are_mapped_by_name(
     ):
         with pytest.raises(DDlogError, match=reason):
             session_on(spark, path, NEW, migrate=fill)
+    before = folder_bytes(path)
+    with monkeypatch.context() as patch:
+        patch.setattr(LocalFiles, "create", refuse)
+        with pytest.raises(DDlogError, match="the state cannot be used: No space left"):
+            session_on(spark, path, NEW, migrate={"R.n": 7})
+    assert folder_bytes(path) == before
     with session_on(spark, path, NEW, migrate={"R.n": 7}) as session:
         assert sorted(session["R"].records()) == [
             'R{.y = ddlog_std::Some{.x = ""}, .state = Begun{}, .x = 2, .n = 7}',

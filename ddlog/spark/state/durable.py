@@ -124,7 +124,7 @@ class FolderDurable:
             for name, each in self._kept.items()
         }
         self._reading = Reading(self._rows, folder.files, host.spark)
-        if fill is not None:
+        if fill is not None and not folder.read_only:
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
         self._folding = Folding(folder, host.spark, self._rows, passing, self._depth)
