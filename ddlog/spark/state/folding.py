@@ -15,6 +15,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from ...errors.diagnostics import DDlogError
 from .folder import StateFolder
 from .manifest import Part, Span, StoredFile
 from .past import Piece, grown, joined, loose, packed
@@ -132,7 +133,15 @@ class Folding:
             return joined(files, self._rows, group, f"{folder}/{name}")
 
         size = sum(each.bytes for span in current for each in span.files())
-        pieces = grown([*self._folder.past(), *more], size, join)
+        known = self._folder.past()
+        while True:
+            try:
+                pieces = grown([*known, *more], size, join)
+                break
+            except DDlogError:  # a damaged history must not keep the state from being folded
+                if not known:
+                    raise
+                known = known[1:]
         return self._written(f"{folder}/past.json", packed(pieces))
 
     def _summed(self, rows: RelationRows, parts: Sequence[Part], folder: str) -> Part:

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from .manifest import Part, Span, StoredFile, parts_of
-from .rows import FEW, with_epochs
+from .rows import FEW, check_files, with_epochs
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -141,9 +141,11 @@ def _size(group: Sequence[Piece]) -> int:
 
 
 def joined(files: Files, rows: Mapping[int, RelationRows], group: Sequence[Piece], folder: str) -> Piece:
-    """One piece of several, in a folder. Relations without `rows` are left out. Raises OSError."""
+    """One piece of several, in a folder, but for relations without `rows`. Raises OSError, and DDlogError if
+    they are not what was written."""
     import pyarrow as pa
 
+    check_files(None, files, [each for piece in group for each in piece.files()])
     tables: dict[int, list[pa.Table]] = {}
     for piece in group:
         for part in piece.parts:
