@@ -5,18 +5,21 @@ See `engine.forgetting`.
 
 from __future__ import annotations
 
-from ..circuit import NodeId
+from ..circuit import Input, NodeId
 from ..forgetting import Holder
 from ..schema import Schema
 from .operators import touched
 from .spine import Spine
 from .sqltext import As, Query, Select, UnionAll, everything
 from .state import State
+from .tables import Table
 from .windows import WindowSpine
 
 
-def forget(state: State) -> None:
-    """Drops the rows of forgetful relations that are in no window after this epoch."""
+def forget(state: State) -> dict[NodeId, Table]:
+    """Drops the rows of forgetful relations that are in no window after this epoch. Returns those of inputs,
+    with negative weights."""
+    found = {}
     for at, holders in state.forgetful.items():
         windows = [state.windows[holder.window] for holder in holders]
         left = any(window.gone for window in windows)
@@ -24,7 +27,11 @@ def forget(state: State) -> None:
         for spine in (state.spines.get(at), state.counts.get(at)):
             come = sum(table.rows for table in spine.fresh) if spine is not None else 0
             if spine is not None and (left or (come and not any(_took(each, come) for each in alone))):
-                _forget(state.circuit.nodes[at].schema, spine, holders, windows)
+                node = state.circuit.nodes[at]
+                gone = _forget(node.schema, spine, holders, windows)
+                if isinstance(node, Input) and gone.rows:
+                    found[at] = gone
+    return found
 
 
 def _reads(state: State, holder: Holder, at: NodeId) -> bool:
@@ -39,7 +46,8 @@ def _took(window: WindowSpine, rows: int) -> bool:
     return window.whole and sum(table.rows for table in window.fresh) == rows
 
 
-def _forget(schema: Schema, spine: Spine, holders: tuple[Holder, ...], windows: list[WindowSpine]) -> None:
+def _forget(schema: Schema, spine: Spine, holders: tuple[Holder, ...], windows: list[WindowSpine]) -> Table:
+    """Drops rows of one relation, and returns them with negative weights."""
     columns, tables = spine.columns, spine.tables
     changed: list[Query] = [Select(columns, table.view) for table in spine.fresh]
     size = sum(table.rows for table in spine.fresh)
@@ -60,7 +68,9 @@ def _forget(schema: Schema, spine: Spine, holders: tuple[Holder, ...], windows: 
         parts.append(Select([*_of_source(holder), *weighing(f"h{number}")], within))
     lost = " AND ".join(["sum(i) <> 0", *(f"sum({each}) <= 0" for each in weights[1:])])
     gone = Select([*columns, As("-sum(i)", "w")], UnionAll(parts), grouped=columns, having=lost)
-    spine.add(tables.settled(gone, schema, small=size <= tables.most_small))
+    dropped = tables.settled(gone, schema, small=size <= tables.most_small)
+    spine.add(dropped)
+    return dropped
 
 
 def _of_source(holder: Holder) -> list[str | As]:

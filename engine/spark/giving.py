@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..circuit import Input
+from ..circuit import Input, NodeId
 from ..schema import Schema
 from .driverrows import DriverDelta
 from .faults import raising
 from .pruning import leading
+from .remembered import schema_of
 from .rows import FrameDelta
 from .sqltext import As, Query, Select, everything, names, partitioned, quoted
 from .state import State
@@ -74,6 +75,23 @@ def weighted_given(
         finally:
             tables.forget(view)
     return found
+
+
+def contents_given(state: State, at: NodeId, rows: pa.Table | DataFrame | None) -> Table:
+    """The rows that a node of a window begins with: an Arrow table or a frame of its columns c0, c1, … and
+    the weight `w`, with no row twice; or none."""
+    schema, tables = schema_of(state, at), state.tables
+    if rows is None:
+        return tables.nothing(schema)
+    if isinstance(rows, pa.Table):
+        return tables.local(rows.cast(arrow_schema(tables.codec, schema)).combine_chunks())
+    columns = names(schema)
+    with raising(state.expressions), tables.configured():
+        view = tables.named(rows.select(*columns, "w"))
+        try:
+            return tables.stored(everything(view), by=columns)
+        finally:
+            tables.forget(view)
 
 
 def _taken(state: State, relation: str, query: Query, once: bool, most: int) -> Table:

@@ -41,6 +41,7 @@ from .memories import Imported
 from .operators import distinct, multiset_input, set_input
 from .reading import shown_delta
 from .recursion import RunningRecursion
+from .remembered import once
 from .sqltext import As, Query, Select, UnionAll, consolidated, everything, names
 from .state import State
 from .tables import Table
@@ -55,6 +56,7 @@ class RunningEpoch:
         self.circuit, self.tables = state.circuit, state.tables
         self._begun: list[RunningRecursion] = []
         self.taken: dict[NodeId, Change] = {}  # the changes of inputs
+        self.forgotten: dict[NodeId, Table] = {}  # of inputs: rows that were dropped, with negative weights
         self.told: dict[str, Table] = {}  # the changes of outputs
 
     @property
@@ -266,6 +268,8 @@ class RunningEpoch:
         self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, change: Change | None
     ) -> Change | None:
         state = self.state
+        if at in state.given:
+            return self._first_timed(at, node, state.given[at], change)
         match node:
             case DeltaClock():
                 return state.clocks[at].change(node, change)
@@ -278,6 +282,21 @@ class RunningEpoch:
                 parts += [everything(come.view)] if come is not None and come.rows else []
                 small = last.rows() + (0 if come is None else come.rows) <= self.tables.most_small
                 return self._change(at, UnionAll(parts), small) if parts else None
+
+    def _first_timed(
+        self, at: NodeId, node: DeltaClock | DeltaWindow | DeltaLate, given: Table, change: Change | None
+    ) -> Change | None:
+        """The first change of a node that began with contents. It has taken in what its source gives."""
+        state, tables = self.state, self.tables
+        match node:
+            case DeltaClock():
+                later = state.clocks[at].change(node, change)
+                parts = [given] if later is None else [given, later.table]
+                return of_table(tables, node.schema, once(tables, node.schema, parts))
+            case DeltaWindow():
+                return state.windows[at].first_change(node, state.clocks[node.clock])
+            case DeltaLate():
+                return of_table(tables, node.schema, given) if given.rows else None
 
     def recursion(self, at: NodeId, node: Fixpoint, changes: Mapping[int, Change | None]) -> RunningRecursion:
         imports = {
@@ -315,7 +334,7 @@ class RunningEpoch:
     def prepare(self) -> None:
         """Computes the state that `commit` will adopt: after it, nothing can fail."""
         self.tables.merging.begin()
-        forget(self.state)
+        self.forgotten = forget(self.state)
         for spine in self.state.integrals():
             spine.prepare()
         for recursion in self._begun:
@@ -345,6 +364,7 @@ class RunningEpoch:
             clock.commit()
         for recursion in self._begun:
             recursion.commit()
+        self.state.given.clear()
         self.state.sweep()
 
     def rollback(self) -> None:

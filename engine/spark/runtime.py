@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 from .. import interrupt, metering
-from ..circuit import Circuit, Input, Result
+from ..circuit import Circuit, Input, NodeId, Result
 from ..epoch import Epochs, Running
 from ..inprocess.allocator import kept_memory
 from ..inprocess.rows import ArrayRows
@@ -15,11 +15,12 @@ from ..inprocess.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..runtime import Delta, Progress, Seal, StateLost
 from ..schema import Schema
+from . import remembered
 from .codec import Codec
 from .driverrows import DriverDelta
 from .expressions import Expressions
 from .faults import is_early, raising
-from .giving import delta_given, frame_given, rows_given, weighted_given
+from .giving import contents_given, delta_given, frame_given, rows_given, weighted_given
 from .latest import Latest
 from .losses import contents_of_inputs, lost, repeatable
 from .moving import Moving
@@ -64,25 +65,26 @@ class SparkRuntime:
         self.spark, self.codec, self.options = spark, codec, options or DEFAULT
         self.tables = Tables(spark, codec, self.options)
         self.expressions = Expressions(spark, codec)
-        self._circuit, self._nan = circuit, nan
+        self.circuit, self._nan = circuit, nan
         self._maintaining = Maintaining(maintain)
         self._ended: StateLost | None = None
         self._latest = Latest()
+        self._remembered: dict[str, NodeId] = {}
         self._state, self._sides, self._epochs = self._nothing()
 
     def _nothing(self) -> tuple[State, Sides, Epochs[Table, Moving | None]]:
         """A state without rows, on both sides, and its epochs."""
         state = State(
-            self._circuit,
+            self.circuit,
             self.tables,
             self.expressions,
             self._nan,
             self.options.driver_rows,
             self._maintaining,
         )
-        sides = Sides(self._circuit, state, self.tables, self.options, self._maintaining)
+        sides = Sides(self.circuit, state, self.tables, self.options, self._maintaining)
         epochs: Epochs[Table, Moving | None] = Epochs(
-            self._circuit,
+            self.circuit,
             sides.begin,
             sides.held,
             lambda table: table.rows,
@@ -122,6 +124,28 @@ class SparkRuntime:
     def batches(self, relation: str, delta: Delta) -> list[tuple[Table, int]]:
         assert isinstance(delta, FrameDelta | DriverDelta)
         return delta_given(self._state, relation, delta)
+
+    # ------------------------------------------------------------- what windows hold
+
+    def remember(self, nodes: Mapping[str, NodeId]) -> None:
+        """Gives names to nodes of windows, by which `give` takes their contents, and an epoch that is sealed
+        tells how these change. See `engine.remembering`."""
+        self._remembered = dict(nodes)
+
+    def give(self, contents: Mapping[str, pa.Table | DataFrame | None]) -> None:
+        """Lets nodes begin with contents, by their names, before the first epoch: rows with weights as
+        `batches_of_weights` takes them, or none. What that epoch raises leaves a state which can begin with
+        the same contents."""
+        for name, rows in contents.items():
+            at = self._remembered[name]
+            known = remembered.begin_with(self._state, at, contents_given(self._state, at, rows))
+            for node, change in known.items():
+                self._epochs.given[node] = None if change is None else Moving(there=change)
+
+    def held(self, name: str) -> DataFrame:
+        """What a node remembers, by its name: columns c0, c1, … and the weight `w`."""
+        with self.tables.configured():
+            return remembered.contents_of(self._state, self._remembered[name]).frame
 
     # ------------------------------------------------------------- reading
 
@@ -204,7 +228,7 @@ class SparkRuntime:
 
         def sealed(running: Running[Moving | None], deltas: Mapping[str, Delta]) -> None:
             assert isinstance(running, PlacedEpoch) and seal is not None
-            seal(SealedEpoch(running, deltas))
+            seal(SealedEpoch(running, deltas, self._remembered))
 
         first = self._epochs.committed == 0
         sealing = sealed if seal else None
@@ -219,6 +243,7 @@ class SparkRuntime:
                 self._latest.take(self._sides.running)
             finally:
                 self._sides.running = None
+            self._epochs.given.clear()
             self._sides.ended(first, static)
         return deltas
 
@@ -286,7 +311,7 @@ class SparkRuntime:
         with self._running():
             names = tuple(lost(self._state, given))
             if names:
-                if not self._state.inputs.keys().isdisjoint(names) or not repeatable(self._circuit):
+                if not self._state.inputs.keys().isdisjoint(names) or not repeatable(self.circuit):
                     self._ended = StateLost(names, "ended")
                     raise self._ended
                 self._evaluate_anew()

@@ -11,17 +11,19 @@ from ..circuit import Input, NodeId
 from ..inprocess.batch import consolidate
 from ..runtime import Coded, Delta
 from ..schema import Schema
+from . import remembered
 from .driverrows import DriverDelta
 from .placedepoch import PlacedEpoch
-from .sqltext import consolidated
 from .tables import Table
 
 
 class SealedEpoch:
     """The changes of one epoch over a state. See `engine.runtime.Sealed`."""
 
-    def __init__(self, running: PlacedEpoch, deltas: Mapping[str, Delta]) -> None:
-        self._running, self.deltas = running, deltas
+    def __init__(
+        self, running: PlacedEpoch, deltas: Mapping[str, Delta], remembered: Mapping[str, NodeId]
+    ) -> None:
+        self._running, self.deltas, self._remembered = running, deltas, remembered
         self._tables = running.there.tables
 
     @property
@@ -68,18 +70,45 @@ class SealedEpoch:
                 batch = consolidate(batch)
             if batch.length:
                 yield node.relation, running.crossing.table(node.schema, batch)
-        for at, change in running.there.taken.items():
+        there = running.there
+        for at in {**there.taken, **there.forgotten}:
             node = nodes[at]
             assert isinstance(node, Input)
-            table = self._elements(at) if node.stream else change.table
+            table = self._change(at, node)
             if table.rows:
                 yield node.relation, table
 
-    def _elements(self, at: NodeId) -> Table:
-        """The elements of a stream on the cluster."""
-        spine = self._running.there.state.spines[at]
-        small = all(each.small for each in spine.seen())
-        return self._tables.settled(consolidated(spine.columns, spine.contents()), spine.schema, small=small)
+    def _change(self, at: NodeId, node: Input) -> Table:
+        """How the rows of an input on the cluster change: what it takes, without what it forgets; of a stream
+        its elements."""
+        there = self._running.there
+        if node.stream:
+            return remembered.once(self._tables, node.schema, there.state.spines[at].seen())
+        parts = [there.taken[at].table] if at in there.taken else []
+        if at not in there.forgotten:
+            return parts[0]
+        return remembered.once(self._tables, node.schema, [*parts, there.forgotten[at]])
+
+    def passed(self) -> dict[str, Table]:
+        """The rows of inputs that came in this epoch and were forgotten in it."""
+        there, found = self._running.there, {}
+        for at in there.forgotten.keys() & there.taken.keys():
+            node = self._running.circuit.nodes[at]
+            assert isinstance(node, Input)
+            change, gone = there.taken[at].table, there.forgotten[at]
+            rows = remembered.came(self._tables, node.schema, change, gone)
+            if rows.rows:
+                found[node.relation] = rows
+        return found
+
+    def remembered(self) -> dict[str, Table]:
+        """The changes of what nodes of windows remember, by their names; of late rows those that came."""
+        state, found = self._running.there.state, {}
+        for name, at in self._remembered.items():
+            change = remembered.changed(state, at)
+            if change is not None:
+                found[name] = change
+        return found
 
     def _coded(self, schema: Schema, table: Table) -> Coded:
         rows = self._tables.collected(table.frame, schema) if table.local is None else table.local

@@ -79,6 +79,8 @@ class State:
         self.memories = Memories(circuit, tables)
         self.windows: dict[NodeId, WindowSpine] = {}
         self.clocks: dict[NodeId, ClockState] = {}
+        self.given: dict[NodeId, Table] = {}
+        """What nodes begin with, until the first epoch is committed. See `remembered`."""
         self.forgetful = forgetful_nodes(circuit)
         self.joins: dict[NodeId, JoinText] = {}
         self.groups: dict[NodeId, GroupText] = {}
@@ -207,7 +209,7 @@ class State:
     def held(self) -> list[Table]:
         """The tables that the state needs."""
         held = [table for spine in self.integrals() for table in spine.held()]
-        held += self.memories.held()
+        held += [*self.memories.held(), *self.given.values()]
         return [*held, *(table for each in self.recursions.values() for table in each.held())]
 
     def sweep(self) -> None:

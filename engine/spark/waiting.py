@@ -182,7 +182,7 @@ class WaitingRuntime(SparkRuntime):
         progress: Progress | None,
     ) -> dict[str, Delta]:
         answers = BatchRuntime(
-            self._circuit, self.spark, self.codec, self._nan, self.options, self._maintain, self._keys
+            self.circuit, self.spark, self.codec, self._nan, self.options, self._maintain, self._keys
         )
         first = _First(changes, limit, progress, answers)
 

@@ -32,6 +32,11 @@ class ClockState:
         self.tables = tables
         self.now: int | None = None
         self.before: int | None = None
+        self._begun: int | None = None  # with what the first epoch begins
+
+    def begin_with(self, value: int) -> None:
+        """Begins with a value that it has had. In its first epoch no row is late by it."""
+        self.now = self._begun = value
 
     def change(self, node: DeltaClock, change: Change | None) -> Change | None:
         """The change of the clock's one row, for that of its source."""
@@ -51,11 +56,11 @@ class ClockState:
 
     def commit(self) -> None:
         """Ends an epoch."""
-        self.before = self.now
+        self.before = self._begun = self.now
 
     def rollback(self) -> None:
         """Takes the change of this epoch back."""
-        self.now = self.before
+        self.now = self._begun
 
 
 class WindowSpine(Spine):
@@ -68,11 +73,12 @@ class WindowSpine(Spine):
         self._limit_before: int | None = None
         self._bounds: dict[Table, tuple[int, int]] = {}
         self.gone: list[Table] = []  # the rows that left in this epoch, without times
+        self.left: list[Table] = []  # the same rows, with times and positive weights
         self.whole = True  # whether all that came in this epoch is in the window
 
     def change(self, node: DeltaWindow, source: Change | None, clock: ClockState) -> Change | None:
         """The change of the window for a change of its source, and for its clock's."""
-        self.gone, self.whole = [], True
+        self._forget_epoch()
         if clock.now is not None:
             self.limit = clock.now - node.range
         coming = None if source is None else self._coming(node, source, clock)
@@ -82,6 +88,16 @@ class WindowSpine(Spine):
             self.add(coming)
             parts.append(self._without_times(coming))
         return _together(self.tables, node.schema, parts)
+
+    def begin_with(self, rows: Table) -> None:
+        """Begins with rows, before the first epoch."""
+        self.replace([rows] if rows.rows else [])
+
+    def first_change(self, node: DeltaWindow, clock: ClockState) -> Change | None:
+        """The change of a window that began with rows, in the first epoch."""
+        begun = [self._without_times(table) for table in self.parts]
+        self.change(node, None, clock)
+        return _together(self.tables, node.schema, [*begun, *self.gone])
 
     # ------------------------------------------------------------- rows that come
 
@@ -132,6 +148,7 @@ class WindowSpine(Spine):
             if least < limit and (before is None or greatest >= before):
                 found = self._from(table, before, limit)
                 if found.rows:
+                    self.left.append(found)
                     parts.append(self._without_times(found, negated=True))
         return parts
 
@@ -168,6 +185,12 @@ class WindowSpine(Spine):
         ]
         self._next = self.compacted(live)
 
+    def within(self, table: Table) -> Table:
+        """The rows of a table that are in the window."""
+        if self.limit is None or self._bounds_of(table)[0] >= self.limit:
+            return table
+        return self._from(table, self.limit)
+
     def _live(self, table: Table) -> Table | None:
         """A table without rows that have left, as far as that costs little."""
         least, greatest = self._bounds_of(table)
@@ -188,13 +211,16 @@ class WindowSpine(Spine):
     def commit(self) -> None:
         self.parts, self.fresh = self._next, []
         self._limit_before = self.limit
-        self.gone, self.whole = [], True
+        self._forget_epoch()
         self._bounds = {table: bounds for table, bounds in self._bounds.items() if table in self.parts}
 
     def rollback(self) -> None:
         super().rollback()
         self.limit = self._limit_before
-        self.gone, self.whole = [], True
+        self._forget_epoch()
+
+    def _forget_epoch(self) -> None:
+        self.gone, self.left, self.whole = [], [], True
 
     def _bounds_of(self, table: Table, node: TimedNode | None = None) -> tuple[int, int]:
         found = self._bounds.get(table)
