@@ -128,9 +128,6 @@ def check_state(choice: EngineChoice, durability: str, state: str) -> None:
     engine."""
     if durability not in ("commit", "interval", "exit"):
         raise DDlogError([BadOptionValue("durability", repr(durability), '"commit", "interval" or "exit"')])
-    if choice.spark and durability != "commit":
-        reason = "a state on Spark has each commit when it returns"
-        raise DDlogError([CannotBeCombined(f"durability {durability}", "Spark", reason)])
     if not choice.spark and "://" in state:
         reason = "the in-process engine keeps its state in a file of this machine"
         raise DDlogError([CannotBeCombined(f"the state {state}", "the in-process engine", reason)])

@@ -76,7 +76,7 @@ def open_durable(
     with rows that are migrated; `limited`: the iterations of recursions are. Raises DDlogError."""
     if host.spark is not None:
         keeping: Keeping = import_module(ON_SPARK["state"]).open_durable(
-            program, computed, host, place, read_only, fill
+            program, computed, host, place, durability, read_only, fill
         )
         return keeping
     from .checkpointing import Checkpointing

@@ -151,7 +151,6 @@ def rows_of_an_export(state: Path, target: Path) -> dict[str, list[str]]:
 def test_what_a_folder_is_not_for(spark: SparkSession, tmp_path: Path) -> None:
     text = "input relation R(x: u8)\noutput relation S(x: u8)\nS(x) :- R(x)."
     for options, message in [
-        ({"durability": "interval"}, "durability interval cannot be combined with Spark"),
         ({"read_only": True}, "there is no such state"),
     ]:
         with pytest.raises(DDlogError, match=message):
@@ -471,10 +470,3 @@ def test_any_file_system_of_hadoop(
         files.read("data/none")
     folder = StateFolder.open(files, None, None)
     assert contents(folder) == STATES[3]
-
-
-def test_windows_are_refused() -> None:
-    text = "import window\ninput stream S(t: u64)\ninput relation Now(t: u64)\noutput multiset R[S]\n"
-    program = compile(f"{text}apply window::range(S, |s| s.t, Now, 5) -> (R)")
-    with pytest.raises(DDlogError, match="offers no windows, such as R"):
-        durable.check_no_windows(program, frozenset(program.relations), "p")

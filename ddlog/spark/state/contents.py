@@ -67,6 +67,23 @@ class Reading:
         )
         return rows.summed_frame(self.spark, more.unionAll(less.selectExpr(*rows.columns, "-w AS w")))
 
+    def plus(self, rows: RelationRows, some: Sequence[pa.Table | DataFrame]) -> pa.Table | DataFrame | None:
+        """The sum of sums of a relation; None: there are none."""
+        import pyarrow as pa
+
+        if len(some) < 2:
+            return some[0] if some else None
+        tables = [each for each in some if isinstance(each, pa.Table)]
+        if len(tables) == len(some):
+            return rows.summed(pa.concat_tables(tables).combine_chunks())
+        assert self.spark is not None
+        first, *others = (
+            self.spark.createDataFrame(each) if isinstance(each, pa.Table) else each for each in some
+        )
+        for frame in others:
+            first = first.unionAll(frame)
+        return rows.summed_frame(self.spark, first)
+
     def _table(self, rows: RelationRows, taken: Sequence[Signed]) -> pa.Table:
         import pyarrow as pa
 

@@ -3,6 +3,8 @@ begins with what the folder holds. See `ddlog.sessions.keeping`."""
 
 from __future__ import annotations
 
+import atexit
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -18,10 +20,7 @@ from ...errors.diagnostics import DDlogError
 from ...errors.state import (
     CannotFill,
     CannotUseState,
-    NotInFolders,
-    NotKeptOnDisk,
     ReadOnlyState,
-    ValueNotKept,
 )
 from ...sessions.delays import Kept
 from ...sessions.durable import check_keepable
@@ -30,7 +29,9 @@ from ...sessions.program import Program
 from ...sessions.results import Changes
 from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
-from ...state.inputs import PAST, kept_relations
+from ...sessions.windowed import PASSED, KeptWindows, kept_windows
+from ...state.inputs import PAST, described, kept_relations
+from ...state.log import Durability
 from ...state.program import Differences, compared, texts
 from ...state.records import Stored
 from ..sessions.failures import spark_failures
@@ -38,10 +39,12 @@ from ..sessions.host import SparkHost
 from .contents import Contents, History, Reading, Told, latest
 from .folder import StateFolder
 from .folding import Folding
-from .manifest import Part, Span
+from .log import Log
+from .manifest import Span
 from .migrating import Conversion, Migrating
 from .opening import open_folder
 from .rows import RelationRows, check_files
+from .windows import changes as changes_of_windows
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -59,6 +62,7 @@ def open_durable(
     computed: frozenset[str],
     host: SparkHost,
     place: str,
+    durability: Durability,
     read_only: bool,
     fill: Mapping[str, Any] | None,
 ) -> FolderDurable:
@@ -66,22 +70,15 @@ def open_durable(
     migrated. Raises DDlogError."""
     check_offered(host.kind, Ability.STATE, place)
     check_keepable(program)
-    check_no_windows(program, computed, place)
+    windows = kept_windows(program, computed, host.runtime.circuit)
+    host.runtime.remember(windows.nodes)
     with spark_failures():
         folder = open_folder(place, host.spark, read_only)
         try:
-            return FolderDurable(program, computed, host, folder, fill)
+            return FolderDurable(program, computed, host, folder, durability, windows, fill)
         except BaseException:
             folder.close()
             raise
-
-
-def check_no_windows(program: Program, computed: frozenset[str], place: str) -> None:
-    """Raises DDlogError for a program with windows."""
-    shown = {each.shown_by for name in computed if (each := program.relations[name].window) is not None}
-    if shown:
-        what = f"windows, such as {min(shown)}"
-        raise DDlogError([NotInFolders(place, what, "run the program in-process, with a state in a file")])
 
 
 class FolderDurable:
@@ -93,13 +90,19 @@ class FolderDurable:
         computed: frozenset[str],
         host: SparkHost,
         folder: StateFolder,
+        durability: Durability,
+        windows: KeptWindows,
         fill: Mapping[str, Any] | None = None,
     ) -> None:
-        self.folder, self._host, self._runtime = folder, host, host.runtime
-        self._relations = program.relations
+        self.folder, self._host, self._runtime, self._windows = folder, host, host.runtime, windows
+        self._durability: Durability = durability
+        typedefs = program.checked.typedefs
         derived = {head.relation for rule in program.checked.rules for head in rule.heads}
-        wanted = kept_relations(self._relations, program.checked.typedefs, computed, derived)
-        self._delays = {n: each.past for n, each in self._relations.items() if each.past and n in computed}
+        wanted = kept_relations(program.relations, typedefs, computed, derived)
+        self._relations = {name: program.relations[name.removesuffix(PAST)] for name in wanted}
+        self._relations |= windows.relations
+        wanted |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
+        self._delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
         self._depth = max((delay for _, delay in self._delays.values()), default=0)
         known = folder.manifest
         self._program = texts(program.source.name, program.source.text, self._depth)
@@ -109,25 +112,30 @@ class FolderDurable:
             differences.check(folder.root)
         over = {each.id for each in differences.gone} | {old.id for old, _ in differences.changed}
         self._stored = [replace(each, dropped=each.dropped or each.id in over) for each in known.relations]
-        self._fresh = False  # whether a relation is kept from now on that the state does not know
+        self._fresh = set[str]()  # derived relations and windows that the state does not know yet
+        converted = {new.name for _, new in differences.changed}
         self._kept = dict[str, Stored]()
         for name, each in wanted.items():
             found = differences.same.get(name)
             if found is None:
                 found = replace(each, id=max((one.id for one in self._stored), default=0) + 1)
                 self._stored.append(found)
-                self._fresh = self._fresh or found.role == "past"
+                if found.role in ("past", "window") and name not in converted:
+                    self._fresh.add(name)
             self._kept[name] = found
         codec = host.codec
         self._rows = {
-            each.id: RelationRows(each.id, self._relations[name.removesuffix(PAST)], codec)
-            for name, each in self._kept.items()
+            each.id: RelationRows(each.id, self._relations[name], codec) for name, each in self._kept.items()
         }
         self._reading = Reading(self._rows, folder.files, host.spark)
         if fill is not None and not folder.read_only:
             self._migrate(program, differences, fill)
         passing = {each.id for each in self._stored if each.kind == "stream"}
         self._folding = Folding(folder, host.spark, self._rows, passing, self._depth)
+        self._log = Log(folder, host.spark, durability, self._program, self._stored, passing, self._depth)
+        self._log.written = self._tell
+        if durability != "commit":
+            atexit.register(self._close_at_exit)
         self._checked = set[str]()  # the files of the history that were compared with what was written
         self.epoch = folder.manifest.epoch
         self.resumed = self.is_begun
@@ -149,8 +157,20 @@ class FolderDurable:
         return self.epoch > 0
 
     def close(self) -> None:
-        self._folding.stop()
-        self.folder.close()
+        atexit.unregister(self._close_at_exit)
+        try:
+            self._log.stop()
+            self._log.finish()
+        finally:
+            self._folding.stop()
+            self.folder.close()
+
+    def _close_at_exit(self) -> None:
+        """Closes the state of a session that was left open when the process ends; says what is lost."""
+        try:
+            self.close()
+        except DDlogError as error:
+            print(error, file=sys.stderr)
 
     def holds_rows(self) -> bool:
         inputs = [each for each in self._kept.values() if each.role == "input" and each.kind != "stream"]
@@ -184,11 +204,14 @@ class FolderDurable:
         return self._folding.ids()
 
     def described(self) -> list[str]:
+        with self._using():
+            self._log.flush()
         with self._using(), self.folder.lock:
             history = self._history(max(1, self.epoch - _SHOWN + 1))
             size = sum(each.bytes for each in self.folder.all_files().values())
             told = f"history of {history.known}" if history.first <= self.epoch else history.known
-            lines = [f"{self.folder.root}: epoch {self.epoch:,}, durability commit, {size:,} bytes", told]
+            how = f"durability {self._durability}"
+            lines = [f"{self.folder.root}: epoch {self.epoch:,}, {how}, {size:,} bytes", told]
             names = {stored.id: name for name, stored in self._kept.items() if stored.role == "input"}
             for epoch in range(max(history.first, self.epoch - _SHOWN + 1), self.epoch + 1):
                 counts = history.counts(epoch)
@@ -205,48 +228,36 @@ class FolderDurable:
         if self.read_only:
             raise DDlogError([ReadOnlyState(self.folder.root)])
         assert isinstance(sealed, SealedEpoch)
-        inputs = sealed.input_tables()
+        inputs, windows = sealed.input_tables(), changes_of_windows(self._windows, sealed)
         changes: list[tuple[RelationRows, Table]] = []
         for name, stored in self._kept.items():
-            table = inputs.get(name)
-            if stored.role != "input":
+            if stored.role == "input":
+                table = inputs.get(name)
+            elif name in self._windows.relations:
+                table = windows.get(name)
+            else:
                 table = sealed.output_table(name.removesuffix(PAST))
             if table is not None:
                 changes.append((self._rows[stored.id], table))
         for receive in self.before:
             receive(sealed, self.epoch + 1)
-        draft = self.folder.draft()
-        try:
-            parts = [self._written(draft.folder, rows, table) for rows, table in changes]
-            self.folder.append(self.epoch + 1, parts, list(self.applied()), self._program, self._stored)
-        except BaseException as error:
-            self.folder.discard(draft)
-            if isinstance(error, OSError):
-                reason = error.strerror or str(error)
-                raise DDlogError([NotKeptOnDisk(self.folder.root, reason)]) from None
-            raise
+        self._log.append(self.epoch + 1, changes, list(self.applied()))
         self.epoch += 1
 
-    def _written(self, folder: str, rows: RelationRows, table: Table) -> Part:
-        files, columns = self.folder.files, [*rows.columns, "w"]
-        try:
-            if table.local is not None:
-                return rows.write(files, folder, table.local.select(columns))
-            frame = table.frame.select(*columns)
-            return rows.write_frame(files, folder, frame, table.rows, table.least, self._host.spark)
-        except ValueError as error:
-            raise DDlogError([ValueNotKept(rows.name, str(error))]) from None
-
     def committed(self) -> None:
-        for receive in self.after:
-            receive(self.epoch)
+        if self._durability == "commit":
+            self._tell(self.epoch)
         self._folding.wake()
+
+    def _tell(self, epoch: int) -> None:
+        for receive in self.after:
+            receive(epoch)
 
     # ------------------------------------------------------------- beginning
 
     def begin(self, state: SessionState, static: bool) -> Changes:
         with deferred(), state.diagnosing(), self._using():
-            deltas = self._resume(state, self._host, self._contents(), self.epoch, static)
+            deltas = self._resume(state, self._host, self._windows, self._contents(), self.epoch, static)
             if self.changed:
                 check_keys(state)
             if (self.changed or self._fresh) and not static:
@@ -255,12 +266,20 @@ class FolderDurable:
         return state.told(deltas)
 
     def _resume(
-        self, state: SessionState, host: SparkHost, told: Told, epoch: int, static: bool
+        self,
+        state: SessionState,
+        host: SparkHost,
+        windows: KeptWindows,
+        told: Told,
+        epoch: int,
+        static: bool,
     ) -> dict[str, Delta]:
         """Brings a session that is empty to what held after an epoch. Returns the changes. Raises OSError and
         DDlogError."""
         changes, past = self._changes(host, told, epoch), self._past(host, told, epoch)
         host.runtime.earlier = epoch - 1
+        if windows.nodes:
+            host.runtime.give(self._given(windows, told, epoch))
         deltas = state.epoch(changes, static, None)
         state.delays.resume(past)
         return deltas
@@ -279,6 +298,19 @@ class FolderDurable:
         self, host: SparkHost, name: str, told: Told, stored: Stored, epoch: int
     ) -> SignedTables:
         return _batches(host, name, told.held(stored, epoch)) if epoch > 0 else []
+
+    def _given(self, windows: KeptWindows, told: Told, epoch: int) -> dict[str, pa.Table | DataFrame | None]:
+        """What windows held after an epoch."""
+        found: dict[str, pa.Table | DataFrame | None] = {}
+        for name in windows.nodes:
+            if name in windows.last:
+                source, length = windows.last[name]
+                stored, epochs = self._source(source), range(max(1, epoch - length + 1), epoch + 1)
+                parts = [rows for each in epochs if (rows := told.of_epoch(stored, each)) is not None]
+                found[name] = self._reading.plus(self._rows[stored.id], parts)
+            elif name in self._kept and name not in self._fresh:
+                found[name] = told.held(self._kept[name], epoch)
+        return found
 
     def _past(self, host: SparkHost, told: Told, now: int) -> dict[str, list[Kept]]:
         """The changes of the epochs up to one of each relation that is read with a delay, the latest last."""
@@ -300,15 +332,19 @@ class FolderDurable:
         return Contents(self.folder.manifest, self._reading)
 
     def _settle(self, state: SessionState) -> None:
-        """Brings what the state knows of derived relations up to what they hold: the rules are others than
-        before. The differences count as changes of the last epoch."""
-        draft, parts = self.folder.draft(), []
-        for stored in self._kept.values():
-            if stored.role == "past" and stored.kind != "stream":
-                name = stored.name.removesuffix(PAST)
+        """Brings what the state knows of derived relations and of windows, and of inputs that forget, up to
+        what they hold: the rules are others than before. The differences count as changes of the last
+        epoch."""
+        draft, parts, windows = self.folder.draft(), [], self._windows
+        for key, stored in self._kept.items():
+            if stored.kind != "stream" and (stored.role != "input" or key in windows.forgetful):
+                name = key.removesuffix(PAST)
                 rows, known = self._rows[stored.id], self._contents().held(stored, self.epoch)
-                difference = rows.difference(self._host, name, known)
-                if difference.num_rows:
+                held = self._runtime.held if key in windows.relations else self._runtime.frame
+                difference = rows.difference(self._host.spark, held(name), known)
+                if difference.num_rows and stored.role != "past":
+                    parts.append((rows, difference))
+                elif difference.num_rows:
                     make: Callable[[str], Sequence[tuple[Batch, int]]]
                     make = partial(self._runtime.batches_of_weights, rows=difference)
                     state.delays.correct(name, make)
@@ -327,7 +363,7 @@ class FolderDurable:
         """What the state tells of earlier epochs; the files are not looked into. Raises DDlogError and
         OSError."""
         manifest, pieces = latest(self.folder)
-        return History(manifest, pieces, self.epoch, self._reading)
+        return History(self._log.shown(manifest), pieces, self.epoch, self._reading)
 
     def _history(self, first: int) -> History:
         """What the state tells of the epochs from one on. Raises DDlogError and OSError if the files of them
@@ -342,12 +378,14 @@ class FolderDurable:
     def check_past(self, epoch: int) -> None:
         if epoch:
             with self._using():
+                self._log.flush()
                 history = self._told()
                 history.check(epoch)
                 history.check(max(0, epoch - self._depth))
 
     def check_change(self, epoch: int) -> None:
         with self._using():
+            self._log.flush()
             self._told().check_change(epoch)
 
     def beside(self, session: Session) -> Session:
@@ -361,7 +399,10 @@ class FolderDurable:
         host = state.host
         assert isinstance(host, SparkHost)
         with deferred(), state.diagnosing(), self._using(), self.folder.lock:
-            self._resume(state, host, self._history(max(1, epoch - self._depth)), epoch, False)
+            windows = kept_windows(state.program, state.kept, host.runtime.circuit)
+            if windows.nodes:
+                host.runtime.remember(windows.nodes)
+            self._resume(state, host, windows, self._history(max(1, epoch - self._depth)), epoch, False)
             state.started = True
 
     def changes_in(self, state: SessionState, epoch: int) -> Mapping[str, Sequence[tuple[Batch, int]]]:
@@ -369,11 +410,12 @@ class FolderDurable:
         assert isinstance(host, SparkHost)
         with state.diagnosing(), self._using(), self.folder.lock:
             history = self._history(epoch)
-            return {
-                name: _batches(host, name, history.of_epoch(stored, epoch))
-                for name, stored in self._kept.items()
-                if stored.role == "input"
-            }
+            found: dict[str, list[tuple[Batch, int]]] = {}
+            for name, stored in self._kept.items():
+                if stored.role in ("input", "passed"):
+                    of = name.removesuffix(PASSED)
+                    found.setdefault(of, []).extend(_batches(host, of, history.of_epoch(stored, epoch)))
+            return found
 
     # ------------------------------------------------------------- migration
 

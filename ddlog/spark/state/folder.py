@@ -133,7 +133,9 @@ class StateFolder:
             return found
 
     def discard(self, draft: Draft) -> None:
-        """Deletes the files of a draft."""
+        """Deletes the files of a draft, unless it is not known whether a manifest names them."""
+        if self._doubt:
+            return
         with suppress(OSError):
             if self.files.folders(draft.folder) or self.files.sizes(draft.folder):
                 self.files.delete(draft.folder)
@@ -148,11 +150,16 @@ class StateFolder:
     ) -> None:
         """Adds the changes of an epoch as the last one. Raises OSError and DDlogError; then the state is as
         before."""
+        span = Span(epoch, epoch, "epochs", tuple(parts), tuple(ids), time=int(time.time()))
+        self.extend([span], program, relations)
+
+    def extend(self, spans: Sequence[Span], program: Mapping[str, str], relations: Sequence[Stored]) -> None:
+        """Adds the changes of epochs as the last ones. Raises OSError and DDlogError; then the state is as
+        before."""
         with self.lock:
-            span = Span(epoch, epoch, "epochs", tuple(parts), tuple(ids), time=int(time.time()))
-            spans = (*self.manifest.spans, span)
             self.publish(replace(
-                self.manifest, epoch=epoch, program=dict(program), relations=tuple(relations), spans=spans
+                self.manifest, epoch=spans[-1].last, program=dict(program), relations=tuple(relations),
+                spans=(*self.manifest.spans, *spans),
             ))  # fmt: skip
 
     def add(

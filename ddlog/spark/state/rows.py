@@ -8,12 +8,14 @@ sum of the weights of a row over all files of a relation is its weight; 0 means 
 from __future__ import annotations
 
 import io
+import re
 import zlib
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Relation
 from ...engine.schema import Schema
+from ...engine.spark.numbered import netted
 from ...engine.spark.sqltext import consolidated, names, quoted
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
@@ -26,8 +28,6 @@ from .manifest import Part, StoredFile
 if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
-
-    from ..sessions.host import SparkHost
 
 WEIGHT: Final = "$weight"
 
@@ -48,6 +48,7 @@ class RelationRows:
         self.id, self.name, self._codec = id, relation.name, codec
         self.schema: Schema = tuple(column(each.name, each.type) for each in relation.columns)
         self.columns = names(self.schema)
+        self._file = f"{re.sub(r'[^A-Za-z0-9_]', '_', self.name)}-{id}"
         self._shown = _unique([each.name for each in relation.columns])
 
     # ------------------------------------------------------------- writing
@@ -59,7 +60,7 @@ class RelationRows:
 
         sink, named = io.BytesIO(), [*self._shown, WEIGHT, EPOCH][: rows.num_columns]
         pq.write_table(rows.rename_columns(named), sink, write_page_checksum=True)
-        data, name = sink.getvalue(), f"{folder}/{self.name}-{self.id}.parquet"
+        data, name = sink.getvalue(), f"{folder}/{self._file}.parquet"
         files.write(name, data)
         least = pc.min(rows.column("w")).as_py()
         return Part(self.id, rows.num_rows, least or 0, (StoredFile(name, len(data), zlib.crc32(data)),))
@@ -68,7 +69,7 @@ class RelationRows:
         self, files: Files, folder: str, frame: DataFrame, rows: int, least: int, spark: SparkSession
     ) -> Part:
         """Lets the executors write rows. Raises OSError, and what Spark raises."""
-        place = f"{folder}/{self.name}-{self.id}"
+        place = f"{folder}/{self._file}"
         renamed = zip([*self.columns, "w"], [*self._shown, WEIGHT], strict=True)
         shown = frame.selectExpr(*(f"{old} AS {quoted(new)}" for old, new in renamed))
         shown.write.option("maxRecordsPerFile", _FILE_ROWS).mode("overwrite").parquet(files.url(place))
@@ -162,23 +163,35 @@ class RelationRows:
             len(columns), rows.schema.field("w"), pa.array([sums[r] for r in kept], pa.int64())
         )
 
+    def added_up(self, tables: Sequence[pa.Table]) -> pa.Table:
+        """The rows of some tables of which each has no row twice, each once, with the sum of its weights.
+        Raises ValueError."""
+        import pyarrow as pa
+
+        if len(tables) == 1:
+            return tables[0]
+        wanted = arrow_schema(self._codec, self.schema)
+        whole = pa.concat_tables([table.cast(wanted) for table in tables]).combine_chunks()
+        return netted(self._codec, self.schema, whole, False) if self.schema else self.summed(whole)
+
     def decoded(self, rows: pa.Table) -> list[list[object]]:
         """The columns of rows as values. Raises ValueError."""
         return [self._codec.decode(each, rows.column(k)) for k, each in enumerate(self.schema)]
 
-    def difference(self, host: SparkHost, relation: str, known: pa.Table | DataFrame | None) -> pa.Table:
+    def difference(
+        self, spark: SparkSession, held: DataFrame, known: pa.Table | DataFrame | None
+    ) -> pa.Table:
         """What a relation of a session holds beyond some rows, with weights; on the driver."""
         import pyarrow as pa
 
-        held = host.runtime.frame(relation)
         counted = len(held.columns) > len(self.columns)
         frame = (
             held.toDF(*self.columns, "w") if counted else held.toDF(*self.columns).selectExpr("*", "1L AS w")
         )
         if known is not None:
-            before = host.spark.createDataFrame(known) if isinstance(known, pa.Table) else known
+            before = spark.createDataFrame(known) if isinstance(known, pa.Table) else known
             frame = frame.unionAll(before.selectExpr(*self.columns, "-w AS w"))
-        found = self.summed_frame(host.spark, frame).toArrow()
+        found = self.summed_frame(spark, frame).toArrow()
         wanted = arrow_schema(self._codec, self.schema)
         columns = [c.combine_chunks().cast(f.type) for c, f in zip(found.columns, wanted, strict=True)]
         return pa.Table.from_arrays(columns, schema=wanted)
