@@ -90,7 +90,7 @@ def open_durable(
     if not limited:
         durable.keep_checkpoints(Checkpointing(program, durable.store, host.fields))
     fields = host.fields
-    durable.live = lambda: sum(map(host.runtime.size, durable.rows_of)) if fields.is_settled else _MANY
+    durable.live = lambda: sum(map(host.runtime.size, durable.kept.with_rows)) if fields.is_settled else _MANY
     return durable
 
 

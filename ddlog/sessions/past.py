@@ -7,7 +7,10 @@ from typing import TYPE_CHECKING
 from ..engine.interrupt import deferred
 from ..errors.diagnostics import DDlogError
 from ..errors.state import EpochExpected
+from .beginning import Beginning, SignedBatches
+from .inprocess import InProcessHost
 from .results import Changes
+from .windowed import kept_windows
 
 if TYPE_CHECKING:
     from .durable import Durable
@@ -36,20 +39,24 @@ def changes_of(session: Session, keeping: Keeping, epoch: int) -> Changes:
 
 def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
     """Lets a session begin with what a state in a file held after an epoch. Raises DDlogError."""
-    from .inprocess import InProcessHost
-    from .windowed import kept_windows
-
     host = state.host
     assert isinstance(host, InProcessHost)
     host.fields.earlier = epoch - 1
     with deferred(), state.diagnosing():
         windows = kept_windows(state.program, state.kept, host.fields.circuit)
         host.fields.remember(windows.nodes)
-        found = durable.resumption(host.fields, epoch)
+        found = Beginning(durable.kept, durable.history(), host.fields).resumption(epoch)
         host.fields.give(found.given)
         state.epoch(found.changes, False, None)
         state.delays.resume(found.past)
         state.started = True
+
+
+def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, SignedBatches]:
+    """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
+    host = state.host
+    assert isinstance(host, InProcessHost)
+    return Beginning(durable.kept, durable.history(), host.fields).changes_of(epoch)
 
 
 def _check_number(epoch: object, example: str) -> None:

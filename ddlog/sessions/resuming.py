@@ -7,16 +7,20 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from ..engine.inprocess.runtime import InProcess
 from ..engine.interrupt import deferred
 from ..engine.runtime import Batch
 from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
+from ..state.forms import Rows
+from .beginning import Beginning, Resumption, signed
 from .checkpointing import Found, many_changes
-from .durable import Durable, Resumption, signed
+from .durable import Durable
 from .inprocess import InProcessHost
 from .results import Changes
+from .settling import settle, settle_windows
 from .state import SessionState
 from .upkeep import Upkeep
 
@@ -31,19 +35,20 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
     runtime = host.fields
     with deferred(), state.diagnosing():
         runtime.earlier = durable.epoch - 1
-        found = _from_checkpoint(state, durable, host, static) or durable.resumption(runtime)
+        found = _from_checkpoint(state, durable, host, static) or _all(durable, runtime)
         if durable.begun_with is None:
             runtime.give(found.given)
             state.epoch(found.changes, static, None)
         state.delays.resume(found.past)
         if durable.changed:
             check_keys(state)
-        if not static and durable.derived and (durable.changed or durable.begun_with is None):
-            held = {name: runtime.held(name) for name in durable.derived}
-            for name, rows in durable.settle(found.contents, held).items():
-                state.delays.correct(name, partial(signed, runtime, rows))
-        if not static and durable.windows.nodes:
-            durable.settle_windows(runtime, found.contents)
+        kept = durable.kept
+        if not static and kept.derived and (kept.changed or durable.begun_with is None):
+            held = {name: runtime.held(name) for name in kept.derived}
+            for name, rows in settle(kept, found.contents, held).items():
+                state.delays.correct(name, partial(_signed, runtime, rows))
+        if not static and kept.windows.nodes:
+            settle_windows(kept, found.contents, runtime, durable.epoch)
         if durable.read_only and durable.begun_with is not None:
             runtime.read_all()
         durable.store.let_go()
@@ -52,6 +57,15 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             durable.upkeep.committed(durable.epoch, 0)
         state.started, state.static = True, static
     return state.told(deltas)
+
+
+def _all(durable: Durable, runtime: InProcess) -> Resumption:
+    """What the state holds after its last epoch."""
+    return Beginning(durable.kept, durable.contents(), runtime).resumption(durable.epoch)
+
+
+def _signed(runtime: InProcess, rows: Rows, name: str) -> list[tuple[Batch, int]]:
+    return list(signed(runtime, rows, name))
 
 
 def _from_checkpoint(
@@ -92,17 +106,19 @@ def _begun(
     assert isinstance(host, InProcessHost)
     runtime = host.fields
     behind = found.epoch < durable.epoch
-    windows = bool(durable.windows.nodes)
-    if windows and (behind or not durable.has_all_windows):
+    kept = durable.kept
+    windows = bool(kept.windows.nodes)
+    if windows and (behind or not kept.has_all_windows):
         return None  # epochs that are applied as one have other late rows
     checkpointing.begin(found)
     there = checkpointing.inputs_of(found)
-    contents = durable.contents(0 if windows or not durable.inputs <= there else found.epoch)
-    changes = durable.since(runtime, found.epoch, contents) if behind else {}
+    contents = durable.contents(0 if windows or not kept.inputs <= there else found.epoch)
+    beginning = Beginning(kept, contents, runtime)
+    changes = beginning.since(found.epoch, durable.epoch) if behind else {}
     if changes is None or _many(changes, sum(map(runtime.size_of, there))):
         runtime.start_over()
         return None
-    begun = durable.resumption(runtime, found.epoch, there, contents)
+    begun = beginning.resumption(found.epoch, there)
     runtime.give(begun.given)
     state.epoch(begun.changes, static and not behind, None)
     if behind:
@@ -112,9 +128,8 @@ def _begun(
             runtime.catch_up(changes)
         else:
             runtime.later(partial(_catch_up, state, durable, upkeep, changes))
-    past = durable.past_of(runtime, contents)
     upkeep.begin_with(found)
-    return Resumption({}, past, contents, {})
+    return Resumption({}, beginning.past(durable.epoch), contents, {})
 
 
 def _catch_up(state: SessionState, durable: Durable, upkeep: Upkeep, changes: Mapping[str, Any]) -> None:
@@ -132,7 +147,7 @@ def _catch_up(state: SessionState, durable: Durable, upkeep: Upkeep, changes: Ma
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()
-        found = durable.resumption(runtime)
+        found = _all(durable, runtime)
         state.epoch(found.changes, False, None)
         state.delays.resume(found.past)
 
