@@ -17,7 +17,7 @@ from ..metering import clock
 from ..operators.steps import expression
 from ..planner import Exclude, LookUp, PlanStep, RunStep, Stage, Stages
 from ..schema import Array, Column, RowFault
-from . import fused, merging, proposals, sharing
+from . import excluding, fused, merging, proposals, sharing
 from .batch import Batch
 from .derivedcolumns import evaluated_keys
 from .index import FaultyKey
@@ -168,24 +168,11 @@ class Joiner:
                 done, self.waiting = self.waiting, []
                 return done
             except RowFault:
-                if len(self._late) > late:
-                    continue
-                if late < 2 or part is None or part.length < 2:
+                if len(self._late) == late:
                     raise
-                return self._halved(start, part, proposer)
             except FaultyKey:
                 if len(self._faulty) == faulty:
                     raise
-
-    def _halved(self, start: int | None, part: Batch, proposer: Proposer) -> list[Batch]:
-        """What a chunk gives, by halves. A step may fault on rows that another one excludes, which is late
-        because of other rows."""
-        found: list[Batch] = []
-        half = part.length // 2
-        for some in (part.slice(0, half), part.slice(half, part.length)):
-            self.forget_faults()
-            found.extend(self._chunk(start, some, proposer))
-        return found
 
     def first_look_up(self, views: Sequence[View | None]) -> LookUp | None:
         """The first look-up from nothing."""
@@ -259,7 +246,7 @@ class Joiner:
             since = clock() if self._few % EVERY == 0 else 0.0
         while rows.length <= proposals.FEW:
             for test in stage.tests:
-                rows = self._test(test, rows, views)
+                rows = self._test(stage, test, rows, views)
                 if not rows.length:
                     break
             if since and stage.tests:
@@ -303,7 +290,7 @@ class Joiner:
         candidate."""
         since = clock() if self.evaluator.measured and stage.tests else 0.0
         for number, test in enumerate(stage.tests):
-            rows = self._test(test, rows, proposer.views, None if number else known)
+            rows = self._test(stage, test, rows, proposer.views, None if number else known)
             if not rows.length:
                 break
         if since:
@@ -328,21 +315,25 @@ class Joiner:
 
     def _test(
         self,
+        stage: Stage,
         test: PlanStep,
         rows: Valuation,
         views: Sequence[View | None],
         known: tuple[Groups, int] | None = None,
     ) -> Valuation:
-        """The rows that pass a test."""
+        """The rows that pass one of the tests of a stage."""
         if not rows.length:
             return rows
         if isinstance(test, RunStep):
             try:
                 return self._step(test, rows)
             except RowFault:
-                if not isinstance(test.step, Inspect):
+                if isinstance(test.step, Inspect):
+                    raise
+                if test.number not in self._late:
                     self._late.add(test.number)
-                raise
+                    raise
+                return self._step(test, self._without_excluded(stage, test, rows, views))
         view = views[test.term]
         assert view is not None
         keys = [] if known else [rows.variables[v][1] for v in test.keys]
@@ -352,6 +343,25 @@ class Joiner:
             return rows.take(np.flatnonzero(view.presence(keys, rows.length) == 0), test.keep)
         groups, total = known or view.groups(test.positions, keys, rows.length)
         return self._joined(test, rows, view.expand(test.positions, groups, total), test.keep)
+
+    def _without_excluded(
+        self, stage: Stage, test: RunStep, rows: Valuation, views: Sequence[View | None]
+    ) -> Valuation:
+        """The rows, without those on which a late step faults and which the rest of the body excludes. Raises
+        the fault of another late step of such a row."""
+        found = excluding.rest_of(self.node, stage, test, rows)
+        if found is None:
+            return rows
+        rest, terms = found
+        wrap = tuple if isinstance(test.step, Unnest) else None
+        faulty = self.evaluator.faulty(expression(test.step), rows.variables, rows.length, wrap)
+        schema, batch = excluding.as_term(rows.take(faulty, frozenset(rows.variables)))
+        joiner = Joiner(rest, [schema, *(self.schemas[k] for k in terms)], self.evaluator, self._later)
+        kept = np.ones(rows.length, np.bool_)
+        kept[faulty] = False
+        for out in joiner.run(0, batch, [None, *(views[k] for k in terms)]):
+            kept[faulty[out.columns[0]]] = True
+        return rows.take(np.flatnonzero(kept), frozenset(rows.variables))
 
     def _extend(
         self,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -90,6 +91,24 @@ class Evaluator:
         within = np.arange(len(left)) - np.repeat(ends - sizes[inverse], sizes[inverse])
         return left, flat[np.repeat(starts[inverse], sizes[inverse]) + within]
 
+    def faulty(self, expr: RowExpr, variables: Variables, length: int, wrap: Any = None) -> Array:
+        """The places of the rows on which the expression fails. `wrap`: what is done with its value."""
+        function, found = ready(expr.scalar), list[int]()
+        with immediate():
+            for place, row in enumerate(self._rows(expr, variables, length)):
+                try:
+                    function(*row) if wrap is None else wrap(function(*row))
+                except MemoryError:
+                    raise
+                except Exception:
+                    found.append(place)
+        return np.array(found, np.int64)
+
+    def _rows(self, expr: RowExpr, variables: Variables, length: int) -> Iterable[tuple[Any, ...]]:
+        """The values that an expression reads, row by row."""
+        decode, read = self.values.decode_column, [variables[name] for name in expr.inputs]
+        return zip(*[decode(*each) for each in read], strict=True) if read else [()] * length
+
     def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
         """The distinct input rows and the position among them of each row, where calls may be saved."""
         if expr.effect:
@@ -111,12 +130,11 @@ class Evaluator:
         rule: str,
         wrap: Any = None,
     ) -> list[Any]:
-        decode = self.values.decode_column
-        columns = [decode(variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)]
+        read = {name: (variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)}
         function = ready(expr.scalar)
         results: list[Any] = []
         append = results.append
-        rows = zip(*columns, strict=True) if columns else [()] * length
+        rows = self._rows(expr, read, length)
         row: tuple[Any, ...] = ()
         try:
             with immediate():

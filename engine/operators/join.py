@@ -3,8 +3,10 @@ over the terms of one join each (Theorem 4.5)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
+from typing import Any, TypeAlias
 
 from .. import zset
 from ..node import Moment, Name, Node, NodeId, Scope
@@ -51,7 +53,7 @@ class Join(Node):
         return replace(self, terms=_reading(self.terms, new))
 
     def value(self, sources: list[Zset], moment: Moment) -> Zset:
-        return join(self.terms, sources, self.steps, self.output, moment=moment)
+        return join(self.terms, sources, self.steps, self.output, moment)
 
     def incremental(self, trace: Callable[[NodeId], NodeId]) -> Node:
         if len(self.terms) == 1 and not self.terms[0].negated:
@@ -115,25 +117,11 @@ def join(
     values: Sequence[Zset],
     steps: Sequence[Step],
     output: Sequence[str],
-    change: int = -1,
     moment: Moment = (0, 0),
 ) -> Zset:
-    """The valuations of a rule body, projected; weights multiply.
-
-    A negated term's factor is 1 - presence of its row; that of term `change`, whose value is a
-    change of presence, is the change of the factor.
-    """
-    valuations: list[tuple[Valuation, int]] = [({}, 1)]
-    for term, value in zip(terms, values, strict=True):
-        if not term.negated:
-            valuations = _extend(valuations, term.columns, value)
-    negations = [(t, v, j == change) for j, (t, v) in enumerate(zip(terms, values, strict=True)) if t.negated]
-    results = [({**valuation}, weight) for valuation, weight in valuations]
-    results = _negate(results, negations)
-    for step in sorted(steps, key=lambda each: isinstance(each, Inspect)):
-        applied = [(r, w) for valuation, w in results for r in apply(step, valuation, w, moment)]
-        results = _negate(applied, negations)
-    return zset.zset((tuple(valuation[name] for name in output), weight) for valuation, weight in results)
+    """The valuations of a rule body, projected; weights multiply. Raises the fault of a step on a valuation
+    that the rest of the body does not exclude."""
+    return _projected(_valuations(terms, values, steps, -1, moment), output)
 
 
 def delta_join(
@@ -144,16 +132,103 @@ def delta_join(
     output: Sequence[str],
     moment: Moment = (0, 0),
 ) -> Zset:
-    """The change of a join: by the multilinear rule, a sum of joins with one term's change each."""
+    """The change of a join: by the multilinear rule, a sum of joins with one term's change each. Raises the
+    fault of a step on a valuation that is left in the sum."""
     signs = [
         zset.sign_change(b, c) if t.negated else c for t, b, c in zip(terms, before, changes, strict=True)
     ]
     now = [zset.add(b, c) for b, c in zip(before, changes, strict=True)]
     summands = (
-        join(terms, [*now[:j], signs[j], *before[j + 1 :]], steps, output, j, moment)
+        _valuations(terms, [*now[:j], signs[j], *before[j + 1 :]], steps, j, moment)
         for j in range(len(terms))
     )
-    return zset.add(*summands)
+    return _projected(chain.from_iterable(summands), output)
+
+
+@dataclass(frozen=True, slots=True)
+class _Fault:
+    """The fault of a step on a valuation, of which these variables have values."""
+
+    known: frozenset[tuple[str, Any]]
+    error: Exception = field(compare=False)
+
+
+_Weighed: TypeAlias = tuple[Valuation, int, Exception | None]
+"""A valuation with its weight, and the first fault of a step."""
+
+
+def _valuations(
+    terms: Sequence[Term], values: Sequence[Zset], steps: Sequence[Step], change: int, moment: Moment
+) -> list[_Weighed]:
+    """The valuations of a rule body. A step that faults binds nothing, and what reads its variable says
+    nothing. A negated term's factor is 1 - presence of its row; that of term `change`, whose value is a
+    change of presence, is the change of the factor."""
+    found: list[tuple[Valuation, int]] = [({}, 1)]
+    for term, value in zip(terms, values, strict=True):
+        if not term.negated:
+            found = _extend(found, term.columns, value)
+    named = {name for term in terms if not term.negated for name in term.columns}
+    negated = [(t, v, j == change) for j, (t, v) in enumerate(zip(terms, values, strict=True)) if t.negated]
+    results: list[_Weighed] = [(valuation, weight, None) for valuation, weight in found]
+    results = _without(results, [each for each in negated if named.issuperset(each[0].columns)])
+    for step in (each for each in steps if not isinstance(each, Inspect)):
+        read = inputs(step)
+        results = [r for each in results for r in _applied(step, read, *each, moment)]
+    results = _without(results, [each for each in negated if not named.issuperset(each[0].columns)])
+    for effect in (each for each in steps if isinstance(each, Inspect)):
+        for valuation, weight, error in results:
+            if error is None:
+                apply(effect, valuation, weight, moment)
+    return results
+
+
+def _applied(
+    step: Step,
+    read: Sequence[str],
+    valuation: Valuation,
+    weight: int,
+    error: Exception | None,
+    moment: Moment,
+) -> list[_Weighed]:
+    """What a step makes of a valuation."""
+    if error is not None and any(name not in valuation for name in read):
+        return [(valuation, weight, error)]
+    try:
+        return [(each, weight, error) for each in apply(step, valuation, weight, moment)]
+    except MemoryError:
+        raise
+    except Exception as fault:
+        return [(valuation, weight, error or fault)]
+
+
+def _without(results: list[_Weighed], negated: Sequence[tuple[Term, Zset, bool]]) -> list[_Weighed]:
+    """The valuations that negated terms leave, with their factors."""
+    for term, value, changed in negated:
+        weighed = ((v, w * _factor(term, v, value, changed), e) for v, w, e in results)
+        results = [each for each in weighed if each[1]]
+    return results
+
+
+def _factor(term: Term, valuation: Valuation, value: Zset, changed: bool) -> int:
+    if any(name not in valuation for name in term.columns):
+        return 1
+    weight = value.get(tuple(valuation[name] for name in term.columns if name), 0)
+    return -weight if changed else weight <= 0
+
+
+def _projected(valuations: Iterable[_Weighed], output: Sequence[str]) -> Zset:
+    """The output of valuations, summed up. Raises a fault that is left."""
+    parts: list[tuple[Any, int]] = []
+    for valuation, weight, error in valuations:
+        if error is None:
+            parts.append((tuple(valuation[name] for name in output), weight))
+        else:
+            parts.append((_Fault(frozenset(valuation.items()), error), weight))
+    total = zset.zset(parts)
+    for row in total:
+        if isinstance(row, _Fault):
+            raise row.error
+    return total
 
 
 def _extend(
@@ -170,20 +245,6 @@ def _extend(
         for valuation, weight in valuations
         for fresh, factor in index.get(tuple(valuation[name] for name in bound if name), ())
     ]
-
-
-def _negate(
-    valuations: list[tuple[Valuation, int]], negations: list[tuple[Term, Zset, bool]]
-) -> list[tuple[Valuation, int]]:
-    """Applies each negated term as soon as its variables are bound, and takes it from the list."""
-    for negation in tuple(negations):
-        term, value, changed = negation
-        if valuations and all(name in valuations[0][0] for name in term.columns):
-            negations.remove(negation)
-            rows = [tuple(valuation[name] for name in term.columns if name) for valuation, _ in valuations]
-            factors = [-value.get(row, 0) if changed else value.get(row, 0) <= 0 for row in rows]
-            valuations = [(v, w * f) for (v, w), f in zip(valuations, factors, strict=True) if f]
-    return valuations
 
 
 # -------------------------------------------------------- text, construction

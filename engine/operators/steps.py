@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
@@ -69,6 +69,17 @@ def inputs(step: Step) -> tuple[str, ...]:
 def binds(step: Step) -> str | None:
     """The variable that a step binds, if any."""
     return step.name if isinstance(step, Let | Unnest) else None
+
+
+def determined(bound: Iterable[str], steps: Collection[Step]) -> frozenset[str]:
+    """The variables that have a value where these are bound and these steps run."""
+    known = set(bound)
+    while True:
+        made = {binds(step) for step in steps if known.issuperset(inputs(step))}
+        more = {name for name in made if name is not None} - known
+        if not more:
+            return frozenset(known)
+        known |= more
 
 
 def variables(step: Step) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from ..circuit import DeltaJoin, Guard, Inspect, Join, Let, Step, Term
-from ..operators.steps import binds, inputs
+from ..operators.steps import determined, inputs
 
 FAULT = "$fault"  # stands for the value of the step that faults, which nothing reads
 
@@ -69,14 +69,8 @@ def failing_bodies(
 
 def _known(node: Join | DeltaJoin, failing: int) -> frozenset[str]:
     """The variables that have a value where a step faults."""
-    known = {name for term in node.terms if not term.negated for name in _named(term)}
-    steps = [step for k, step in enumerate(node.steps) if k != failing]
-    while True:
-        made = {binds(step) for step in steps if known.issuperset(inputs(step))}
-        more = {name for name in made if name is not None} - known
-        if not more:
-            return frozenset(known)
-        known |= more
+    named = {name for term in node.terms if not term.negated for name in _named(term)}
+    return determined(named, [step for k, step in enumerate(node.steps) if k != failing])
 
 
 def _part(

@@ -1,0 +1,64 @@
+"""Which faults count: those of valuations that the rest of the body does not exclude, after an epoch."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import ddlog
+from ddlog.engine.circuit import Circuit
+from ddlog.sessions.inprocess import InProcessHost
+
+from ..engine.reference_runtime import ReferenceRuntime
+from .faulty_bodies import HEADER, Commits, bodies, changes
+from .taken_back import Pair
+
+EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", 40))
+
+
+def pair(text: str) -> Pair:
+    """A session of a program, and the definition."""
+    program = ddlog.compile(text)
+    plain: Circuit = program.circuit("relational", tuple(program.relations))
+    kept = frozenset(name for name, _ in plain.relations)
+    definition = ddlog.Session(program, InProcessHost(program, ReferenceRuntime(plain, fails=True)), kept)
+    return Pair(program.session(), definition)
+
+
+@settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
+@given(bodies(), st.lists(changes(), min_size=1, max_size=5))
+def test_a_fault_counts_if_its_valuation_is_there(rule: str, commits: Commits) -> None:
+    both = pair(HEADER + rule)
+    for each in commits:
+        both.commit(each)
+        both.compare()
+
+
+@pytest.mark.parametrize(
+    "body, facts, fails",
+    [
+        # each step faults on a row that the other one excludes
+        ("4 / (z - x) < 0, 4 / (z - y) > 0", ["A 2 3", "B 2 2", "B 2 3"], False),
+        ("4 / (z - x) < 0, 4 / (z - y) < 0", ["A 2 3", "B 2 2", "B 2 3"], True),
+        ("4 / (z - x) > 0, 4 / (z - y) > 0", ["A 2 3", "B 2 2", "B 2 3"], True),
+        ("4 / (z - x) < 0, 4 / (z - y) > 0, 4 / (z - x + y - 4) > 0", ["A 2 3", "B 2 2", "B 2 3"], False),
+        # what reads the variable of a step that faults says nothing
+        ("var n = 4 / (z - x), not A(n, z), 4 / (z - y) > 0", ["A 4 3", "A 2 3", "B 2 2", "B 2 3"], False),
+        ("var n = 4 / (z - x), not A(n, z), 4 / (z - y) < 0", ["A 2 3", "B 2 2", "B 2 3"], True),
+    ],
+)
+def test_two_steps_fault_on_rows_of_one_row(body: str, facts: list[str], fails: bool) -> None:
+    text = f"{HEADER}output relation O(k: s32, n: s32)\nO(x, z) :- A(x, y), B(x, z), {body}."
+    with ddlog.compile(text).session() as session:
+        for name, *numbers in sorted((each.split() for each in facts), reverse=True):
+            session.insert(name, tuple(map(int, numbers)))
+            if name == "B":
+                session.commit()  # so that the last rows have a common first row
+        if fails:
+            with pytest.raises(ddlog.DDlogError):
+                session.commit()
+        else:
+            session.commit()
