@@ -10,7 +10,7 @@ changes beyond the process writes them there, and may fail. After that nothing c
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from traceback import clear_frames
 from typing import Generic, Protocol, TypeVar, cast
@@ -119,15 +119,17 @@ class Epochs(Generic[G, B]):
         seal: Callable[[Running[B], Mapping[str, Delta]], None] | None = None,
         look: Callable[[], None] | None = None,
         meter: Meter | None = None,
+        known: Mapping[NodeId, B] | None = None,
     ) -> dict[str, Delta]:
         """Runs one epoch; see `Runtime.commit`. `look` is called before the changes stay, and takes the epoch
-        back if it raises. `meter` takes the walk if none is in force."""
+        back if it raises. `meter` takes the walk if none is in force. `known` are the changes of nodes, in an
+        epoch that is not the first, that do not follow from those of their sources."""
         epoch = Epoch(self._with_ends(changes), self.committed, static, limit, progress)
         running = self._begin(epoch)
         try:
-            known = self._known() if epoch.first else None
+            known = self._known() if epoch.first else known
             times = self.times if self._is_large(epoch) else None
-            nodes = self._ordered(self._active(epoch))
+            nodes = self._ordered(self._active(epoch, known or {}))
             outputs = walk(self._circuit, running, nodes, limit, progress, known, times, meter)
             deltas = running.finish(outputs)
             if look is not None:
@@ -178,12 +180,13 @@ class Epochs(Generic[G, B]):
         parts = (part for parts in epoch.changes.values() for part, _ in parts)
         return epoch.first or sum(map(self._length, parts)) >= _LARGE
 
-    def _active(self, epoch: Epoch[G]) -> Sequence[NodeId]:
-        """The nodes that may change, in order: in the first epoch all of them."""
+    def _active(self, epoch: Epoch[G], known: Collection[NodeId]) -> Sequence[NodeId]:
+        """The nodes that may change, in order, with those whose changes are known: in the first epoch all of
+        them."""
         if epoch.first:
             every = range(len(self._circuit.nodes))
             return every if self.beginning is None else self.beginning.nodes
-        changing = *self._changing(epoch), *self.ending(), *self._restless()
+        changing = *self._changing(epoch), *self.ending(), *self._restless(), *known
         if changing not in self._downstream:
             active = set[NodeId]().union(*(downstream(self._readers, at) for at in changing))
             traces = {at for at in active if isinstance(self._circuit.nodes[at], Trace)}

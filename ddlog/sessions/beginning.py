@@ -43,12 +43,12 @@ class Beginning:
     def __init__(self, kept: KeptRelations, contents: Reading, runtime: Runtime) -> None:
         self._kept, self._contents, self._runtime = kept, contents, runtime
 
-    def resumption(self, now: int, without: Collection[str] = ()) -> Resumption:
-        """What the state held after the epoch `now`, but for the relations `without` which the runtime
-        has."""
-        return Resumption(self._changes(now, without), self.past(now), self._contents, self._given(now))
+    def resumption(self, now: int) -> Resumption:
+        """What the state held after the epoch `now`."""
+        return Resumption(self.changes(now), self.past(now), self._contents, self.given(now))
 
-    def _changes(self, now: int, without: Collection[str]) -> dict[str, SignedBatches]:
+    def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
+        """What the inputs held as of an epoch, but for the relations `without`."""
         changes: dict[str, SignedBatches] = {}
         for name, stored in self._kept.stored.items():
             if stored.role == "input" and name not in without:
@@ -58,7 +58,7 @@ class Beginning:
                 changes[name] = list(self._held(name, self._kept.source(source), now - delay))
         return changes
 
-    def _given(self, now: int) -> dict[str, SignedBatches]:
+    def given(self, now: int) -> dict[str, SignedBatches]:
         """What windows held as of an epoch."""
         kept, found = self._kept, {}
         for name in kept.windows.nodes:

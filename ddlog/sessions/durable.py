@@ -179,7 +179,7 @@ class Durable:
 
     def keep_checkpoints(self, checkpointing: Checkpointing) -> None:
         """Lets checkpoints be made, and read."""
-        lives = not self.read_only and self.durability != "exit" and not self.kept.windows.nodes
+        lives = not self.read_only and self.durability != "exit"
         self.upkeep = Upkeep(
             checkpointing, self.store, self._folder, self._keeper.wake, self._keeper.pause, lives
         )
@@ -228,15 +228,18 @@ class Durable:
 
     # ------------------------------------------------------------- what there is
 
-    def contents(self, after: int = 0) -> Contents:
-        """The changes that the state holds, at least those after an epoch, with as many before it as delays
-        need. Raises DDlogError if they, or those before them, are not what was written."""
-        return Contents(self.store, self.kept.ids, after - self.kept.depth)
+    def contents(self, after: int = 0, relations: set[int] | None = None) -> Contents:
+        """The changes that the state holds, of all relations or of these, by their ids: at least those after
+        an epoch, with as many before it as delays need. Raises DDlogError if they, or those before them, are
+        not what was written."""
+        return Contents(
+            self.store, self.kept.ids if relations is None else relations, after - self.kept.depth
+        )
 
-    def history(self) -> History:
+    def history(self, relations: set[int] | None = None) -> History:
         """The epochs that the state has by themselves. Raises DDlogError as `contents` does."""
         self._log.flush()
-        return History(self.store, self.kept.ids)
+        return History(self.store, self.kept.ids if relations is None else relations)
 
     # ------------------------------------------------------------- the past
 

@@ -3,7 +3,7 @@ windows hold."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
 from ..errors.diagnostics import DDlogError
@@ -112,14 +112,17 @@ class KeptRelations:
         """The ids of all that is kept."""
         return {each.id for each in self.stored.values()}
 
+    def without(self, there: Collection[str]) -> list[Stored]:
+        """What is kept of windows, and of the inputs and delayed relations that are not there."""
+        inputs = [s for name, s in self.stored.items() if s.role == "input" and name not in there]
+        delayed = [self.source(source) for name, (source, _) in self.delays.items() if name not in there]
+        windows = self.windows
+        last = [self.source(source) for source, _ in windows.last.values()]
+        return inputs + delayed + last + [s for name, s in self.stored.items() if name in windows.nodes]
+
     def source(self, name: str) -> Stored:
         """The stored changes of a relation that is read with a delay."""
         return self.stored.get(f"{name}{PAST}") or self.stored[name]
-
-    @property
-    def inputs(self) -> set[str]:
-        """The relations whose changes the runtime gets."""
-        return {name for name, each in self.stored.items() if each.role == "input"} | {*self.delays}
 
     @property
     def with_rows(self) -> list[str]:

@@ -3,9 +3,8 @@ or one epoch, which derives all anew."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any
 
 from ..engine.inprocess.runtime import InProcess
 from ..engine.interrupt import deferred
@@ -14,8 +13,10 @@ from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
+from ..state.contents import Contents
 from ..state.forms import Rows
-from .beginning import Beginning, Resumption, signed
+from ..state.history import History
+from .beginning import Beginning, Resumption, SignedBatches, signed
 from .checkpointing import Found, many_changes
 from .durable import Durable
 from .inprocess import InProcessHost
@@ -47,7 +48,7 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             held = {name: runtime.held(name) for name in kept.derived}
             for name, rows in settle(kept, found.contents, held).items():
                 state.delays.correct(name, partial(_signed, runtime, rows))
-        if not static and kept.windows.nodes:
+        if not static and kept.windows.nodes and (kept.changed or durable.begun_with is None):
             settle_windows(kept, found.contents, runtime, durable.epoch)
         if durable.read_only and durable.begun_with is not None:
             runtime.read_all()
@@ -106,33 +107,52 @@ def _begun(
     assert isinstance(host, InProcessHost)
     runtime = host.fields
     behind = found.epoch < durable.epoch
-    kept = durable.kept
-    windows = bool(kept.windows.nodes)
-    if windows and (behind or not kept.has_all_windows):
-        return None  # epochs that are applied as one have other late rows
-    checkpointing.begin(found)
     there = checkpointing.inputs_of(found)
-    contents = durable.contents(0 if windows or not kept.inputs <= there else found.epoch)
-    beginning = Beginning(kept, contents, runtime)
-    changes = beginning.since(found.epoch, durable.epoch) if behind else {}
-    if changes is None or _many(changes, sum(map(runtime.size_of, there))):
+    contents = _as_of(durable, found.epoch, there) if durable.kept.has_all_windows else None
+    if contents is None:
+        return None
+    checkpointing.begin(found)
+    then = Beginning(durable.kept, contents, runtime)
+    latest = Beginning(durable.kept, durable.contents(found.epoch), runtime)
+    begun, given = then.changes(found.epoch, there), then.given(found.epoch)
+    changes = latest.since(found.epoch, durable.epoch) if behind else {}
+    held = sum(map(runtime.size_of, there)) + _count(begun)
+    if changes is None or _many(changes, held):
         runtime.start_over()
         return None
-    begun = beginning.resumption(found.epoch, there)
-    runtime.give(begun.given)
-    state.epoch(begun.changes, static and not behind, None)
+    runtime.give(given)
+    state.epoch(begun, static and not behind, None)
     if behind:
         upkeep.behind = _count(changes)
+        given = then.given(durable.epoch)
         at_once = static or durable.read_only or durable.changed
         if at_once:
-            runtime.catch_up(changes)
+            runtime.catch_up(changes, given)
         else:
-            runtime.later(partial(_catch_up, state, durable, upkeep, changes))
+            runtime.later(partial(_catch_up, state, durable, upkeep, changes, given))
     upkeep.begin_with(found)
-    return Resumption({}, beginning.past(durable.epoch), contents, {})
+    return Resumption({}, latest.past(durable.epoch), contents, {})
 
 
-def _catch_up(state: SessionState, durable: Durable, upkeep: Upkeep, changes: Mapping[str, Any]) -> None:
+def _as_of(durable: Durable, epoch: int, there: Collection[str]) -> Contents | History | None:
+    """What a session needs of an epoch beside the relations that are there: of all, if their differences to
+    what is derived are to be found. None: an epoch of a stream cannot be told any more."""
+    kept = durable.kept
+    needed = kept.without(there)
+    relations = kept.ids if kept.changed else {each.id for each in needed}
+    if epoch == durable.epoch or all(each.kind != "stream" for each in needed):
+        return durable.contents(relations=relations)
+    history = durable.history(relations)
+    return history if history.first <= max(1, epoch - kept.depth) else None
+
+
+def _catch_up(
+    state: SessionState,
+    durable: Durable,
+    upkeep: Upkeep,
+    changes: Mapping[str, SignedBatches],
+    given: Mapping[str, SignedBatches],
+) -> None:
     """Applies the epochs after a checkpoint, when the session needs its relations for the first time. Raises
     DDlogError."""
     host = state.host
@@ -141,23 +161,24 @@ def _catch_up(state: SessionState, durable: Durable, upkeep: Upkeep, changes: Ma
     with deferred(), state.diagnosing():
         if upkeep.begun_with is not None:
             try:
-                runtime.catch_up(changes)
+                runtime.catch_up(changes, given)
                 return
             except _BROKEN as error:
                 _left_out(durable, _said(error))
                 upkeep.begin_anew()
         runtime.start_over()
         found = _all(durable, runtime)
+        runtime.give(found.given)
         state.epoch(found.changes, False, None)
         state.delays.resume(found.past)
 
 
-def _many(changes: Mapping[str, Any], held: int) -> bool:
+def _many(changes: Mapping[str, SignedBatches], held: int) -> bool:
     """Whether changes are so many that all is derived sooner anew."""
     return many_changes(_count(changes), held)
 
 
-def _count(changes: Mapping[str, Any]) -> int:
+def _count(changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> int:
     return sum(_length(batch) for pairs in changes.values() for batch, _ in pairs)
 
 

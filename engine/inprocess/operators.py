@@ -167,7 +167,8 @@ class EpochOperators:
         self, at: int, node: DeltaClock | DeltaWindow | DeltaLate, change: Batch | None
     ) -> Batch | None:
         if at in self.state.given:
-            return self._first_timed(at, node, change)
+            first = self.epoch.first
+            return self._first_timed(at, node, change) if first else self._given_timed(at, node)
         match node:
             case DeltaClock():
                 return self._clock(at, node, change)
@@ -191,6 +192,20 @@ class EpochOperators:
                 parts.append(self._window(at, node, None))
         some = [part for part in parts if part is not None and part.length]
         return consolidate(concat(some, len(node.schema))) if some else None
+
+    def _given_timed(self, at: int, node: DeltaClock | DeltaWindow | DeltaLate) -> Batch:
+        """The change of a node that is known, whatever its source gives."""
+        change = self.state.given[at]
+        match node:
+            case DeltaClock() if change.length:
+                clock = self.state.clocks[at]
+                self.changed.append(clock)
+                clock.begin_with(int(change.columns[0].max()))
+            case DeltaWindow():
+                store = self._to_change(at)
+                assert isinstance(store, WindowStore)
+                return store.take_in(change)
+        return change
 
     def _clock(self, at: int, node: DeltaClock, change: Batch | None) -> Batch | None:
         clock = self.state.clocks[at]

@@ -3,6 +3,8 @@
     kept contents ──▶ node          before the first epoch
     source ──▶ node ──▶ contents    the first epoch: what the node gives, whatever its source does
 
+    kept contents ──▶ node ──▶ the difference to what it held      an epoch that stands for several
+
 The rows of a window have their times as a last column. See `engine.remembering`.
 """
 
@@ -14,7 +16,7 @@ import numpy as np
 
 from ..circuit import DeltaClock, DeltaDistinct, DeltaGroup, DeltaLate, DeltaWindow, NodeId, Result
 from ..schema import Schema
-from .batch import Batch, no_rows
+from .batch import Batch, concat, consolidate, no_rows
 from .state import State
 from .windows import WindowStore
 
@@ -52,6 +54,18 @@ def _with_times(state: State, at: NodeId, batch: Batch) -> Batch:
     store = state.stores[at]
     assert isinstance(store, WindowStore)
     return Batch((*batch.columns, store.times_of(batch)), batch.length, batch.weights)
+
+
+def catch_up(state: State, at: NodeId, contents: Batch) -> Batch:
+    """Lets a node take these contents over in the next epoch. Returns its change in that epoch, which does
+    not follow from those of its sources: they stand for the changes of several epochs."""
+    node = state.circuit.nodes[at]
+    change = consolidate(concat([contents, contents_of(state, at).negated()], len(contents.columns)))
+    if isinstance(node, DeltaClock | DeltaWindow | DeltaLate):
+        state.given[at] = change
+    if isinstance(node, DeltaWindow):
+        change = Batch(tuple(change.columns)[:-1], change.length, change.weights)
+    return change
 
 
 def begin_with(state: State, at: NodeId, contents: Batch) -> Mapping[NodeId, Batch | None]:

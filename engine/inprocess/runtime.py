@@ -74,6 +74,7 @@ class InProcess:
         self.took = 0.0
         """The seconds of the last epoch that was committed."""
         self._later: Callable[[], None] | None = None
+        self._catching_up: dict[NodeId, Batch | None] = {}  # the changes of nodes of windows, while it does
         self._is_settling = False
         self._given_out: list[ref[ArrayDelta]] = []
         self.earlier = 0
@@ -327,24 +328,36 @@ class InProcess:
     def give(self, contents: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
         """Lets nodes begin with contents, by their names, before the first epoch: batches, and the weight of
         the rows of each. What that epoch raises leaves a state which can begin with the same contents."""
+        for at, batch in self._named(contents):
+            self._epochs.given |= remembered.begin_with(self._state, at, batch)
+
+    def _named(self, contents: Mapping[str, Sequence[tuple[Batch, int]]]) -> Iterator[tuple[NodeId, Batch]]:
+        """The nodes of windows by these names, each with its contents."""
         for name, parts in contents.items():
             at = self._remembered[name]
             arity = len(remembered.schema_of(self._state, at))
-            batch = consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
-            self._epochs.given |= remembered.begin_with(self._state, at, batch)
+            yield at, consolidate(concat([part.scaled(weight) for part, weight in parts], arity))
 
     def start_over(self) -> None:
         """Makes the state empty, as if there had been no epoch."""
         self.values.forget_all()
         self._begin_from(self.circuit)
 
-    def catch_up(self, changes: Mapping[str, Sequence[tuple[Batch, int]]]) -> None:
-        """Runs an epoch that counts as part of the one before it."""
+    def catch_up(
+        self,
+        changes: Mapping[str, Sequence[tuple[Batch, int]]],
+        given: Mapping[str, Sequence[tuple[Batch, int]]],
+    ) -> None:
+        """Runs an epoch that counts as part of the one before it. `given` is what nodes of windows hold after
+        it, by their names. What this raises leaves a state which only `start_over` makes whole."""
         self.earlier -= 1
         try:
+            for at, batch in self._named(given):
+                self._catching_up[at] = remembered.catch_up(self._state, at, batch)
             self.commit(changes)
         finally:
             self.earlier += 1
+            self._catching_up = {}
         self._epochs.committed -= 1
         self._latest = None
 
@@ -494,8 +507,9 @@ class InProcess:
         try:
             with memory.limited(self._limit):
                 return self._epochs.run(
-                    changes, static, max_iterations, progress, sealed if seal else None, meter=self.meter
-                )
+                    changes, static, max_iterations, progress, sealed if seal else None,
+                    meter=self.meter, known=self._catching_up,
+                )  # fmt: skip
         except MemoryError as error:
             error.__traceback__ = None
             self._state.give_back()

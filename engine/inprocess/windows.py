@@ -64,6 +64,11 @@ class WindowStore(Store):
         self._add(batch, times, False)
         self.commit()
 
+    def take_in(self, change: Batch) -> Batch:
+        """Changes by rows with their times as a last column. Returns them without."""
+        columns = tuple(change.columns)
+        return self._add(Batch(columns[:-1], change.length, change.weights), columns[-1], False)
+
     def times_of(self, batch: Batch) -> Array:
         """The times of rows that it holds, or held before this epoch."""
         found: Array = self._times[self.table.find(batch.columns, batch.length)]

@@ -178,6 +178,26 @@ def test_what_depends_on_a_change_is_derived_anew(
         assert session.commit()
 
 
+def test_what_is_read_with_a_delay_stays_when_the_program_changes(tmp_path: Path) -> None:
+    text = """
+input relation A(x: u32)
+output relation R(x: u32)
+R(x) :- A(x).
+output relation Gone(x: u32)
+Gone(x) :- R-1(x), not R(x).
+"""
+    for number in range(4):
+        with ddlog.compile(text + "\n" * number).session(state=tmp_path / "s") as session:
+            for x in range(5):
+                session.insert("A", (5 * number + x,))
+                session.commit()
+            session.delete("A", (5 * number,))
+            assert session.commit().rows("Gone") == [((5 * number,), 1)]
+    assert any(
+        "past relation R" in line and "16 rows" in line for line in reports.described(str(tmp_path / "s"))
+    )
+
+
 def test_a_damaged_checkpoint_is_left_out(tmp_path: Path) -> None:
     expected = filled(tmp_path / "s")
     with sqlite3.connect(tmp_path / "s") as base:

@@ -18,8 +18,11 @@ import ddlog
 from ddlog import DDlogError
 from ddlog.engine.inprocess import store, windows
 from ddlog.sessions import checkpointing
+from ddlog.sessions.durable import Durable
 from ddlog.sessions.session import Session
 from ddlog.state import folding, reports
+
+from .test_checkpoint import crashed, image
 
 TEXT = """
 import window
@@ -75,9 +78,9 @@ EPOCHS = st.lists(
             ),
             max_size=6,
         ),
-        st.booleans(),
+        st.sampled_from(("", "", "closed", "crashed")),
     ),
-    max_size=9,
+    max_size=12,
 )
 
 
@@ -98,6 +101,17 @@ def commit(session: Session, step: int, changes: list) -> dict[str, list]:
     return {name: sorted(map(repr, told.rows(name))) for name in told}
 
 
+def killed(session: Session, path: Path, target: Path) -> Path:
+    """A copy of the state of a session as a kill after its last commit leaves it."""
+    durable_of(session)._log.flush()
+    return crashed(path, target)
+
+
+def durable_of(session: Session) -> Durable:
+    assert isinstance(session.state.durable, Durable)
+    return session.state.durable
+
+
 def held(session: Session) -> dict[str, list]:
     relations = session.program.relations
     names = (*session.program.names("input"), *session.program.names("output"))
@@ -115,6 +129,7 @@ def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: boo
     with (
         tempfile.TemporaryDirectory() as home,
         mock.patch.object(checkpointing, "WORTH", -1 if small else 9e9),
+        mock.patch.object(checkpointing, "MOST", 1000),
         mock.patch.object(folding, "MANY", 2 if small else folding.MANY),
         mock.patch.object(folding, "_LOOSE_BYTES", 2 if small else folding._LOOSE_BYTES),
         mock.patch.object(store, "_FEW_GHOSTS", 0 if small else 4096),
@@ -122,16 +137,23 @@ def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: boo
         program(kind).session() as plain,
     ):
         plain.start()
-        path, known = Path(home) / "s", {}
+        path, known = Path(home) / "0", {}
         kept = program(kind).session(state=path, durability="interval" if small else "commit")
-        for step, (changes, closes) in enumerate(epochs):
+        for step, (changes, end) in enumerate(epochs):
             told = commit(plain, step, changes)
             assert commit(kept, step, changes) == told
             known[kept.epoch] = told, held(plain)
-            if closes:
+            if small:
+                image(kept, step)
+                if step % 3 == 1:
+                    durable_of(kept)._folder.fold_if_due()
+            if end:
+                if end == "crashed":
+                    path = killed(kept, path, Path(home) / f"{step + 1}")
                 kept.close()
                 kept = program(kind).session(state=path)
-                assert held(kept) == held(plain)
+                if step % 2:
+                    assert held(kept) == held(plain)
         for epoch, (told, then) in list(known.items())[-2:]:
             with kept.at(epoch) as past:
                 assert held(past) == then
@@ -206,6 +228,38 @@ def test_a_program_that_fails_at_first_takes_its_windows_over_later(tmp_path: Pa
                 session.start()
     with short().session(state=tmp_path / "s") as session:
         assert times(session, "Recent") == [10, 10]
+
+
+def test_a_killed_session_goes_on_from_a_checkpoint_with_what_its_windows_hold(tmp_path: Path) -> None:
+    more = OF_R + "\noutput relation Pair(x: u32, y: u32)\nPair(x, y) :- OfR(x, _), OfR(y, _)."
+    with mock.patch.object(checkpointing, "WORTH", -1), short(more=more).session() as plain:
+        session = short(more=more).session(state=tmp_path / "0")
+        for time in range(10, 40):
+            for each in (plain, session):
+                each.insert("S", (time, time), (time, time - 3))
+                each.insert("R", (time, time - time % 4))
+                each.insert("Now", (time,))
+                each.commit()
+            if time == 20:
+                upkeep = durable_of(session).upkeep
+                assert upkeep is not None
+                upkeep.take(durable_of(session).epoch)
+                upkeep.write_waiting()
+        path = killed(session, tmp_path / "0", tmp_path / "1")
+        session.close()
+        with short(more=more).session(state=path) as session:
+            assert held(session) == held(plain)
+            begun = durable_of(session).begun_with
+            assert begun is not None and begun.epoch == 12 < durable_of(session).epoch
+            told = []
+            for each in (plain, session):
+                each.insert("S", (1, 30), (1, 37), (1, 39))
+                each.insert("Now", (41,))
+                each.clear("R")
+                changes = each.commit()
+                told.append({name: changes.rows(name) for name in changes})
+            assert told[0] == told[1] and told[0]["Late"] == [((1, 30), 1), ((1, 37), 1)]
+            assert held(session) == held(plain)
 
 
 FORGETTING = """
