@@ -6,12 +6,10 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
-from ..errors.diagnostics import DDlogError
-from ..errors.state import CannotFill
 from ..state.forms import RelationForm, Rows
 from ..state.inputs import PAST, described, kept_relations
-from ..state.migration import Migration
-from ..state.program import take_over, texts
+from ..state.migration import Migration, check_fill
+from ..state.program import compared, take_over, texts
 from ..state.records import Stored
 from ..state.store import Store
 from ..values.layouts import Layouts
@@ -77,11 +75,8 @@ class KeptRelations:
         if fill is None:
             return take_over(self.store, wanted, self._text, None)
         typedefs = self._typedefs
-        inputs = program.names("input")
-        columns = {f"{name}.{each.name}" for name in inputs for each in program.relations[name].columns}
-        for name in fill:
-            if name not in columns:
-                raise DDlogError([CannotFill(name, "no input relation has this column")])
+        inputs = map(program.relations.__getitem__, program.names("input"))
+        check_fill(fill, inputs, compared(self.store.relations, wanted).changed)
         migration = Migration(str(self.store.path), typedefs, fill)
 
         def convert(old: Stored, new: Stored, table: pa.Table) -> pa.RecordBatch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +22,22 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from .records import Stored
+
+
+def check_fill(
+    fill: Iterable[str], inputs: Iterable[Relation], changed: Sequence[tuple[Stored, Stored]]
+) -> None:
+    """Raises DDlogError for the name of a value, `Relation.column`, that is no new column of an input whose
+    columns changed. `changed` are the relations that a state has, and what they are now."""
+    known = {f"{each.name}.{column.name}" for each in inputs for column in each.columns}
+    added = {
+        f"{new.name}.{name}" for old, new in changed for name in dict(new.columns).keys() - dict(old.columns)
+    }
+    for name in fill:
+        if name not in known:
+            raise DDlogError([CannotFill(name, "no input relation has this column")])
+        if name not in added:
+            raise DDlogError([CannotFill(name, "it is no new column")])
 
 
 class Migration:
@@ -49,8 +65,6 @@ class Migration:
         name, types = f"{relation.name}.{column.name}", dict(old.columns)
         if column.name not in types:
             return [self._filling(name, column.type)], np.zeros(table.num_rows, np.int64)
-        if name in self._fill:
-            raise DDlogError([CannotFill(name, "it is no new column")])
         return self._converted(old, column.name, types[column.name], column.type, table)
 
     def twice(self, old: Stored, relation: Relation) -> DDlogError:

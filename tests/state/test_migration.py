@@ -104,6 +104,8 @@ def test_columns_of_every_kind_are_taken_over(tmp_path: Path) -> None:
             new.session(state=tmp_path / "s", migrate=wrong)
     with new.session(state=tmp_path / "s", migrate={"R.on": True}) as session:
         after = sorted(map(repr, session["R"]))
+    with pytest.raises(ddlog.DDlogError, match="no new column"):  # of a relation that is as it was
+        new.session(state=tmp_path / "s", migrate={"R.on": True})
     assert after == sorted(row.replace("R(", "R(on=True, ") for row in before)
 
 

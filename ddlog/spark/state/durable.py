@@ -18,7 +18,6 @@ from ...engine.spark.sealing import SealedEpoch
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
 from ...errors.state import (
-    CannotFill,
     CannotUseState,
     ReadOnlyState,
 )
@@ -32,6 +31,7 @@ from ...sessions.state import SessionState
 from ...sessions.windowed import PASSED, KeptWindows, kept_windows
 from ...state.inputs import PAST, described, kept_relations
 from ...state.log import Durability
+from ...state.migration import check_fill
 from ...state.program import Differences, compared, texts
 from ...state.records import Stored
 from ..sessions.failures import spark_failures
@@ -423,10 +423,7 @@ class FolderDurable:
         """Takes over relations whose columns changed, and those that are gone. Raises DDlogError; then the
         state is as it was."""
         inputs = map(self._relations.__getitem__, program.names("input"))
-        columns = {f"{each.name}.{one.name}" for each in inputs for one in each.columns}
-        for name in fill:
-            if name not in columns:
-                raise DDlogError([CannotFill(name, "no input relation has this column")])
+        check_fill(fill, inputs, differences.changed)
         if not (differences.changed or differences.gone) or not self.folder.manifest.relations:
             return
         conversions = [

@@ -14,7 +14,7 @@ from ...core import Column, Relation
 from ...engine.schema import Column as RowColumn
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
-from ...errors.state import CannotFill, CannotMigrate, KeyOfSeveral
+from ...errors.state import CannotMigrate, KeyOfSeveral
 from ...sessions.records import RecordColumns
 from ...state.forms import RelationForm, Rows
 from ...state.inputs import definitions
@@ -60,9 +60,6 @@ class Conversion:
         self.before = stored_rows(root, old, self._typedefs)
         self.after = RelationRows(new.id, relation, codec)
         self._places = {name: place for place, (name, _) in enumerate(old.columns)}
-        for each in relation.columns:
-            if each.name in self._places and f"{relation.name}.{each.name}" in fill:
-                raise DDlogError([CannotFill(f"{relation.name}.{each.name}", "it is no new column")])
         self._kept = {each.name for each in relation.columns if self._same(each)}
         others = {n: t for n, t in self._typedefs.items() if t is not codec.typedefs.get(n)}
         wrong = unclear(others)
