@@ -194,6 +194,19 @@ class NotInFolders(Diagnostic):
 
 
 @declared()
+class NeedsProgram(Diagnostic):
+    """Rows whose types the file does not tell well enough."""
+
+    title: ClassVar[str] = (
+        "{path}: {relation} cannot be exported: without the program, its values cannot be compared with "
+        "those that are kept as texts"
+    )
+    suggestion: ClassVar[str] = "copy it to an output relation by a rule, and run the program with --output"
+    path: str
+    relation: str
+
+
+@declared()
 class NoHistory(Diagnostic):
     """An epoch of which the state keeps no record."""
 

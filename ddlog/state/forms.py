@@ -184,6 +184,12 @@ class RelationForm:
             fields, arrays = [pa.field(WEIGHT, pa.int64())], [pa.array(np.ones(rows.length, np.int64))]
         return pa.RecordBatch.from_arrays(arrays, schema=pa.schema(fields))
 
+    def table(self, parts: Sequence[Rows]) -> pa.Table:
+        """Rows as one table. Raises ValueError for a value that no text gives back."""
+        import pyarrow as pa
+
+        return pa.Table.from_batches([self.batch(joined(parts))])
+
     def _flat_batch(self, rows: Rows, kinds: Sequence[_Kind]) -> pa.RecordBatch | None:
         """The same for columns of small integers and of texts, without builders: most of the time of a small
         commit would be theirs. None if a column has other values."""

@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateOfOtherInputs
+from .addition import added_up
 from .contents import Contents
-from .forms import WEIGHT, RelationForm, Rows
+from .forms import RelationForm, Rows
 from .history import History
 from .inputs import same_rows
 from .parts import packed, sliced
 from .records import Stored
 from .store import Store
-from .sums import alike, in_one_form, summed, weights_of
+from .sums import summed, weights_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -135,23 +136,14 @@ def _conversions(
     first = max(0, now - depth - 1)
     if old.kind == "multiset" and new.kind == "relation":
         for epoch in range(first + 1, now + 1):  # a row may have come in two epochs
-            for table in _whole(contents, old.id, epoch):
+            for table in added_up(old, list(contents.until(old.id, epoch))):
                 convert(old, new, table)
     if old.kind != "stream":
-        for table in _whole(contents, old.id, first):
+        for table in added_up(old, list(contents.until(old.id, first))):
             yield first, convert(old, new, table)
     for epoch in range(first + 1, now + 1):
         for table in contents.of_epoch(old.id, epoch):
             yield epoch, convert(old, new, table)
-
-
-def _whole(contents: Contents, relation: int, epoch: int) -> list[pa.Table]:
-    """The rows of a relation as of an epoch, each once where tables can be summed up."""
-    tables = list(contents.until(relation, epoch))
-    if len(tables) < 2:
-        return tables
-    tables = in_one_form(tables)
-    return [summed(tables)] if alike(tables) else tables
 
 
 def texts(name: str, text: str, depth: int) -> dict[str, str]:
@@ -191,15 +183,7 @@ def add_differences(
 
 def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Table:
     """What has to be added to tables so that they sum up to rows."""
-    import pyarrow as pa
-
-    tables = [pa.Table.from_batches([form.batch(now)])]
-    for table in before:
-        again = pa.Table.from_batches([form.batch(form.rows(table))])
-        plain = again.drop_columns([WEIGHT]) if WEIGHT in again.column_names else again
-        tables.append(plain.append_column(WEIGHT, pa.array(-weights_of(again))))
-    kept = in_one_form(tables)
-    return summed(kept) if any(table.num_rows for table in kept) else kept[0].slice(0, 0)
+    return summed([form.table([now, *(replace(form.rows(t), weights=-weights_of(t)) for t in before)])])
 
 
 def _shown(stored: Stored) -> str:

@@ -12,7 +12,8 @@ import numpy as np
 
 from ..errors.diagnostics import DDlogError, counted
 from ..errors.facts import CannotWrite
-from ..errors.state import CannotUseState, StateDamaged
+from ..errors.state import CannotUseState, NeedsProgram, StateDamaged
+from .addition import added_up
 from .checkpoint import checkpoint, is_intact
 from .contents import Contents
 from .folding import fold
@@ -21,7 +22,7 @@ from .history import migrated_at
 from .records import Stored
 from .salvage import salvage
 from .store import Store
-from .sums import alike, in_one_form, summed, weights_of, without_dictionaries
+from .sums import weights_of
 from .typetexts import schema_of
 
 if TYPE_CHECKING:
@@ -82,11 +83,7 @@ def current_tables(store: Store, contents: Contents, stored: Stored) -> list[pa.
     """The rows of a relation as of the last epoch, as tables in which each row is once."""
     if stored.kind == "stream":
         return list(contents.of_epoch(stored.id, store.head.epoch))
-    tables = list(contents.until(stored.id, store.head.epoch))
-    if len(tables) < 2:
-        return tables
-    tables = in_one_form(tables)
-    return [summed(tables)] if alike(tables) else tables
+    return added_up(stored, list(contents.until(stored.id, store.head.epoch)))
 
 
 def checked(path: str) -> Iterator[str]:
@@ -147,8 +144,7 @@ def exported(
             if stored.dropped or stored.role != "input" or stored.kind == "stream":
                 continue
             target = Path(directory) / f"{stored.name}.parquet"
-            tables = [_repeated(table) for table in current_tables(store, contents, stored)]
-            pq.write_table(_one(stored, tables), target)
+            pq.write_table(_rows(store, contents, stored), target)
             yield f"{target}"
         for name, table in others(store):
             pq.write_table(table, Path(directory) / f"{name}.parquet")
@@ -159,6 +155,14 @@ def exported(
         store.close()
 
 
+def _rows(store: Store, contents: Contents, stored: Stored) -> pa.Table:
+    """The rows of a relation as of the last epoch. Raises DDlogError."""
+    tables = current_tables(store, contents, stored)
+    if len(tables) > 1:
+        raise DDlogError([NeedsProgram(str(store.path), stored.name)])
+    return _repeated(tables[0]) if tables else schema_of(stored).empty_table()
+
+
 def _repeated(table: pa.Table) -> pa.Table:
     """The rows, each as often as it is there."""
     import pyarrow as pa
@@ -167,16 +171,6 @@ def _repeated(table: pa.Table) -> pa.Table:
         return table
     places = np.repeat(np.arange(table.num_rows), weights_of(table))
     return table.take(pa.array(places)).drop_columns([WEIGHT])
-
-
-def _one(stored: Stored, tables: list[pa.Table]) -> pa.Table:
-    import pyarrow as pa
-
-    if not tables:
-        return schema_of(stored).empty_table()
-    if len(tables) > 1:
-        tables = [without_dictionaries(table) for table in tables]
-    return pa.concat_tables(tables, promote_options="permissive")
 
 
 def compacted(path: str) -> Iterator[str]:

@@ -43,47 +43,42 @@ def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
     return [pa.concat_tables(group) if len(group) > 1 else group[0] for group in groups]
 
 
-def form_of(table: pa.Table) -> str:
-    """A text that is the same for tables that are alike."""
-    return str([(field.name, str(field.type), field.metadata) for field in _plain(table).schema])
+def form_of(table: pa.Table) -> bytes:
+    """What is the same for tables that are alike."""
+    return bytes(_plain(table).schema.serialize())
 
 
 def in_one_form(tables: Sequence[pa.Table]) -> list[pa.Table]:
     """The tables, alike where that is possible: without dictionaries, and with integers as texts where other
-    tables have them so."""
+    tables have them so, also inside records."""
     if alike(tables):
         return list(tables)
-    plain = [without_dictionaries(table) for table in tables]
-    for position, field in enumerate(_plain(plain[0]).schema):
-        fields = [table.schema.field(position) for table in plain]
-        text = next((each for each in fields if each.metadata), None)
-        if text is not None and any(_is_integer(each) for each in fields):
-            plain = [
-                table.set_column(position, text.with_name(field.name), table.column(position).cast(text.type))
-                if _is_integer(table.schema.field(position))
-                else table
-                for table in plain
-            ]
-    return plain
+    found = list(tables)
+    for position in range(len(_plain(tables[0]).schema)):
+        fields = [table.schema.field(position) for table in tables]
+        for number, (table, field) in enumerate(zip(found, fields, strict=True)):
+            plain = _plainest(field, fields)
+            if not plain.equals(field, check_metadata=True):
+                column = table.column(position).cast(plain.type)
+                found[number] = table.set_column(position, plain, column)
+    return found
 
 
-def _is_integer(field: pa.Field) -> bool:
+def _plainest(field: pa.Field, others: Sequence[pa.Field]) -> pa.Field:
+    """The form of a column that columns of the `others` can be brought to as well, if there is one."""
     import pyarrow as pa
 
-    return bool(pa.types.is_integer(field.type))
-
-
-def without_dictionaries(table: pa.Table) -> pa.Table:
-    """The table without dictionaries, so that two tables of the same rows have the same types."""
-    import pyarrow as pa
-
-    for position, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type):
-            plain = table.column(position).cast(field.type.value_type)
-            table = table.set_column(
-                position, pa.field(field.name, plain.type, metadata=field.metadata), plain
-            )
-    return table
+    of = field.type
+    if pa.types.is_struct(of):
+        structs = [each.type for each in others if pa.types.is_struct(each.type)]
+        inner = [_plainest(of.field(k), [each.field(k) for each in structs]) for k in range(of.num_fields)]
+        return field.with_type(pa.struct(inner))
+    if pa.types.is_dictionary(of):
+        return field.with_type(of.value_type)
+    text = next((each for each in others if each.metadata), None)
+    if text is not None and pa.types.is_integer(of):
+        return field.with_type(pa.string()).with_metadata(text.metadata)
+    return field
 
 
 def summed(tables: Sequence[pa.Table], of_set: bool = False) -> pa.Table:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
+from ..core import Column
 from ..io.arrow import arrow_type
 from ..types import (
     BigInt,
@@ -26,6 +27,7 @@ from ..types import (
     TypeVar,
     User,
 )  # fmt: skip
+from .forms import RelationForm
 from .records import Stored
 
 if TYPE_CHECKING:
@@ -62,6 +64,15 @@ def types_of(stored: Stored) -> tuple[list[tuple[str, Type]], dict[str, TypeDef]
     defined = [_Reader(_WORDS.findall(each), names).definition() for each in stored.types]
     columns = [(name, _Reader(_WORDS.findall(text), names).type()) for name, text in stored.columns]
     return columns, {each.name: each for each in defined}
+
+
+def form_of_rows(stored: Stored) -> RelationForm | None:
+    """The form of a relation's rows; None if only the program knows their types: the order of several
+    parameters of a type is not in the file."""
+    columns, typedefs = types_of(stored)
+    if any(len(each.parameters) > 1 for each in typedefs.values()):
+        return None
+    return RelationForm([Column(name, of) for name, of in columns], typedefs)
 
 
 class _Reader:
