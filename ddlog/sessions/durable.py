@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +32,7 @@ from .upkeep import BROKEN, Upkeep
 from .windowed import KeptWindows
 
 if TYPE_CHECKING:
+    from ..core import Relation
     from .beginning import SignedBatches
     from .checkpointing import Checkpointing, Found
     from .program import Program
@@ -40,12 +41,19 @@ if TYPE_CHECKING:
     from .state import SessionState
 
 
-def check_keepable(program: Program) -> None:
-    """Raises DDlogError if no state can hold the inputs of a program."""
-    typedefs = program.checked.typedefs
-    for relation in map(program.relations.__getitem__, program.names("input")):
+def check_keepable(program: Program, computed: Collection[str], windows: Iterable[Relation] = ()) -> None:
+    """Raises DDlogError if no state can hold the inputs of a program, what computed relations read with a
+    delay, or what windows hold."""
+    relations, typedefs = program.relations, program.checked.typedefs
+    pasts = [relations[name].past for name in sorted(computed)]
+    held = [(relations[name], "its rows hold functions") for name in program.names("input")]
+    held += [
+        (relations[past[0]], "its rows hold functions, and it is read with a delay") for past in pasts if past
+    ]
+    held += [(each, "its rows hold functions, and a window keeps them") for each in windows]
+    for relation, reason in held:
         if any(holds_function(column.type, typedefs) for column in relation.columns):
-            raise DDlogError([ValueNotKept(relation.name, "its rows hold functions")])
+            raise DDlogError([ValueNotKept(relation.name.partition("$")[0], reason)])
 
 
 class Durable:
@@ -105,7 +113,7 @@ class Durable:
         fill: Mapping[str, Any] | None = None,
     ) -> Durable:
         """The state in a file, for a session that computes these relations. Raises DDlogError."""
-        check_keepable(program)
+        check_keepable(program, computed, windows.relations.values())
         store = Store.open(path, read_only=read_only)
         try:
             return Durable(program, computed, store, durability, windows, fill)

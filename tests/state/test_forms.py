@@ -63,3 +63,28 @@ def test_an_export_that_needs_the_program_says_so(tmp_path: Path) -> None:
         session.commit()
     with pytest.raises(DDlogError, match="In cannot be exported: without the program"):
         list(reports.exported(str(tmp_path / "s"), str(tmp_path / "out")))
+
+
+@pytest.mark.parametrize(
+    ("rules", "problem"),
+    [
+        ("F(a, |x| x + a) :- S'(a). output relation O(a: u32) O(g(1)) :- F-1(_, g).", "read with a delay"),
+        ("F(a, |x| x + a) :- S'(a), G(_, _).", "its rows hold functions, so"),
+        ("apply window::range(A, |e| e.a, Now, 5) -> (W)  A(a, |x| x + a) :- S(a).", "a window keeps them"),
+    ],
+)
+def test_functions_cannot_be_kept(tmp_path: Path, rules: str, problem: str) -> None:
+    program = ddlog.compile(f"""
+    import window
+    typedef Fn = |u32|: u32
+    input stream S(a: u32)
+    input relation Now(t: u32)
+    {"input relation G(a: u32, f: Fn)" if "G(" in rules else ""}
+    stream A(a: u32, f: Fn)
+    output relation F(a: u32, f: Fn)
+    output multiset W(a: u32, f: Fn)
+    {rules}
+    """)
+    with pytest.raises(DDlogError, match=problem):
+        program.session(state=tmp_path / "s")
+    assert not list(tmp_path.iterdir())

@@ -69,8 +69,8 @@ def open_durable(
     """The state in a folder, for a session that computes these relations; `fill` not None: with rows that are
     migrated. Raises DDlogError."""
     check_offered(host.kind, Ability.STATE, place)
-    check_keepable(program)
     windows = kept_windows(program, computed, host.runtime.circuit)
+    check_keepable(program, computed, windows.relations.values())
     host.runtime.remember(windows.nodes)
     with spark_failures():
         folder = open_folder(place, host.spark, read_only)
