@@ -58,6 +58,7 @@ def launch(
     if not choice.spark:
         if options.engine == "auto":
             note(choice.text)
+        there = state is not None and state.state is not None and Path(state.state).is_file()
         session = program.session(
             relations=relations,
             max_iterations=max_iterations,
@@ -71,6 +72,9 @@ def launch(
             read_only=state is not None and state.read_only,
             migrate=_migration(program, state),
         )
+        if there and session.state.durable is not None and not session.state.durable.is_begun:
+            name = Path(session.state.durable.place).name
+            note(f"{name} is there, but empty: it begins now. A copy of a state needs {name}-wal, too")
         return _told(session, note)
     if state is not None and state.state is not None:
         check_state(choice, _durability(state), state.state)

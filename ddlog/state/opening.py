@@ -19,11 +19,14 @@ from .walog import PAGE, lost_commits, read_log
 
 
 def reachable(path: Path) -> bool:
-    """True, unless it cannot be told whether a file is there: raises DDlogError."""
+    """True, unless it cannot be told whether a file is there, or it is a device or a pipe: raises
+    DDlogError."""
     try:
-        path.exists()
+        special = path.exists() and not (path.is_file() or path.is_dir())
     except OSError as error:
         raise DDlogError([CannotUseState(str(path), error.strerror or str(error))]) from None
+    if special:
+        raise DDlogError([NotAState(str(path), "it is no file that keeps what is written")])
     return True
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import sqlite3
 from collections.abc import Sequence
 from pathlib import Path
@@ -242,6 +243,20 @@ def test_other_files_are_refused(tmp_path: Path) -> None:
         assert name == "newer" or not (tmp_path / f"{name}-lock").exists()
     with pytest.raises(ddlog.DDlogError, match="no such state"):
         list(reports.described(str(tmp_path / "absent")))
+    with pytest.raises(ddlog.DDlogError, match="no file that keeps"):
+        PROGRAM.session(state="/dev/null")
+
+
+def test_a_copy_without_its_log_is_not_taken_for_a_new_state_in_silence(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "p.dl").write_text("input relation R(x: u32)\noutput relation O(x: u32)\nO(x) :- R(x).\n")
+    with ddlog.compile(tmp_path / "p.dl").session(state=tmp_path / "s") as kept:
+        kept.insert("R", (1,))
+        kept.commit()
+        shutil.copy(tmp_path / "s", tmp_path / "copy")
+    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "copy")]) == 0
+    assert "copy is there, but empty: it begins now" in capsys.readouterr().err
 
 
 OLD = "input relation R(x: u32, y: string)\ninput relation G(x: u32)\noutput relation O(x: u32)\n"
