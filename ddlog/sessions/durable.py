@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import atexit
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -245,20 +246,36 @@ class Durable:
         )
 
     def history(self, relations: set[int] | None = None) -> History:
-        """The epochs that the state has by themselves. Raises DDlogError as `contents` does."""
+        """The epochs that the state has by themselves, as long as nothing is folded. Raises DDlogError as
+        `contents` does."""
+        return History(self.store, self.kept.ids if relations is None else relations, self.epoch)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[History]:
+        """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
         self._log.flush()
-        return History(self.store, self.kept.ids if relations is None else relations)
+        if self.durability == "exit" and not self.read_only:
+            yield self.history()  # nothing is folded, and others do not see what is held back
+            return
+        reading = Store.open(self.store.path, read_only=True)
+        try:
+            yield History(reading, self.kept.ids, self.epoch)
+        finally:
+            reading.close()
 
     # ------------------------------------------------------------- the past
 
     def described(self) -> list[str]:
-        return list(epochs.described(self.kept, self.history(), self.durability))
+        with self.snapshot() as history:
+            return list(epochs.described(self.kept, history, self.durability))
 
     def check_past(self, epoch: int) -> None:
-        epochs.check_past(self.kept, self.history(), epoch)
+        with self.snapshot() as history:
+            epochs.check_past(self.kept, history, epoch)
 
     def check_change(self, epoch: int) -> None:
-        epochs.check_change(self.history(), epoch)
+        with self.snapshot() as history:
+            epochs.check_change(history, epoch)
 
     def beside(self, session: Session) -> Session:
         return session.program.session(relations=tuple(session.state.kept), engine="in-process")

@@ -30,7 +30,7 @@ def check_change(history: History, epoch: int) -> None:
 
 def described(kept: KeptRelations, history: History, durability: str) -> Iterator[str]:
     """Lines about a state and its last epochs. Raises DDlogError."""
-    path, last = kept.store.path, kept.store.head.epoch
+    path, last = kept.store.path, history.last
     size = os.path.getsize(path)
     names = {stored.id: name for name, stored in kept.stored.items() if stored.role == "input"}
     yield f"{path}: epoch {last:,}, durability {durability}, {size:,} bytes"

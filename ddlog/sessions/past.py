@@ -8,6 +8,7 @@ from ..engine.interrupt import deferred
 from ..errors.diagnostics import DDlogError
 from ..errors.state import EpochExpected
 from .beginning import Beginning, SignedBatches
+from .epochs import check_change, check_past
 from .inprocess import InProcessHost
 from .results import Changes
 from .windowed import kept_windows
@@ -45,7 +46,9 @@ def begin_at(durable: Durable, state: SessionState, epoch: int) -> None:
     with deferred(), state.diagnosing():
         windows = kept_windows(state.program, state.kept, host.fields.circuit)
         host.fields.remember(windows.nodes)
-        found = Beginning(durable.kept, durable.history(), host.fields).resumption(epoch)
+        with durable.snapshot() as history:
+            check_past(durable.kept, history, epoch)
+            found = Beginning(durable.kept, history, host.fields).resumption(epoch)
         host.fields.give(found.given)
         state.epoch(found.changes, False, None)
         state.delays.resume(found.past)
@@ -56,7 +59,9 @@ def changes_in(durable: Durable, state: SessionState, epoch: int) -> dict[str, S
     """The changes of the inputs in an epoch, as those of a session. Raises DDlogError."""
     host = state.host
     assert isinstance(host, InProcessHost)
-    return Beginning(durable.kept, durable.history(), host.fields).changes_of(epoch)
+    with durable.snapshot() as history:
+        check_change(history, epoch)
+        return Beginning(durable.kept, history, host.fields).changes_of(epoch)
 
 
 def _check_number(epoch: object, example: str) -> None:

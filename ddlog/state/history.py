@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 class History:
     """The contents of relations as of earlier epochs. See `Contents`."""
 
-    def __init__(self, store: Store, relations: set[int]) -> None:
-        """Raises DDlogError if the state is not what was written."""
-        self._store, self._relations = store, relations
+    def __init__(self, store: Store, relations: set[int], last: int) -> None:
+        """`store` is open for reading: its snapshot stays as it is. `last` is the last epoch that is told of.
+        Raises DDlogError if the state is not what was written."""
+        self._store, self._relations, self.last = store, relations, last
         self._now = Contents(store, relations)
         self._spans = store.spans()
         self._fine = list(self._finest())
@@ -57,8 +58,7 @@ class History:
     @property
     def known(self) -> str:
         """The epochs whose changes are there by themselves, for messages."""
-        last = self._store.head.epoch
-        return f"the epochs {self.first:,} to {last:,}" if self.first <= last else "no history"
+        return f"the epochs {self.first:,} to {self.last:,}" if self.first <= self.last else "no history"
 
     def _is_apart(self, span: Span) -> bool:
         """Whether the epochs of a span can be told apart."""
@@ -68,8 +68,7 @@ class History:
 
     def check(self, epoch: int) -> None:
         """Raises DDlogError if the state as of an epoch cannot be told."""
-        last = self._store.head.epoch
-        if not self.first - 1 <= epoch <= last or epoch < 0:
+        if not self.first - 1 <= epoch <= self.last or epoch < 0:
             raise DDlogError([NoHistory(epoch, self.known)])
 
     def until(self, relation: int, epoch: int) -> Iterator[pa.Table]:
@@ -108,7 +107,7 @@ class History:
         """The last epochs, each with the time when it was written and the number of changed rows of each
         relation."""
         found = []
-        for epoch in range(max(self.first, self._store.head.epoch - most + 1), self._store.head.epoch + 1):
+        for epoch in range(max(self.first, self.last - most + 1), self.last + 1):
             spans = self._holding(epoch)
             counts = {each: sum(t.num_rows for t in self.of_epoch(each, epoch)) for each in self._relations}
             found.append((epoch, max(span.time for span in spans), {k: n for k, n in counts.items() if n}))

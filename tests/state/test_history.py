@@ -12,7 +12,9 @@ import pytest
 import ddlog
 from ddlog.console.progress import ProgressLine
 from ddlog.console.shell import Shell
+from ddlog.sessions.durable import Durable
 from ddlog.state import folding
+from ddlog.state.sums import summed
 from tests.state.test_state import PROGRAM, apply, contents
 
 
@@ -78,3 +80,42 @@ def test_spans_are_read_while_commits_go_on(tmp_path: Path) -> None:
         committed.set()
         found = counting.result()
         assert found == sorted(found) and len(durable.store.current()) == 201
+
+
+def test_the_past_is_told_of_one_moment(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Spans that are folded and removed while they are read are still told."""
+    for name in ("MANY", "_LOOSE_BYTES", "_HISTORY_BYTES"):
+        monkeypatch.setattr(folding, name, 1)
+    with PROGRAM.session(state=tmp_path / "s", durability="commit") as kept:
+        durable = kept.state.durable
+        assert isinstance(durable, Durable)
+        for n in range(1, 9):
+            kept.insert("Edge", (n, n))
+            kept.commit()
+        edge = durable.store.relation("Edge")
+        assert edge is not None
+        with durable.snapshot() as history:
+            durable._folder.fold_if_due()
+            assert len(durable.store.spans()) < 7
+            for epoch in (3, 7):  # the first is that of the program's facts
+                held = summed(list(history.until(edge.id, epoch)))
+                assert sorted(held["x"].to_pylist()) == list(range(1, epoch))
+        with pytest.raises(ddlog.DDlogError, match="no record of epoch 3"):
+            kept.at(3)
+
+
+def test_a_session_that_reads_beside_a_writer_has_the_past_until_its_epoch(tmp_path: Path) -> None:
+    with PROGRAM.session(state=tmp_path / "s") as kept:
+        kept.insert("Edge", (1, 2))
+        kept.commit()
+        with PROGRAM.session(state=tmp_path / "s", read_only=True) as reader:
+            reader.start()
+            kept.delete("Edge", (1, 2))
+            kept.commit()
+            assert [each.x for each in reader.at(2)["Edge"]] == [1] and not len(reader.at(1)["Edge"])
+            assert "Path{.x = 1, .z = 2}: +1" in str(reader.changes_of(2))
+            assert "epochs 1 to 2" in reader.described_state()[1]
+            with pytest.raises(
+                ddlog.DDlogError, match="no record of epoch 3: the state has the epochs 1 to 2"
+            ):
+                reader.at(3)
