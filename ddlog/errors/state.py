@@ -54,9 +54,22 @@ class StateInUse(Diagnostic):
     """A state that another process holds."""
 
     title: ClassVar[str] = "{path} is in use by the process {holder}"
-    suggestion: ClassVar[str] = "wait for its end, or open the state with --read-only"
+    suggestion: ClassVar[str] = "{instead}"
     path: str
     holder: str
+    instead: str = "wait for its end, or open the state with --read-only"
+
+
+@declared()
+class StateOfParent(Diagnostic):
+    """A session in a process that was forked from the one that opened its state."""
+
+    title: ClassVar[str] = "{path} is held by the process {holder}, from which this one was forked"
+    suggestion: ClassVar[str] = (
+        "let only that process use the session; with read_only=True others read the state"
+    )
+    path: str
+    holder: int
 
 
 @declared()

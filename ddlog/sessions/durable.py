@@ -8,6 +8,7 @@ in the last epochs, and the relations that rules read with a delay.
 from __future__ import annotations
 
 import atexit
+import os
 import sys
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
-from ..errors.state import ReadOnlyState, ValueNotKept
+from ..errors.state import ReadOnlyState, StateOfParent, ValueNotKept
 from ..state.contents import Contents
 from ..state.folding import Folder
 from ..state.forms import Rows
@@ -70,6 +71,7 @@ class Durable:
         fill: Mapping[str, Any] | None = None,
     ) -> None:
         self.store, self.durability = store, durability
+        self._process = os.getpid()
         self.kept = KeptRelations(program, computed, store, windows, fill)
         self._log = Log(store, self.kept.forms, durability)
         self.live: Callable[[], int] = lambda: 0
@@ -140,6 +142,8 @@ class Durable:
     def close(self) -> None:
         """Puts on disk what waits, and closes the file. Raises DDlogError for what cannot be written."""
         atexit.unregister(self.close_at_exit)
+        if os.getpid() != self._process:
+            return  # what waits is written by the process that the state belongs to
         try:
             self._keeper.stop()
             if not self.read_only:
@@ -155,9 +159,15 @@ class Durable:
         except DDlogError as error:
             print(error, file=sys.stderr)
 
+    def _check_process(self) -> None:
+        """Raises DDlogError in a process that was forked: two must not write through one connection."""
+        if os.getpid() != self._process:
+            raise DDlogError([StateOfParent(self.place, self._process)])
+
     def begin(self, state: SessionState, static: bool) -> Changes:
         from .resuming import resume
 
+        self._check_process()
         return resume(state, self, static)
 
     def holds_rows(self) -> bool:
@@ -202,6 +212,7 @@ class Durable:
 
     def seal(self, sealed: Sealed) -> None:
         """Writes the changes of an epoch as the next one. Raises DDlogError if they cannot be written."""
+        self._check_process()
         if self.read_only:
             raise DDlogError([ReadOnlyState(str(self.store.path))])
         changes: dict[int, Rows] = {}
@@ -253,6 +264,7 @@ class Durable:
     @contextmanager
     def snapshot(self) -> Iterator[History]:
         """The history as of this moment, whatever is folded and removed meanwhile, or written by others."""
+        self._check_process()
         self._log.flush()
         if self.durability == "exit" and not self.read_only:
             yield self.history()  # nothing is folded, and others do not see what is held back

@@ -123,6 +123,14 @@ def memory_limit_of(given: int | str | None, choice: EngineChoice) -> int | None
     return limit
 
 
+def path_of(state: object) -> str:
+    """The place of a state, as an argument gives it. Raises DDlogError for what is no path."""
+    place = os.fspath(state) if isinstance(state, str | os.PathLike) else None
+    if not isinstance(place, str) or not place or "\0" in place:
+        raise DDlogError([BadOptionValue("state", repr(state), "the path of a file")])
+    return place
+
+
 def check_state(choice: EngineChoice, durability: str, state: str) -> None:
     """Raises DDlogError for an unknown durability, and for one or a place of the state that is not for the
     engine."""

@@ -234,7 +234,7 @@ class Program:
         `spark_options` is a `ddlog.engine.spark.runtime.SparkOptions`. `workers` threads share the work of
         the in-process engine; by default as many as there are processors. Raises DDlogError.
         """
-        from .engines import check_no_state, check_state, engine_named, memory_limit_of
+        from .engines import check_no_state, check_state, engine_named, memory_limit_of, path_of
         from .opening import open_host
         from .session import Session
 
@@ -251,7 +251,8 @@ class Program:
             raise DDlogError([BadOptionValue("maintain", repr(maintain), '"always", "never" or "auto"')])
         wanted = self._wanted(relations)
         if state is not None:
-            check_state(choice, durability, str(state))
+            state = path_of(state)
+            check_state(choice, durability, state)
             if updates is False:
                 raise DDlogError(
                     [CannotBeCombined("updates=False", "a state", "a state is kept for updates")]
@@ -273,7 +274,7 @@ class Program:
                 self,
                 kept,
                 host,
-                str(state),
+                state,
                 durability,
                 read_only,
                 _fill(migrate),

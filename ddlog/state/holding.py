@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+from dataclasses import replace
 from pathlib import Path
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import CannotUseState, StateInUse
+
+_OWN = "that is this process: close the session that it has there, or open the state with read_only=True"
 
 
 class Holding:
@@ -29,7 +32,10 @@ class Holding:
         except OSError:
             holder = os.pread(self._file, 32, 0).decode("ascii", "replace").strip() or "that is beginning"
             os.close(self._file)
-            raise DDlogError([StateInUse(str(path), holder)]) from None
+            in_use = StateInUse(str(path), holder)
+            raise DDlogError(
+                [replace(in_use, instead=_OWN) if holder == str(os.getpid()) else in_use]
+            ) from None
         os.ftruncate(self._file, 0)
         os.pwrite(self._file, f"{os.getpid()}\n".encode(), 0)
 

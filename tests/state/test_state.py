@@ -193,7 +193,9 @@ def test_one_writer_and_readers_beside_it(tmp_path: Path) -> None:
     path = tmp_path / "s.ddlog"
     with PROGRAM.session(state=path) as kept:
         apply(kept, [("Edge", True, (1, 2))])
-        with pytest.raises(ddlog.DDlogError, match=f"in use by the process {os.getpid()}"):
+        with pytest.raises(
+            ddlog.DDlogError, match=f"in use by the process {os.getpid()}\n.* that is this process"
+        ):
             PROGRAM.session(state=path)
         with PROGRAM.session(state=path, read_only=True) as reader:
             apply(kept, [("Edge", True, (2, 3))])
@@ -426,3 +428,34 @@ O(x) :- R(x), Inspect print("${x} in ${ddlog_timestamp}").
             with pytest.raises(ddlog.DDlogError, match="names no epoch"):
                 kept.changes_of(epoch)  # type: ignore[arg-type]
         assert re.fullmatch(r"  epoch 3  \d{4}-\d\d-\d\d \d\d:\d\d:\d\d  R 1", kept.described_state()[-1])
+
+
+def test_a_forked_process_leaves_the_state_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with PROGRAM.session(state=tmp_path / "s", durability="exit") as kept:
+        kept.insert("Edge", (1, 2))
+        kept.commit()
+        durable, own = kept.state.durable, os.getpid()
+        assert durable is not None
+        with monkeypatch.context() as child:
+            child.setattr(os, "getpid", lambda: own + 1)
+            kept.insert("Edge", (2, 3))
+            with pytest.raises(ddlog.DDlogError, match=f"held by the process {own}, from which this one was"):
+                kept.commit()
+            with pytest.raises(ddlog.DDlogError, match="was forked"):
+                kept.at(1)
+            durable.close()
+        kept.insert("Edge", (3, 4))
+        kept.commit()
+    with PROGRAM.session(state=tmp_path / "s") as again:
+        assert sorted(each.x for each in again["Edge"]) == [1, 3]
+
+
+@pytest.mark.parametrize("place", [5, b"s", "", "a\0b", None])
+def test_a_state_has_a_path(place: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    if place is None:
+        PROGRAM.session(state=place).close()
+    else:
+        with pytest.raises(ddlog.DDlogError, match="expected the path of a file"):
+            PROGRAM.session(state=place)
+    assert not list(tmp_path.iterdir())
