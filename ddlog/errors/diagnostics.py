@@ -109,6 +109,7 @@ def internal_error_text(error: Exception) -> str:
 _COLOURS = {"error": "\x1b[1;31m", "warning": "\x1b[1;33m", "note": "\x1b[1;36m", "help": "\x1b[1;32m"}
 _RESET = "\x1b[0m"
 _TAB = 4
+_LONGEST = 200  # characters of a line that are shown
 
 
 def in_order(diagnostics: Iterable[Diagnostic]) -> list[Diagnostic]:
@@ -164,13 +165,25 @@ def _excerpt(span: Span, label: str, severity: str, color: bool) -> list[str]:
     if not line.strip():
         return []
     end = span.end_column - 1 if span.end_line == span.line else len(line)
-    before = _shown(line[: span.column - 1], 0)
-    under = _shown(line[span.column - 1 : end], _width(before))
+    line, first, end = _cropped(line, span.column - 1, end)
+    before = _shown(line[:first], 0)
+    under = _shown(line[first:end], _width(before))
     carets = "^" * max(1, _width(under))
     if color:
         carets = f"{_COLOURS.get(severity, '')}{carets}{_RESET}"
     marks = " " * _width(before) + carets + (f" {label}" if label else "")
     return ["    " + _shown(line, 0), "    " + marks]
+
+
+def _cropped(line: str, first: int, end: int) -> tuple[str, int, int]:
+    """The part of a long line around a stretch of it, and the place of the stretch in that."""
+    if len(line) <= _LONGEST:
+        return line, first, end
+    start = max(0, min(first - _LONGEST // 2, len(line) - _LONGEST))
+    stop = start + _LONGEST
+    left, right = "…" * (start > 0), "…" * (stop < len(line))
+    moved = len(left) - start
+    return f"{left}{line[start:stop]}{right}", first + moved, min(end, stop) + moved
 
 
 def _shown(text: str, column: int) -> str:

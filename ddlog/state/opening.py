@@ -5,6 +5,7 @@ SQLite takes a log that is not whole for one that was never written. What it lea
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from pathlib import Path
 
@@ -35,6 +36,8 @@ def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     for reading is in a transaction. Raises DDlogError and sqlite3.Error."""
     if not (read_only and is_held(path)):  # a writer is not after a crash
         _check_log(path, read_only, present)
+    if not read_only:
+        _check_writable(path)
     base = connections.connect(path, read_only)
     try:
         if present:
@@ -47,6 +50,13 @@ def connected(path: Path, read_only: bool, present: bool) -> sqlite3.Connection:
     except BaseException:
         base.close()
         raise
+
+
+def _check_writable(path: Path) -> None:
+    """Raises DDlogError for a state that can only be read: SQLite would open it, and refuse each commit."""
+    for file in (path, Path(f"{path}-wal"), Path(f"{path}-shm")):
+        if file.exists() and not os.access(file, os.W_OK):
+            raise DDlogError([CannotUseState(str(file), "Permission denied for writing")])
 
 
 def check_header(path: Path) -> None:

@@ -183,7 +183,8 @@ def add_differences(
 
 def _difference(form: RelationForm, now: Rows, before: list[pa.Table]) -> pa.Table:
     """What has to be added to tables so that they sum up to rows."""
-    return summed([form.table([now, *(replace(form.rows(t), weights=-weights_of(t)) for t in before)])])
+    whole = form.table([now, *(replace(form.rows(table), weights=-weights_of(table)) for table in before)])
+    return summed([whole]) if whole.num_rows else whole
 
 
 def _shown(stored: Stored) -> str:

@@ -61,6 +61,8 @@ def _described(store: Store) -> Iterator[str]:
     if there is not None:
         yield f"checkpoint of epoch {there.epoch:,}, {there.bytes:,} bytes{there.problem and ', damaged'}"
         for unit in there.units.values():
+            if not unit.bytes:
+                continue
             held = f"{unit.title:.60}  {counted(unit.rows, 'row')}, {unit.bytes:,} bytes"
             yield f"    {held}, derived in {unit.seconds:.2f} s" if unit.seconds else f"    values of {held}"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import ddlog
 from ddlog import core
 from ddlog.check.function import Instances
 from ddlog.check.program import check_program
@@ -454,3 +455,12 @@ def test_bare_names_in_typedefs(declaration: str, type_: str) -> None:
         f"typedef T = {declaration}\ninput relation I(t: T)\noutput relation O(t: T)\nO(t) :- I(t)."
     )
     assert str(program.relations["I"].columns[0].type) == type_
+
+
+def test_of_a_long_line_the_part_around_the_error_is_shown() -> None:
+    line = f"/*{'x' * 9000}*/ output relation N(x: nothing) // {'y' * 9000}"
+    with pytest.raises(ddlog.DDlogError) as raised:
+        ddlog.compile(line)
+    shown, carets = str(raised.value).splitlines()[1:3]
+    assert len(shown) < 220 and shown.strip().startswith("…x") and shown.endswith("y…")
+    assert shown[carets.index("^") :].startswith("nothing") and carets.count("^") == len("nothing")

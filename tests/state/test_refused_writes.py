@@ -68,11 +68,16 @@ def test_folders_without_permission() -> None:
             session.insert("Edge", (1, 2))
             session.commit()
             expected = contents(session)
+        (place / "fixed").write_bytes((place / "s").read_bytes())
+        (place / "fixed").chmod(0o444)
+        (place / "fixed-lock").touch(0o666)
+        (place / "fixed-lock").chmod(0o666)
         place.chmod(0o555)
 
         def work() -> None:
             if os.geteuid() == 0:
                 os.setuid(65534)
+            _refused(lambda: PROGRAM.session(state=place / "fixed"))
             _refused(lambda: PROGRAM.session(state=place / "s"))
             _refused(lambda: PROGRAM.session(state=place / "new"))
             with PROGRAM.session(state=place / "s", read_only=True) as reader:
