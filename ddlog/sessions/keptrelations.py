@@ -3,15 +3,20 @@ windows hold."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from ..state.forms import RelationForm, Rows
+from ..errors.diagnostics import DDlogError
+from ..errors.state import KeyOfSeveral
+from ..state.forms import RelationForm, Rows, listed
 from ..state.inputs import PAST, described, kept_relations
 from ..state.migration import Migration, check_fill
 from ..state.program import compared, take_over, texts
 from ..state.records import Stored
 from ..state.store import Store
+from ..state.sums import summed, weights_of
 from ..values.layouts import Layouts
 from .records import RecordColumns
 from .windowed import KeptWindows
@@ -72,8 +77,9 @@ class KeptRelations:
         self, program: Program, wanted: Mapping[str, Stored], fill: Mapping[str, Any] | None
     ) -> dict[str, Stored]:
         """The relations of the store for those that the program wants kept."""
+        check = partial(self._check_key, program)
         if fill is None:
-            return take_over(self.store, wanted, self._text, None)
+            return take_over(self.store, wanted, self._text, None, check)
         typedefs = self._typedefs
         inputs = map(program.relations.__getitem__, program.names("input"))
         check_fill(fill, inputs, compared(self.store.relations, wanted).changed)
@@ -86,7 +92,22 @@ class KeptRelations:
             parts = layouts.apart(columns.data)
             return RelationForm(relation.columns, typedefs).batch(Rows(parts, weights, None, columns.count))
 
-        return take_over(self.store, wanted, self._text, convert)
+        return take_over(self.store, wanted, self._text, convert, check)
+
+    def _check_key(self, program: Program, name: str, tables: Iterable[pa.Table]) -> None:
+        """Raises DDlogError if two rows of an input, the sum of these changes, have the same primary key."""
+        relation, form = self._relations[name], self.form(name)
+        parts = [replace(form.rows(table), weights=weights_of(table)) for table in tables]
+        if not parts:
+            return
+        layouts = RecordColumns(
+            ((each.name, each.type) for each in relation.columns), Layouts(self._typedefs)
+        )
+        rows = form.rows(summed([form.table(parts)]))
+        columns = layouts.together([listed(column) for column in rows.columns])
+        keys = list(map(program.key_function(relation), zip(*columns, strict=True)))
+        if len(set(keys)) < len(keys):
+            raise DDlogError([KeyOfSeveral(name)])
 
     def take_in_fresh(self) -> None:
         """Takes in the windows that were new, and are in the file now."""

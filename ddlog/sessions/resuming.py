@@ -41,8 +41,6 @@ def resume(state: SessionState, durable: Durable, static: bool) -> Changes:
             runtime.give(found.given)
             state.epoch(found.changes, static, None)
         state.delays.resume(found.past)
-        if durable.changed:
-            check_keys(state)
         kept = durable.kept
         if not static and kept.derived and (kept.changed or durable.begun_with is None):
             held = {name: runtime.held(name) for name in kept.derived}

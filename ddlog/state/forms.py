@@ -328,13 +328,6 @@ class RelationForm:
         return [from_plain(item, of, self._typedefs) for item in column.to_pylist()]
 
 
-def _listed(data: Any) -> Any:
-    """A column without a dictionary: an array or a list."""
-    if isinstance(data, tuple):
-        return [data[0][place] for place in data[1].tolist()]
-    return data
-
-
 def _dictionary(array: pa.Array, codes: np.ndarray[Any, Any]) -> pa.Array:
     import pyarrow as pa
 
@@ -376,3 +369,15 @@ def _joined_column(parts: Sequence[Any]) -> Any:
         for part in parts
         for value in (part.tolist() if isinstance(part, np.ndarray) else _listed(part))
     ]
+
+
+def listed(data: Any) -> list[Any]:
+    """The values of a column of `Rows`."""
+    return data.tolist() if isinstance(data, np.ndarray) else list(_listed(data))
+
+
+def _listed(data: Any) -> Any:
+    """A column without a dictionary: an array or a list."""
+    if isinstance(data, tuple):
+        return [data[0][place] for place in data[1].tolist()]
+    return data

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
@@ -29,16 +29,21 @@ def take_over(
     wanted: Mapping[str, Stored],
     program: Mapping[str, str],
     convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
+    check: Callable[[str, Iterable[pa.Table]], None],
 ) -> dict[str, Stored]:
     """The relations of the store for those that a program wants kept: new ones begin empty. Inputs that are
     gone or have other columns are taken over by `convert`, and kept in the file as dropped. Raises DDlogError
-    if there are such inputs and no conversion, or the store is only read."""
+    if there are such inputs and no conversion, or the store is only read, and what `check` raises for the
+    rows of an input with a primary key, if the program is new; then the state is as it was."""
     differences = compared(store.relations, wanted)
     found = differences.same
     if convert is None or store.read_only:
         differences.check(str(store.path))
-    if not store.read_only:
-        _write(store, wanted, found, differences.gone, differences.changed, program, convert)
+    if store.read_only:
+        if store.program() != program:
+            _check_keys(store, wanted, found, {}, check)
+    else:
+        _write(store, wanted, found, differences.gone, differences.changed, program, convert, check)
     return {each: found.get(each, wanted[each]) for each in wanted}
 
 
@@ -91,6 +96,7 @@ def _write(
     changed: Sequence[tuple[Stored, Stored]],
     program: Mapping[str, str],
     convert: Callable[[Stored, Stored, pa.Table], pa.RecordBatch] | None,
+    check: Callable[[str, Iterable[pa.Table]], None],
 ) -> None:
     """Writes what is new in a program: its text, new relations, rows that were converted, and which relations
     are no longer kept."""
@@ -98,6 +104,7 @@ def _write(
         return
     depth = int(program.get("depth", "0"))
     converted = {new.name: list(_conversions(store, old, new, convert, depth)) for old, new in changed}
+    _check_keys(store, wanted, found, converted, check)
     try:
         with store.writing():
             for each in [*gone, *(old for old, _ in changed)]:
@@ -119,6 +126,24 @@ def _write(
             store.set_program(program)
     except (OSError, sqlite3.Error) as error:
         raise DDlogError([CannotUseState(str(store.path), str(error))]) from None
+
+
+def _check_keys(
+    store: Store,
+    wanted: Mapping[str, Stored],
+    found: Mapping[str, Stored],
+    converted: Mapping[str, Sequence[tuple[int, pa.RecordBatch]]],
+    check: Callable[[str, Iterable[pa.Table]], None],
+) -> None:
+    """Calls `check` with the rows that inputs with a primary key will hold."""
+    import pyarrow as pa
+
+    for each in wanted.values():
+        if each.keyed and each.role == "input" and each.name in converted:
+            check(each.name, [pa.Table.from_batches([batch]) for _, batch in converted[each.name]])
+        elif each.keyed and each.role == "input" and each.name in found:
+            known = found[each.name].id
+            check(each.name, Contents(store, {known}).until(known, store.head.epoch))
 
 
 def _conversions(

@@ -133,9 +133,24 @@ def test_the_past_begins_with_the_migration(tmp_path: Path) -> None:
 def test_a_new_key_must_be_one(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     begun(tmp_path / "s", (1, "a", 1), (1, "b", 1))
     (tmp_path / "p.dl").write_text(OLD.replace("z: bigint)", "z: bigint) primary key (r) r.x"))
-    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s")]) == 1
-    error = capsys.readouterr().err
-    assert "several rows of R" in error and "derived anew" in error
+    before = list(reports.described(str(tmp_path / "s")))
+    for more in ([], [], ["--read-only"], ["--migrate"]):
+        assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s"), *more]) == 1
+        assert "several rows of R" in capsys.readouterr().err
+    (tmp_path / "p.dl").write_text(OLD.replace("z: bigint)", "z: double) primary key (r) r.x"))
+    assert main(["run", str(tmp_path / "p.dl"), "--state", str(tmp_path / "s"), "--migrate"]) == 1
+    assert "several rows of R" in capsys.readouterr().err
+    assert list(reports.described(str(tmp_path / "s"))) == before  # nothing was taken over
+
+
+def test_a_key_is_compared_with_the_rows_that_are_left(tmp_path: Path) -> None:
+    text = "input relation R(x: u32, y: double) primary key (r) r.x\n"
+    with ddlog.compile(text).session(state=tmp_path / "s") as session:
+        for value in (float("nan"), -0.0, 1.5):
+            session.upsert("R", (1, value))
+            session.commit()
+    with ddlog.compile(f"{text}// changed").session(state=tmp_path / "s") as session:
+        assert [each.y for each in session["R"]] == [1.5]
 
 
 def test_a_row_that_came_in_two_epochs_is_there_twice(tmp_path: Path) -> None:
