@@ -91,6 +91,8 @@ class Checkpointing:
         if there is None:
             return None
         note = there.problem
+        if not there.units and not note:
+            return None
         if not there.units or there.made != made_by():
             return Found(0, {}, (), note or "it is of another version of ddlog")
         if there.epoch > self._store.head.epoch or self._is_behind(there):
@@ -261,5 +263,7 @@ class Checkpointing:
         return {
             name: [[each.name, each.kind.value, each.domain] for each in schema]
             for name, schema in unit.relations.items()
-            if self._relations[name].role == "output" and self._relations[name].kind != "stream"
+            if name in self._relations  # others come of rules on demand
+            and self._relations[name].role == "output"
+            and self._relations[name].kind != "stream"
         }

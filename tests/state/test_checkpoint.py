@@ -337,3 +337,39 @@ def test_units_that_nothing_needed_are_not_written_again(tmp_path: Path) -> None
             assert {name: rows[name] for name in ("P", "N", "Lone")} == {
                 name: expected[name] for name in ("P", "N", "Lone")
             }
+
+
+def test_another_program_goes_on_with_a_checkpoint_and_what_it_reads_with_a_delay(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checkpointing, "WORTH", 0.0)
+    text = """
+    input stream Deposit(account: string, amount: u32)
+    stream Came(account: string, total: u32)
+    Came(account, total) :- Deposit(account, amount), var total = amount.group_by(account).sum().
+    output relation Balance(account: string, total: u32)
+    Balance(account, before + more) :- Balance-1(account, before), Came'(account, more).
+    Balance(account, before) :- Balance-1(account, before), not Came'(account, _).
+    Balance(account, more) :- Came'(account, more), not Balance-1(account, _).
+    """
+    for number, total in enumerate((1, 3, 3, 7)):
+        with ddlog.compile(f"{text}// {number}").session(state=tmp_path / "s") as session:
+            if number != 2:
+                session.insert("Deposit", ("a", 1 << number if number < 2 else 4))
+            session.commit()
+            assert [each.total for each in session["Balance"]] == [total]
+
+
+def test_rules_on_demand_have_checkpoints(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(checkpointing, "WORTH", 0.0)
+    program = ddlog.compile(
+        "input relation E(x: u32, y: u32) input relation Ask(x: u32) relation P(x: u32, y: u32)"
+        "P(x, y) :- E(x, y). P(x, z) :- E(x, y), P(y, z)."
+        "#[demand] output relation O(x: u32, y: u32) O(x, y) :- Ask(x), P(x, y)."
+    )
+    for n in range(3):
+        with program.session(state=tmp_path / "s") as session:
+            session.insert("E", (n, n + 1))
+            session.insert("Ask", (0,))
+            session.commit()
+            assert sorted(each.y for each in session["O"]) == list(range(1, n + 2))

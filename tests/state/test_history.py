@@ -119,3 +119,15 @@ def test_a_session_that_reads_beside_a_writer_has_the_past_until_its_epoch(tmp_p
                 ddlog.DDlogError, match="no record of epoch 3: the state has the epochs 1 to 2"
             ):
                 reader.at(3)
+
+
+@pytest.mark.parametrize("durability", ["interval", "exit"])
+def test_the_past_has_commits_that_are_not_on_disk(tmp_path: Path, durability: str) -> None:
+    with PROGRAM.session(state=tmp_path / "s", durability=durability) as kept:
+        for n in range(1, 4):
+            kept.insert("Edge", (n, n))
+            kept.commit()
+            assert [each.x for each in kept.at(kept.epoch or 0)["Edge"]] == list(range(1, n + 1))
+        assert len(kept.at(2)["Edge"]) == 1
+        assert "Path{.x = 3, .z = 3}: +1" in str(kept.changes_of(4))
+        assert "epochs 1 to 4" in kept.described_state()[1]
