@@ -84,7 +84,10 @@ def _check_log(path: Path, read_only: bool, present: bool) -> None:
     lost = lost_commits(path) if present else 0
     if lost and not (read_only and is_held(path)):
         problem = f"{counted(lost, 'commit')} in {path.name}-wal: not what was written"
-        left = f"without {path.name}-wal and {path.name}-shm, the commits before it are left"
+        left = (
+            f"without {path.name}-wal and {path.name}-shm, the commits before it are left; if a copy of "
+            f"{path.name} was put back with its log, remove {path.name}-shm alone"
+        )
         raise DDlogError([StateDamaged(str(path), problem, left)])
 
 
