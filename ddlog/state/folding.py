@@ -136,10 +136,14 @@ def fold(
     """Puts one span in the place of several that follow each other. `reading` is the same state, open for
     reading; `drop` leaves out the relations that are dropped. Raises DDlogError, OSError and sqlite3.Error;
     then the old spans stand."""
-    parts = []
+    parts, there = [], reading.relations_in(spans)
     for stored in reading.relations:
-        if stored.kind == "stream" or (drop and stored.dropped):
-            continue  # no epoch of a stream is still needed
+        if stored.id not in there:
+            continue
+        if stored.kind == "stream" or (drop and stored.dropped):  # no epoch of a stream is still needed
+            for _ in reading.rows(spans, stored.id, wanted=False):
+                pass
+            continue
         for part in _parts(reading, stored, spans):
             if ended():
                 return

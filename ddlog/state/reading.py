@@ -7,12 +7,12 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors.diagnostics import DDlogError
 from ..errors.state import StateDamaged
 from .parts import checksum, part_checksum, unpacked
-from .records import Head, Span, Stored, applied_row, span_of
+from .records import PROGRAM_TEXTS, Head, Span, Stored, applied_row, span_of
 
 if TYPE_CHECKING:
     import pyarrow as pa
@@ -36,6 +36,8 @@ class Readable:
             if checksum(value) != known:
                 raise self.damaged("the text of the program is not what was written")
             found[name] = value
+        if found and found.keys() != PROGRAM_TEXTS:
+            raise self.damaged("a text of the program is missing")
         return found
 
     def spans(self) -> list[Span]:
@@ -74,18 +76,45 @@ class Readable:
 
     def tables(self, span: Span, relations: set[int] | None = None) -> Iterator[tuple[int, pa.Table]]:
         """The rows of a span, of all relations or of some. Raises DDlogError."""
+        for relation, _, data in self.parts(span):
+            if relations is None or relation in relations:
+                yield relation, self._unpacked(relation, data, _of(span.first, span.last))
+
+    def parts(self, span: Span) -> list[tuple[int, int, bytes]]:
+        """The parts of a span: the relation's id, the number of rows and the data of each. Raises DDlogError
+        if they are not what was written."""
         query = "SELECT relation, rows, checksum, data FROM part WHERE id BETWEEN ? AND ? ORDER BY id"
         with self.reading():
-            rows = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
-        for relation, *row in rows:
-            wanted = relations is None or relation in relations
-            table = self._table(relation, row, _of(span.first, span.last), wanted)
-            if table is not None:
-                yield relation, table
+            found = self._base.execute(query, (span.part_from, span.part_from + span.parts - 1)).fetchall()
+        if len(found) != span.parts:
+            raise self.damaged(f"rows {_of(span.first, span.last)} are missing")
+        where, ids = _of(span.first, span.last), {each.id for each in self.relations}
+        for relation, rows, known, data in found:
+            self._check_part(relation, rows, known, data, where)
+            if relation not in ids:
+                raise self.damaged(f"rows {where} are of no relation")
+        return [(relation, rows, data) for relation, rows, _, data in found]
 
-    def rows(self, spans: Sequence[Span], relation: int) -> Iterator[pa.Table]:
-        """The rows of a relation in spans, in their order. Raises DDlogError."""
+    def relations_in(self, spans: Sequence[Span]) -> set[int]:
+        """The ids of the relations that have rows in spans. Raises DDlogError if parts are missing, or are of
+        no relation."""
+        query = "SELECT relation, count(*) FROM part WHERE id BETWEEN ? AND ? GROUP BY relation"
+        found = set[int]()
+        for first, last in _ranges(spans):
+            with self.reading():
+                counts = dict(self._base.execute(query, (first, last)))
+            if sum(counts.values()) != last - first + 1:
+                raise self.damaged(f"rows {_of(spans[0].first, spans[-1].last)} are missing")
+            found.update(counts)
+        if not found <= {each.id for each in self.relations}:
+            raise self.damaged(f"rows {_of(spans[0].first, spans[-1].last)} are of no relation")
+        return found
+
+    def rows(self, spans: Sequence[Span], relation: int, wanted: bool = True) -> Iterator[pa.Table]:
+        """The rows of a relation in spans, in their order; not `wanted`: none, they are only checked. Raises
+        DDlogError."""
         query = "SELECT rows, checksum, data FROM part WHERE id BETWEEN ? AND ? AND relation = ? ORDER BY id"
+        where = _of(spans[0].first, spans[-1].last)
         for first, last in _ranges(spans):
             with self.reading():
                 found = self._base.execute(query, (first, last, relation))
@@ -94,19 +123,19 @@ class Readable:
                     rows = found.fetchmany(64)
                 if not rows:
                     break
-                for row in rows:
-                    table = self._table(relation, row, _of(spans[0].first, spans[-1].last))
-                    assert table is not None
-                    yield table
+                for count, known, data in rows:
+                    self._check_part(relation, count, known, data, where)
+                    if wanted:
+                        yield self._unpacked(relation, data, where)
 
-    def _table(self, relation: int, row: Sequence[Any], where: str, wanted: bool = True) -> pa.Table | None:
-        """The rows of a part, from their number, checksum and data; None if they are not wanted. Raises
-        DDlogError if they are not what was written."""
-        rows, known, data = row
+    def _check_part(self, relation: int, rows: int, known: int, data: bytes, where: str) -> None:
+        """Raises DDlogError if a part is not what was written."""
         if part_checksum(data, relation, rows) != known:
             raise self.damaged(f"rows of {self.name_of(relation)} {where} are not what was written")
+
+    def _unpacked(self, relation: int, data: bytes, where: str) -> pa.Table:
         try:
-            return unpacked(data) if wanted else None
+            return unpacked(data)
         except ValueError as error:
             raise self.damaged(f"rows of {self.name_of(relation)} {where}: {error}") from None
 

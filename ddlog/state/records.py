@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from .parts import checksum
+
+PROGRAM_TEXTS: Final = frozenset({"name", "digest", "text", "depth"})
+"""The names of the rows of the table `program`, which is empty or has all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from .contents import Contents
 from .folding import fold
 from .forms import WEIGHT
 from .history import migrated_at
-from .records import Stored
+from .records import Span, Stored
 from .salvage import salvage
 from .store import Store
 from .sums import weights_of
@@ -187,6 +187,7 @@ def compacted(path: str) -> Iterator[str]:
             fold(store, store, able, lambda: False, drop=True)
         gone = [span for span in store.spans() if span.folded]
         with store.writing():
+            gone += _without_dropped(store, [span for span in store.current() if span.last > keep])
             store.remove_spans(gone)
             for stored in store.relations:
                 if stored.dropped:
@@ -201,3 +202,15 @@ def compacted(path: str) -> Iterator[str]:
         raise DDlogError([CannotUseState(path, str(error))]) from None
     finally:
         store.close()
+
+
+def _without_dropped(store: Store, spans: Sequence[Span]) -> list[Span]:
+    """Writes spans anew, inside `writing`, if they have rows of relations that are dropped. Returns the old
+    ones. Raises DDlogError."""
+    dropped = {each.id for each in store.relations if each.dropped}
+    if dropped.isdisjoint(store.relations_in(spans)):
+        return []
+    for span in spans:
+        kept = [part for part in store.parts(span) if part[0] not in dropped]
+        store.add_span(span.first, span.last, span.kind, store.add_parts(kept), span.time)
+    return list(spans)

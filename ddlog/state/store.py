@@ -290,11 +290,17 @@ class Store(Readable):
         return True
 
     def add_span(
-        self, first: int, last: int, kind: str, parts: tuple[int, int, int, tuple[int, ...]]
+        self,
+        first: int,
+        last: int,
+        kind: str,
+        parts: tuple[int, int, int, tuple[int, ...]],
+        at: float | None = None,
     ) -> None:
-        """Writes a span, inside `writing`."""
+        """Writes a span, inside `writing`; `at` is its time, None: now."""
         start, count, size, sums = parts
-        span = Span(self._next_span, first, last, kind, False, time.time(), start, count, size)
+        written = time.time() if at is None else at
+        span = Span(self._next_span, first, last, kind, False, written, start, count, size)
         self._base.execute("INSERT INTO span VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", span_row(span, sums))
         self._next_span += 1
         self.written += size
@@ -321,7 +327,7 @@ class Store(Readable):
         self.relations = [stored if each.id == stored.id else each for each in self.relations]
 
     def forget_relation(self, stored: Stored) -> None:
-        """Removes a relation of which no rows are left, inside `writing`."""
+        """Removes a relation of which no rows are left, inside `writing`: another one may get its id."""
         self._base.execute("DELETE FROM relation WHERE id = ?", (stored.id,))
         self.relations = [each for each in self.relations if each.id != stored.id]
 
@@ -367,6 +373,8 @@ class Store(Readable):
             if known >= there:
                 return
             ids = [id for (id,) in self._base.execute("SELECT id FROM part")]
+        if not all(isinstance(id, int) and id > 0 for id in ids):
+            raise self.damaged("its parts are not what was written")
         used = {id for span in self.spans() for id in range(span.part_from, span.part_from + span.parts)}
         parts = [(id,) for id in ids if id not in used]
         with self.writing() as base:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import Final
 
-from .records import applied_row
+from .records import Stored, applied_row, relation_row
 from .schema import TABLES, VERSION, Tables, make
 
 FIRST: Final[Tables] = {
@@ -22,6 +22,10 @@ def upgrade(base: sqlite3.Connection) -> None:
         applied = base.execute("SELECT id, epoch FROM applied").fetchall()
         make(base, {"applied": TABLES["applied"]})
         base.executemany("INSERT INTO applied VALUES (?, ?, ?)", [applied_row(*each) for each in applied])
+        lost = "SELECT DISTINCT relation FROM part EXCEPT SELECT id FROM relation"
+        for (id,) in base.execute(lost).fetchall():  # rows that --compact left of a relation that was dropped
+            stored = Stored(id, f"dropped {id}", "relation", "input", False, (), (), True)
+            base.execute("INSERT INTO relation VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", relation_row(stored))
         base.execute(f"PRAGMA user_version = {VERSION}")
         base.execute("COMMIT")
     except BaseException:

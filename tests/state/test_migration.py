@@ -199,3 +199,24 @@ def _moves(session: ddlog.Session, number: int) -> str:
         session.delete("R", (number - 1, "y"))
     session.insert("S", (number % 2,), (number % 3,))
     return str(session.commit())
+
+
+def test_a_new_relation_has_nothing_of_one_that_was_dropped(tmp_path: Path) -> None:
+    """Also if the rows of the last epoch were of that one, and it was the last that came."""
+    text = (
+        "input relation R(x: u32)\ninput relation Z(x: u32)\noutput relation O(x: u32)\nO(x) :- R(x), Z(x).\n"
+    )
+    path = tmp_path / "s"
+    with ddlog.compile(text).session(state=path) as session:
+        session.insert("R", (1,))
+        session.insert("Z", (7,), (8,))
+        session.commit()
+    one = "input relation R(x: u32)\noutput relation O(x: u32)\nO(x) :- R(x).\n"
+    with ddlog.compile(one).session(state=path, migrate=True) as session:
+        session.start()
+    assert any("Z(x: bit<32>)  2 rows, dropped" in line for line in reports.described(str(path)))
+    assert "bytes before" in next(reports.compacted(str(path)))
+    assert not any("Z(" in line for line in reports.described(str(path)))
+    with ddlog.compile(text.replace("Z", "Q")).session(state=path) as session:
+        assert [each.x for each in session["R"]] == [1] and not len(session["Q"])
+    assert len(list(reports.checked(str(path)))) == 1
