@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
 from ..state.forms import RelationForm, Rows, listed
-from ..state.inputs import PAST, described, kept_relations
+from ..state.inputs import PAST
 from ..state.migration import Migration, check_fill
 from ..state.program import compared, take_over, texts
 from ..state.records import Stored
@@ -19,6 +19,7 @@ from ..state.store import Store
 from ..state.sums import summed, weights_of
 from ..values.layouts import Layouts
 from .records import RecordColumns
+from .wanted import wanted
 from .windowed import KeptWindows
 
 if TYPE_CHECKING:
@@ -44,20 +45,15 @@ class KeptRelations:
         """For a session that computes these relations; `fill` not None: rows are migrated. Raises
         DDlogError."""
         self.store, self.windows = store, windows
-        self._typedefs = typedefs = program.checked.typedefs
-        derived = {head.relation for rule in program.checked.rules for head in rule.heads}
-        wanted = kept_relations(program.relations, typedefs, computed, derived)
-        self._relations = {name: program.relations[name.removesuffix(PAST)] for name in wanted}
-        self._relations |= windows.relations
-        wanted |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
-        self.delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
-        self.depth = max((delay for _, delay in self.delays.values()), default=0)
-        self.fresh = self._new_windows(wanted)
+        self._typedefs = program.checked.typedefs
+        found = wanted(program, computed, windows)
+        self._relations, self.delays, self.depth = found.relations, found.delays, found.depth
+        self.fresh = self._new_windows(found.stored)
         known = store.program()
         self._text = texts(program.source.name, program.source.text, self.depth)
         self.changed = bool(known) and known.get("digest") != self._text["digest"]
         self.stored = self._taken_over(
-            program, {n: s for n, s in wanted.items() if n not in self.fresh}, fill
+            program, {n: s for n, s in found.stored.items() if n not in self.fresh}, fill
         )
         self.forms = {each.id: self.form(name) for name, each in self.stored.items()}
 

@@ -28,8 +28,9 @@ from ...sessions.program import Program
 from ...sessions.results import Changes
 from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
+from ...sessions.wanted import wanted
 from ...sessions.windowed import PASSED, KeptWindows, kept_windows
-from ...state.inputs import PAST, described, kept_relations
+from ...state.inputs import PAST
 from ...state.log import Durability
 from ...state.migration import check_fill
 from ...state.program import Differences, compared, texts
@@ -96,18 +97,12 @@ class FolderDurable:
     ) -> None:
         self.folder, self._host, self._runtime, self._windows = folder, host, host.runtime, windows
         self._durability: Durability = durability
-        typedefs = program.checked.typedefs
-        derived = {head.relation for rule in program.checked.rules for head in rule.heads}
-        wanted = kept_relations(program.relations, typedefs, computed, derived)
-        self._relations = {name: program.relations[name.removesuffix(PAST)] for name in wanted}
-        self._relations |= windows.relations
-        wanted |= {n: described(each, windows.roles[n], typedefs) for n, each in windows.relations.items()}
-        self._delays = {n: each.past for n, each in program.relations.items() if each.past and n in computed}
-        self._depth = max((delay for _, delay in self._delays.values()), default=0)
+        needed = wanted(program, computed, windows)
+        self._relations, self._delays, self._depth = needed.relations, needed.delays, needed.depth
         known = folder.manifest
         self._program = texts(program.source.name, program.source.text, self._depth)
         self.changed = bool(known.program) and (known.program or {}).get("digest") != self._program["digest"]
-        differences = compared(known.relations, wanted)
+        differences = compared(known.relations, needed.stored)
         if fill is None or folder.read_only:
             differences.check(folder.root)
         over = {each.id for each in differences.gone} | {old.id for old, _ in differences.changed}
@@ -115,7 +110,7 @@ class FolderDurable:
         self._fresh = set[str]()  # derived relations and windows that the state does not know yet
         converted = {new.name for _, new in differences.changed}
         self._kept = dict[str, Stored]()
-        for name, each in wanted.items():
+        for name, each in needed.stored.items():
             found = differences.same.get(name)
             if found is None:
                 found = replace(each, id=max((one.id for one in self._stored), default=0) + 1)
@@ -370,9 +365,9 @@ class FolderDurable:
         are not what was written."""
         found = self._told()
         known = {each.name for each in self.folder.manifest.files()} | self._checked
-        wanted = {name: each for name, each in found.files(first).items() if name not in known}
-        check_files(self._host.spark, self.folder.files, list(wanted.values()))
-        self._checked.update(wanted)
+        unchecked = {name: each for name, each in found.files(first).items() if name not in known}
+        check_files(self._host.spark, self.folder.files, list(unchecked.values()))
+        self._checked.update(unchecked)
         return found
 
     def check_past(self, epoch: int) -> None:
