@@ -13,6 +13,7 @@ from unittest import mock
 from ddlog import DDlogError
 from ddlog.state import folding
 from ddlog.state.store import Store
+from ddlog.state.walog import PAGE
 
 from .script import PROGRAM, Script, contents, transact
 
@@ -68,14 +69,25 @@ class Damage:
 
     def flipped(self, end: str, places: Iterable[int], opening: Opening) -> None:
         """Opens the state with each of these bytes changed. `write`: and goes on."""
-        whole, chance = self._files[end], random.Random(1)
+        chance = random.Random(1)
+        for at in places:
+            self._flip(end, at, chance.choice((0xFF, 1 << chance.randrange(8))), opening)
+
+    def heads(self, reach: int) -> None:
+        """Opens the state with each bit, and all, of each of the first bytes of pages changed: they say where
+        rows are."""
+        for page in range(0, self.size(""), PAGE):
+            start = page or 100  # the file's own head
+            for at in range(start, start + reach):
+                for change in (0xFF, *(1 << bit for bit in range(8))):
+                    self._flip("", at, change, "read")
+
+    def _flip(self, end: str, at: int, change: int, opening: Opening) -> None:
+        whole = self._files[end]
+        data = whole[:at] + bytes([whole[at] ^ change]) + whole[at + 1 :]
         # a last commit that is damaged in SQLite's log cannot be told from one that was never whole
         least = self._done - ("-wal" in self._files)
-        for at in places:
-            byte = bytes([whole[at] ^ chance.choice((0xFF, 1 << chance.randrange(8)))])
-            self._one(
-                {**self._files, end: whole[:at] + byte + whole[at + 1 :]}, opening, f"{end} byte {at}", least
-            )
+        self._one({**self._files, end: data}, opening, f"{end} byte {at} by {change:#x}", least)
 
     def cut(self, end: str, lengths: Iterable[int], opening: Opening) -> None:
         """Opens the state with the file cut short. What is gone from SQLite's log was never there."""

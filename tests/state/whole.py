@@ -40,16 +40,19 @@ def crashes(count: int) -> Counter[str]:
 
 
 def damage(step: int) -> Counter[str]:
-    """One of so many bytes changed, or the file cut there: in a state and in its log of SQLite."""
+    """One of so many bytes changed, or the file cut there, in a state and in its log of SQLite, to be read; a
+    tenth of these also to go on with. And all changes of the first bytes of pages."""
     counts = Counter[str]()
     with tempfile.TemporaryDirectory() as home, mock.patch.object(checkpointing, "WORTH", 0.0):
         for logged in (False, True):
             found = Damage(script(3, 14), Path(home) / f"{logged}", logged)
             for end in found.ends:
                 places = range(1, found.size(end), step)
-                for opening in OPENINGS:
-                    found.flipped(end, places, opening)
-                    found.cut(end, places[::20], opening)
+                for opening, some in zip(OPENINGS, (places, places[::10]), strict=True):
+                    found.flipped(end, some, opening)
+                    found.cut(end, some[::20], opening)
+            if not logged:
+                found.heads(24)
             counts += found.counts
     return counts
 
