@@ -1,4 +1,4 @@
-"""What a session begins with, as changes for its runtime: what a state holds, or held after an epoch."""
+"""The contents of a state, of now or as of an epoch, as changes for the runtime of a session that begins."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ Reading: TypeAlias = Contents | History
 
 @dataclass(frozen=True, slots=True)
 class Resumption:
-    """What a session begins with: changes of inputs for one epoch, the changes of the last epochs, the latest
-    last, of each relation that is read with a delay, and what windows hold, by the names of `KeptWindows`.
-    All of it is from `contents`."""
+    """The changes with which a session begins, all from `contents`: `changes` of inputs, for one epoch;
+    `past`, the changes of the last epochs of each relation that is read with a delay, the latest last;
+    `given`, the contents of windows, by the names of `KeptWindows`."""
 
     changes: Mapping[str, Sequence[tuple[Batch, int]]]
     past: Mapping[str, Sequence[Kept]]
@@ -44,11 +44,11 @@ class Beginning:
         self._kept, self._contents, self._runtime = kept, contents, runtime
 
     def resumption(self, now: int) -> Resumption:
-        """What the state held after the epoch `now`."""
+        """The contents of the state after the epoch `now`."""
         return Resumption(self.changes(now), self.past(now), self._contents, self.given(now))
 
     def changes(self, now: int, without: Collection[str] = ()) -> dict[str, SignedBatches]:
-        """What the inputs held as of an epoch, but for the relations `without`."""
+        """The rows of the inputs as of an epoch, but for the relations `without`."""
         changes: dict[str, SignedBatches] = {}
         for name, stored in self._kept.stored.items():
             if stored.role == "input" and name not in without:
@@ -59,7 +59,7 @@ class Beginning:
         return changes
 
     def given(self, now: int) -> dict[str, SignedBatches]:
-        """What windows held as of an epoch."""
+        """The contents of windows as of an epoch."""
         kept, found = self._kept, {}
         for name in kept.windows.nodes:
             if name in kept.windows.last:
@@ -73,7 +73,7 @@ class Beginning:
         return found
 
     def past(self, now: int) -> dict[str, Sequence[Kept]]:
-        """The changes of the last epochs of what is read with a delay."""
+        """The changes of the last epochs of each relation that is read with a delay."""
         kept = self._kept
         readers: dict[str, list[str]] = {}
         for name, (source, _) in kept.delays.items():
@@ -117,7 +117,7 @@ class Beginning:
         return found
 
     def _held(self, name: str, stored: Stored, epoch: int) -> Iterator[tuple[Batch, int]]:
-        """What a stored relation held as of an epoch, as changes of a relation."""
+        """The rows of a stored relation as of an epoch, as changes of the relation `name`."""
         at = self._contents.of_epoch if stored.kind == "stream" else self._contents.until
         for table in at(stored.id, epoch):
             yield from self._signed(name, stored, table)

@@ -44,7 +44,7 @@ def merged(tables: Iterable[pa.Table]) -> list[pa.Table]:
 
 
 def form_of(table: pa.Table) -> bytes:
-    """What is the same for tables that are alike."""
+    """The schema of a table, weights and epochs aside: equal for tables that are alike."""
     return bytes(_plain(table).schema.serialize())
 
 

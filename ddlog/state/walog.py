@@ -47,8 +47,8 @@ class WriteAheadLog:
 
     @property
     def left_out(self) -> int:
-        """The number of transactions that SQLite leaves out, at least. None has a page twice, but perhaps at
-        its end, and each commit writes the page of the head."""
+        """The least number of transactions that SQLite leaves out. The frames of a transaction, but for its
+        last one, are of different pages, and each commit writes the page of the head."""
         left = [frame for frame in self.frames if frame.number > self.taken]
         pages = Counter(frame.page for frame in left if not frame.ends)
         return max(sum(frame.ends for frame in left), max(pages.values(), default=0))
@@ -64,8 +64,7 @@ def lost_commits(path: Path) -> int:
 
 
 def read_log(path: Path) -> WriteAheadLog:
-    """The log of a database; an empty one if there is none. The format is that of https://sqlite.org/walformat
-    .html."""
+    """The log of a database; an empty one if there is none. The format: https://sqlite.org/walformat.html"""
     found = WriteAheadLog([], 0)
     try:
         with Path(f"{path}-wal").open("rb") as file:

@@ -62,15 +62,16 @@ def test_columns_are_mapped_by_name(tmp_path: Path) -> None:
         assert session.size("R") == 2 and session.size("M") == 1
 
 
-@pytest.mark.parametrize(
-    ("columns", "problem"),
-    [
-        ("x: u8, y: string, z: bigint", "R.x of type bit<32> cannot become bit<8>"),
-        ("x: string, y: string, z: bigint", "R.x of type bit<32> cannot become string"),
-        ("x: u32, y: u32, z: bigint", "R.y of type string cannot become bit<32>"),
-        ("x: u32, y: string, z: double", "R.z of type bigint cannot become double"),
-    ],
-)
+REFUSED = [
+    ("x: u8, y: string, z: bigint", "R.x of type bit<32> cannot become bit<8>"),
+    ("x: string, y: string, z: bigint", "R.x of type bit<32> cannot become string"),
+    ("x: u32, y: u32, z: bigint", "R.y of type string cannot become bit<32>"),
+    ("x: u32, y: string, z: double", "R.z of type bigint cannot become double"),
+]
+"""Columns of R that its rows cannot take over, and what the error says."""
+
+
+@pytest.mark.parametrize(("columns", "problem"), REFUSED)
 def test_nothing_is_lost_in_silence(tmp_path: Path, columns: str, problem: str) -> None:
     begun(tmp_path / "s", (1000, "7", (1 << 61) + 1))
     text = OLD.replace("x: u32, y: string, z: bigint", columns).replace(
