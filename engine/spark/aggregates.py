@@ -33,7 +33,9 @@ class Aggregates:
                 return False
             case "min" | "max":
                 return not self.codec.ordered(source[aggregate.columns[0]])
-        return self.codec.sql_type(source[aggregate.columns[0]]) == "BINARY"
+            case "sum" | "avg":
+                return self.codec.sql_type(source[aggregate.columns[0]]) == "BINARY"
+        raise ValueError(f"unknown aggregate {aggregate.function}")
 
     def gathered(self, aggregate: Aggregate, source: Schema) -> str:
         """SQL of what Spark gathers of the members c0, c1, … of a group, for `finish`: a number, an extreme,

@@ -421,6 +421,14 @@ def test_a_sum_beyond_38_digits_is_a_fault(spark: SparkSession) -> None:
     assert value is None and "38 digits" in fault.message and fault.origin == "f.dl:1:1"
 
 
+def test_an_unknown_aggregate_is_an_error() -> None:
+    number = Column("x", *kind_of(Bit(32)), Bit(32))
+    codec = SparkCodec({})
+    aggregates = Aggregates(Expressions(None, codec))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="unknown aggregate median"):
+        aggregates.gathered(Aggregate("median", (0,)), (number,))
+
+
 def test_python_runs_once_for_each_row(spark: SparkSession, tmp_path: Path) -> None:
     number = Column("x", *kind_of(Bit(32)), Bit(32))
     truth = Column("b", *kind_of(Bool()), Bool())
