@@ -39,7 +39,7 @@ def launch(
     max_iterations: int | None = None,
     progress: ProgressLine | None = None,
     state: StateOptions | None = None,
-    updates: bool | None = None,
+    updates: bool = True,
     note: Callable[[str], None],
 ) -> Session:
     """A session on the engine that the options, the environment and the size of the inputs choose. `note` is

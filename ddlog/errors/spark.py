@@ -110,18 +110,6 @@ class RowsMadeAgain(Diagnostic):
 
 
 @declared()
-class SourceChanged(Diagnostic):
-    """A file of a large input that is not what it was when a session took it."""
-
-    title: ClassVar[str] = "{path} has changed since the session was given it"
-    suggestion: ClassVar[str] = (
-        "before its first update a session keeps no copy of a large input: leave its files as they are until "
-        "then, or open the session with updates=True"
-    )
-    path: str
-
-
-@declared()
 class NoSuchTable(Diagnostic):
     """The name of a table that is not in the catalog."""
 

@@ -76,13 +76,6 @@ class Host(Protocol):
     def failures(self) -> AbstractContextManager[None]:
         """Turns failures of the host inside into DDlogErrors."""
 
-    @property
-    def waits(self) -> bool:
-        """Whether the state is still to be made of what was committed."""
-
-    def prepare(self) -> None:
-        """Makes the state, which changes need. Raises DDlogError, and what a commit raises."""
-
     def pending(self, declared: Relation) -> PendingChanges:
         """The changes of an input relation in a transaction, none so far."""
 

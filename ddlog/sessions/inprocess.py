@@ -68,7 +68,6 @@ class InProcessHost:
     kind = HostKind.IN_PROCESS
     spark = None
     is_followed = is_measured = True
-    waits = False
 
     def __init__(self, program: Program, runtime: ComparingRuntime) -> None:
         self.runtime = with_records(runtime, program.relations, program.checked.typedefs)
@@ -83,9 +82,6 @@ class InProcessHost:
 
     def operators(self) -> list[str]:
         return []
-
-    def prepare(self) -> None:
-        """The state is there."""
 
     def failures(self) -> AbstractContextManager[None]:
         return _NO_FAILURES

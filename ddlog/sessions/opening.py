@@ -31,7 +31,6 @@ ON_SPARK = {
     "host": "ddlog.spark.sessions.host",
     "state": "ddlog.spark.state.durable",
     "batch": "ddlog.spark.sessions.batch",
-    "waiting": "ddlog.spark.sessions.waiting",
     "stream": "ddlog.spark.streaming.stream",
 }
 """The module of each door."""
@@ -50,13 +49,13 @@ def open_host(
     workers: int | None,
     memory_limit: int | None,
     maintain: Mode = "auto",
-    updates: bool | None = True,
+    updates: bool = True,
 ) -> Host:
     """The host of a session: in-process with so many workers, or on a Spark session (None: the one of this
-    process, or a new one). `updates`: whether changes follow the first; None: they may. Raises DDlogError."""
+    process, or a new one). `updates`: whether changes may follow the first. Raises DDlogError."""
     if not choice.spark:
         return open_in_process(program, circuit, workers, memory_limit, maintain)
-    door = {True: "host", False: "batch", None: "waiting"}[updates]
+    door = "host" if updates else "batch"
     opened = getattr(import_module(ON_SPARK[door]), f"open_{door}")
     host: Host = opened(program, circuit, spark, options, maintain)
     return host

@@ -201,7 +201,7 @@ class Program:
         durability: Durability = "commit",
         read_only: bool = False,
         migrate: bool | Mapping[str, Any] = False,
-        updates: bool | None = None,
+        updates: bool = True,
     ) -> Session:
         """A session in its initial state, with the program's own facts.
 
@@ -226,8 +226,7 @@ class Program:
 
         `updates` matters on Spark. False: the session takes one load of facts, and no change after it;
         nothing is kept for one, and a relation is one query over the frames or files, which nothing computes
-        before it is read. None: a large first commit is answered so, too, and its state is made when the
-        first update comes; until then its files must stay as they are. True: the state is made at once.
+        before it is read.
 
         `engine` is "in-process", "spark" (on `spark`, a classic or a Connect session, or else on the session
         of this process or a new one on this machine), or "auto": Spark if `spark` is given, else in-process.
@@ -253,11 +252,10 @@ class Program:
         if state is not None:
             state = path_of(state)
             check_state(choice, durability, state)
-            if updates is False:
+            if not updates:
                 raise DDlogError(
                     [CannotBeCombined("updates=False", "a state", "a state is kept for updates")]
                 )
-            updates = True
             wanted = (*wanted, *(name for name in self.names("input") if name not in wanted))
         else:
             check_no_state(durability=durability != "commit", read_only=read_only, migrate=migrate)
@@ -266,7 +264,7 @@ class Program:
             circuit = self.circuit("incremental", wanted, records=records)
             host = open_host(choice, self, circuit, spark, spark_options, workers, limit, maintain, updates)
         kept = frozenset(name for name, _ in circuit.relations if name in self.relations)
-        session = Session(self, host, kept, max_iterations, progress, updates is not False)
+        session = Session(self, host, kept, max_iterations, progress, updates)
         if state is not None:
             from .opening import open_durable
 

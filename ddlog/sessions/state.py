@@ -92,12 +92,6 @@ class SessionState:
         if not self.started:
             self.begin(False)
 
-    def prepare(self) -> None:
-        """Makes what a change needs of what was committed, if the host waits with that. Raises DDlogError."""
-        if self.host.waits:
-            with self.diagnosing():
-                self.host.prepare()
-
     def begin(self, static: bool) -> Changes:
         """The first epoch of a session. Raises DDlogError."""
         if self.durable is not None and self.durable.is_begun:

@@ -52,7 +52,6 @@ class Transaction:
             self._state.start()
         if self._state.static or not self._state.updates:
             raise DDlogError([NoFurtherChanges()])
-        self._state.prepare()
         touched = declared.name in self._touched
         return _Changing(self._state, declared, self._pending(declared), self._touched, touched)
 
@@ -65,7 +64,6 @@ class Transaction:
             raise DDlogError([InTransaction()])
         if self._state.durable is not None and self._state.durable.is_begun:
             self._state.start()
-        self._state.prepare()
         try:
             with self._state.diagnosing():
                 yield

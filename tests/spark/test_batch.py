@@ -22,7 +22,6 @@ from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.settings import changed as changed_settings
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
-from ddlog.spark.sessions.differing import count_different
 
 from ..programs.random_programs import grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
@@ -76,41 +75,6 @@ def by_query(program: Program, rows: dict[str, list[Any]], spark: Any) -> Conten
         return contents(session)
 
 
-Epochs = list[list[tuple[str, Any, int]]]
-
-
-def changed(session: Session, some: list[tuple[str, Any, int]]) -> str:
-    """The changes of a commit, or its error."""
-    try:
-        for relation, row, sign in some:
-            if relation in session.program.relations:
-                (session.insert_rows if sign > 0 else session.delete_rows)(relation, [row])
-        return str(session.commit())
-    except ddlog.DDlogError as error:
-        session.rollback()
-        return str(error)
-
-
-def told(session: Session, rows: dict[str, list[Any]], later: Epochs) -> list[Any]:
-    """What a session tells after a first commit, of which it promises the rows if it can, and of later ones;
-    and what the first commit changed, read at the end."""
-    runtime: Any = session.state.host.runtime
-    given = {}
-    for name, some in rows.items():
-        batch = runtime.batch(name, some)
-        if session.spark is not None:
-            frame = batch.shown.drop("w").toDF(*(column.name for column in runtime.schema(name)))
-            batch = runtime.promise(name, len(some), frame, frame, False, False, lambda: None)
-        given[name] = [(batch, 1)]
-    try:
-        first = session.state.run(given, False)
-    except ddlog.DDlogError as error:
-        return [str(error)]
-    assert session.state.host.waits is (session.spark is not None)
-    found = [contents(session), *(changed(session, some) for some in later)]
-    return [*found, str(first), contents(session)]
-
-
 @pytest.mark.usefixtures("interpreted")
 @pytest.mark.parametrize("name", NAMES)
 def test_programs_of_the_corpus(name: str, spark: Any) -> None:
@@ -139,10 +103,6 @@ def test_random_programs(texts: Any, spark: Any) -> None:
             if sign > 0 and relation in program.relations:
                 rows.setdefault(relation, []).append(row)
         assert by_query(program, rows, spark) == by_rows(program, rows)
-        if rows and hasattr(spark, "_jsparkSession"):
-            options = SparkOptions(driver_rows=0)
-            with program.session(spark=spark, spark_options=options) as there, program.session() as here:
-                assert told(there, rows, stream[:2]) == told(here, rows, stream[:2])
 
     check()
 
@@ -160,78 +120,6 @@ Seen(key) :- Fact(_, key, _, _).
 output relation Classes(class: s32, keys: usize)
 Classes(class, key.group_by(class).count()) :- Dim(key, class), Seen(key).
 """
-
-
-def test_a_session_waits_for_its_first_update(spark: Any, tmp_path: Any) -> None:
-    """Large files are read where they are until the first update, and must stay as they are until then. What
-    an updating session tells at the load is told at the load."""
-    if not hasattr(spark, "_jsparkSession"):
-        pytest.skip("on Connect the state is made at once")
-    program = ddlog.compile("""
-    input relation Fact(id: s64, key: s64) primary key (f) f.id
-    output relation Total(key: s64, n: s64)
-    Total(key, n) :- Fact(id, key), var n = id.group_by(key).count() as s64.
-    output relation Over(id: s64, q: s64)
-    Over(id, 7 / key) :- Fact(id, key), id > 90000.
-    """)
-    rows, folder = spark.range(99_000).selectExpr("id", "id % 3 AS key"), tmp_path / "facts"
-    rows.where("id <= 90000").coalesce(1).write.parquet(f"{folder}/Fact")
-    options = SparkOptions(driver_rows=1000)
-
-    def opened(**how: Any) -> Session:
-        return program.session(spark=spark, spark_options=options, **how)
-
-    def totals(relation: Any) -> list[Any]:
-        return sorted(map(tuple, relation))
-
-    whole = [(0, 30001), (1, 30000), (2, 30000)]
-    with opened() as session, opened(updates=True) as other:
-        for each in (session, other):
-            changes = each.load(folder)
-            assert each.state.host.waits is (each is session)
-            assert totals(changes["Total"]) == [(row, 1) for row in whole]
-            assert totals(each["Total"]) == whole and (1, 30000) in each["Total"]
-            views = len(spark.catalog.listTables())
-            assert len(each.query("Fact(i, 2), i < 9")) == 3
-            assert len(spark.catalog.listTables()) <= views
-            with pytest.raises(ddlog.DDlogError, match="with the key 5"):
-                each.insert("Fact", (5, 5))
-            each.insert("Fact", (90_001, 2))
-            assert not each.state.host.waits
-            assert totals(each.commit()["Total"]) == [((2, 30000), -1), ((2, 30001), 1)]
-            assert totals(changes["Total"]) == [(row, 1) for row in whole]
-    with opened() as session:
-        session.load(folder)
-        (part,) = (folder / "Fact").glob("*.parquet")
-        part.touch()
-        for action in (lambda: list(session["Total"]), lambda: session.insert("Fact", (90_001, 2))):
-            with pytest.raises(ddlog.DDlogError, match="has changed since"):
-                action()
-    fact = spark.read.parquet(f"{folder}/Fact")
-    for wrong, message in (
-        (fact.union(fact.limit(1)), "with the key"),
-        (fact.selectExpr("id", "nullif(key, 1) AS key"), "found null"),
-        (rows.where("key = 0"), "division by zero"),
-    ):
-        with opened() as session, pytest.raises(ddlog.DDlogError, match=message):
-            session.insert("Fact", wrong)
-            session.commit()
-    with opened() as session:  # what may be others when it is read again is stored
-        session.insert("Fact", fact.where("id < 60000 OR rand() > 2"))
-        session.commit()
-        part.touch()
-        assert session.state.host.waits and session.size("Fact") == 60_000
-
-
-def test_different_keys_are_counted_as_bits(spark: Any) -> None:
-    """Keys of one, two or three integers, negative ones and those beyond 32 bits among them."""
-    keys = spark.range(-300, 300).selectExpr("id", "id * 1234567890123L AS a", "CAST(id % 9 AS INT) AS b")
-    keys = keys.unionAll(keys.where("id % 10 = 0"))
-    values = [tuple(row) for row in keys.collect()]
-    for columns, places in ((["id"], [0]), (["a", "b"], [1, 2]), (["b"], [2]), (["b", "id", "a"], [2, 0, 1])):
-        different = len({tuple(row[k] for k in places) for row in values})
-        assert count_different(keys, columns) == (660, different)
-    assert count_different(keys.selectExpr("CAST(id AS STRING) AS t"), ["t"]) == (660, None)
 
 
 def test_means_are_rounded_once(spark: Any) -> None:

@@ -123,13 +123,6 @@ class SparkHost:
     def operators(self) -> list[str]:
         return self.runtime.operators_placed()
 
-    @property
-    def waits(self) -> bool:
-        return False
-
-    def prepare(self) -> None:
-        """The state is there."""
-
     def close(self) -> None:
         self.runtime.close()  # the Spark session goes on
 

@@ -29,7 +29,6 @@ from ...circuit import (
 from ...operators.bracket import DeltaBracket
 from ...operators.steps import has_effect
 from ..expressions import Expressions
-from ..faults import may_fault
 from ..sqltext import Query, Select, UnionAll
 from .body import body, tested_terms
 from .groups import grouped
@@ -134,25 +133,10 @@ class Queries:
 
     def text(self, root: NodeId, last: Select) -> str:
         """The text of a query over the exact contents of a node, which `last` selects from under its name."""
-        return self._text([root], last)
-
-    def counting_faults(self, roots: Sequence[NodeId]) -> str | None:
-        """The text of a query that has all faults of the rules on which some nodes rest; None: they have
-        none."""
-        below = sorted({at for root in roots for at in self.below(root) if at not in self.held})
-        everything = [Need(set(range(len(self.circuit.nodes[at].schema))), True) for at in below]
-        faulty = [
-            at for at, need in zip(below, everything, strict=True) if may_fault(str(self._query(at, need)))
+        needs = needs_of(self.facts, [root], self.held)
+        named = [
+            f"{_name(at)} AS ({self._query(at, needs[at])})" for at in sorted(self.below(root)) if at in needs
         ]
-        if not faulty:
-            return None
-        rows = UnionAll([Select(["1 AS one"], _name(at)) for at in faulty])
-        return self._text(faulty, Select(["count(*)"], rows))
-
-    def _text(self, roots: Sequence[NodeId], last: Select) -> str:
-        below = sorted({at for root in roots for at in self.below(root)})
-        needs = needs_of(self.facts, roots, self.held)
-        named = [f"{_name(at)} AS ({self._query(at, needs[at])})" for at in below if at in needs]
         return f"WITH {', '.join(named)} {last}"
 
     def of(self, root: NodeId, items: Sequence[str]) -> str:

@@ -161,15 +161,6 @@ class BatchRuntime:
     def _facts(self, node: Constant) -> DataFrame:
         return self.tables.of_rows(node.schema, node.rows).shown
 
-    def settle(self) -> None:
-        """Runs what may fail, so that whatever is read later does not: recursions, and the rules that may
-        fault. Raises what they raise."""
-        roots = [self._at(relation) for relation in self._state.relations]
-        text = self._queries.counting_faults(roots)
-        if text is not None:
-            with self.failures(), raising(self.expressions):
-                self._sql(text).collect()
-
     def _later(self, at: NodeId, make: Callable[[], DataFrame]) -> None:
         """Gives a node the name of a view, which is made when a query is to read it: to tell Spark of a frame
         takes longer than to plan a small query."""

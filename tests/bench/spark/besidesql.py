@@ -4,7 +4,7 @@
     --rows N        of the fact table of the star, which Spark writes there
     --runs 3        in turn in one process; the best counts
     --plans         prints Spark's plans of both sides
-    --session       ours is a session until its first update, in place of `Program.run`
+    --session       ours is a session that takes updates, in place of `Program.run`
 
 The cases are ten queries of TPC-H and `star5`, a star with five dimensions. The answers are compared. The SQL
 reads the files as they are; ours reads them with money as cents and dates as days, made by Spark on the way.

@@ -15,7 +15,6 @@ from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
 from ....engine.spark.numbered import all_differ_by
 from ....engine.spark.table import Table
-from ....engine.spark.waiting import Promised
 from ....errors.changes import DifferentValue, KeyExists, KeyMissing
 from ....errors.diagnostics import DDlogError
 from ....sessions.pending import KeyedChanges, SignedBatch, StoredByKey, key_places
@@ -120,8 +119,6 @@ class SparkKeyedChanges(KeyedChanges):
         if present.is_empty() and self._keys_differ(batch):
             self._append(batch, 1)
             return
-        if isinstance(batch, Promised):
-            batch = present.kept(batch)
         with present.configured():
             new = batch.frame.select(*columns).distinct()
             new = new.join(present.frame().select(*columns), columns, "left_anti")
@@ -192,8 +189,6 @@ class SparkKeyedChanges(KeyedChanges):
 
     def _keys_differ(self, batch: Batch) -> bool:
         """Whether no two rows of a batch have the same key."""
-        if isinstance(batch, Promised) and batch.differ:
-            return True
         places = key_places(self._relation)
         if isinstance(batch, Table) and batch.local is not None and places:
             runtime = self._present.runtime

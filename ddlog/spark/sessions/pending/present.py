@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from ....core import Relation
 from ....engine.runtime import Batch
 from ....engine.schema import RowExpr
-from ....engine.spark.waiting import Promised, WaitingRuntime
 from ....sessions.pending import SignedBatch
 from ....values.rows import Row
 
@@ -42,12 +41,6 @@ class Present:
     def is_empty(self) -> bool:
         """Whether no row is there, and none has come."""
         return not self.batches and not self.size()
-
-    def kept(self, promised: Promised) -> Batch:
-        """Promised rows as a batch, computed now."""
-        runtime = self.runtime
-        assert isinstance(runtime, WaitingRuntime)
-        return runtime.kept(self.relation.name, promised)
 
     def frame(self) -> DataFrame:
         """The rows with their weights, which are positive."""
