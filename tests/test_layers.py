@@ -86,7 +86,7 @@ LANGUAGE = (
     "values",
     "io sql",
     "names codegen",
-    "state",
+    "durability",
     "lowering",
     "check demand souffle",
     "explaining profiling",

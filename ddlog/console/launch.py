@@ -27,7 +27,7 @@ from .options import StateOptions
 from .progress import ProgressLine
 
 if TYPE_CHECKING:
-    from ..state.log import Durability
+    from ..durability.log import Durability
 
 
 def launch(

@@ -25,7 +25,7 @@ def state_file(path: str, check: bool, export: str | None, compact: bool) -> Non
     if "://" in path or path.startswith("file:") or Path(path).is_dir():
         _state_folder(path, check, export, compact)
         return
-    from ..state import reports
+    from ..durability import reports
 
     if check:
         print_lines(reports.checked(path))

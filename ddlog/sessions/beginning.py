@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
+from ..durability.contents import Contents, Untold
+from ..durability.forms import Rows
+from ..durability.history import History
+from ..durability.records import Stored
 from ..engine.runtime import Batch, Runtime
-from ..state.contents import Contents, Untold
-from ..state.forms import Rows
-from ..state.history import History
-from ..state.records import Stored
 from .delays import Kept
 from .keptrelations import KeptRelations
 from .windowed import PASSED

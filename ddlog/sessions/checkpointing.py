@@ -14,13 +14,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from ..durability import checkpoint as file
+from ..durability.checkpoint import Checkpoint, PieceSource, PieceWriter, SavedUnit
+from ..durability.store import Store
 from ..engine.circuit import Circuit, NodeId
 from ..engine.inprocess.resuming import Unit, restored_inputs
 from ..engine.inprocess.runtime import InProcess
 from ..engine.schema import Column
-from ..state import checkpoint as file
-from ..state.checkpoint import Checkpoint, PieceSource, PieceWriter, SavedUnit
-from ..state.store import Store
 from .fingerprints import Definitions, made_by
 from .image import Image, ImageWriter, UnitImage, ValuesImage
 from .valueforms import ValueForms

@@ -15,17 +15,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ..durability.contents import Contents
+from ..durability.folding import Folder
+from ..durability.forms import Rows
+from ..durability.history import History
+from ..durability.inputs import PAST
+from ..durability.keeper import Keeper
+from ..durability.log import Durability, Log
+from ..durability.store import Store
 from ..engine.runtime import Sealed
 from ..errors.diagnostics import DDlogError
 from ..errors.state import ReadOnlyState, StateOfParent, ValueNotKept
-from ..state.contents import Contents
-from ..state.folding import Folder
-from ..state.forms import Rows
-from ..state.history import History
-from ..state.inputs import PAST
-from ..state.keeper import Keeper
-from ..state.log import Durability, Log
-from ..state.store import Store
 from ..values import holds_function
 from . import epochs
 from .keptrelations import KeptRelations

@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Iterator
 
+from ..durability.history import History
 from ..errors.diagnostics import DDlogError
 from ..errors.state import NoHistory
-from ..state.history import History
 from .keptrelations import KeptRelations
 
 _SHOWN = 10  # epochs of the history

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ..durability.checkpoint import Checkpoint, PieceSource, SavedUnit, checkpoint, is_intact
+from ..durability.parts import unpacked
+from ..durability.store import Store
 from ..engine.inprocess.keeping import read_array
-from ..state.checkpoint import Checkpoint, PieceSource, SavedUnit, checkpoint, is_intact
-from ..state.parts import unpacked
-from ..state.store import Store
 
 if TYPE_CHECKING:
     import pyarrow as pa

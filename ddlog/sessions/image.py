@@ -12,10 +12,10 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
+from ..durability.checkpoint import PieceSink, PieceWriter, SavedUnit, TooLarge
 from ..engine.inprocess.keeping import Frozen, Still, written
 from ..engine.inprocess.resuming import Codec, FrozenValues
 from ..engine.schema import Column
-from ..state.checkpoint import PieceSink, PieceWriter, SavedUnit, TooLarge
 
 RATE = 4e8
 """Bytes that are read in a second."""

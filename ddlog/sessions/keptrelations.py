@@ -8,15 +8,15 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ..durability.forms import RelationForm, Rows, listed
+from ..durability.inputs import PAST
+from ..durability.migration import Migration, check_fill
+from ..durability.program import compared, take_over, texts
+from ..durability.records import Stored
+from ..durability.store import Store
+from ..durability.sums import summed, weights_of
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
-from ..state.forms import RelationForm, Rows, listed
-from ..state.inputs import PAST
-from ..state.migration import Migration, check_fill
-from ..state.program import compared, take_over, texts
-from ..state.records import Stored
-from ..state.store import Store
-from ..state.sums import summed, weights_of
 from ..values.layouts import Layouts
 from .records import RecordColumns
 from .wanted import wanted

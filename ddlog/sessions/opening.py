@@ -20,10 +20,10 @@ if TYPE_CHECKING:
 
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..durability.log import Durability
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.spark.runtime import SparkOptions
-    from ..state.log import Durability
     from .keeping import Keeping
     from .session import Session
 

@@ -24,12 +24,12 @@ from .collector import paused
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+    from ..durability.log import Durability
     from ..engine.circuit import Circuit
     from ..engine.maintaining import Mode
     from ..engine.runtime import Progress
     from ..engine.schema import RowExpr
     from ..engine.spark.runtime import SparkOptions
-    from ..state.log import Durability
     from .session import Session
 
 OPTION = "ddlog_std::Option"

@@ -6,6 +6,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 
+from ..durability.contents import Contents
+from ..durability.forms import Rows
+from ..durability.history import History
 from ..engine.inprocess.runtime import InProcess
 from ..engine.interrupt import deferred
 from ..engine.runtime import Batch
@@ -13,9 +16,6 @@ from ..engine.schema import RowFault
 from ..engine.settling import Unsettled
 from ..errors.diagnostics import DDlogError
 from ..errors.state import KeyOfSeveral
-from ..state.contents import Contents
-from ..state.forms import Rows
-from ..state.history import History
 from .beginning import Beginning, Resumption, SignedBatches, signed
 from .checkpointing import Found, many_changes
 from .durable import Durable

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from ..durability.contents import Contents
+from ..durability.forms import Rows
+from ..durability.history import History
+from ..durability.program import add_differences
+from ..durability.sums import weights_of
 from ..engine.runtime import Coded
-from ..state.contents import Contents
-from ..state.forms import Rows
-from ..state.history import History
-from ..state.program import add_differences
-from ..state.sums import weights_of
 from .keptrelations import KeptRelations
 
 if TYPE_CHECKING:

@@ -14,14 +14,14 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from ..durability.store import Store
+from ..durability.turns import short_turns
 from ..errors.diagnostics import DDlogError
-from ..state.store import Store
-from ..state.turns import short_turns
 from .checkpointing import Checkpointing, Found, many_changes
 from .image import Image
 
 if TYPE_CHECKING:
-    from ..state.folding import Folder
+    from ..durability.folding import Folder
 
 LONG = 0.4
 """Seconds of a restart that are worth a checkpoint while the session lives."""

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..durability.forms import RelationForm, Rows
+from ..durability.parts import packed, unpacked
 from ..engine.inprocess.keeping import Kept, Sink, Source, keep_array, read_array
 from ..engine.schema import Column
-from ..state.forms import RelationForm, Rows
-from ..state.parts import packed, unpacked
 from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Signed, String, TypeDef
 

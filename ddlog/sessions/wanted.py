@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from ..state.inputs import PAST, described, kept_relations
-from ..state.records import Stored
+from ..durability.inputs import PAST, described, kept_relations
+from ..durability.records import Stored
 
 if TYPE_CHECKING:
     from ..core import Relation

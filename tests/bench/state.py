@@ -28,10 +28,10 @@ from unittest import mock
 import numpy as np
 
 import ddlog
+from ddlog.durability import folding, reports
 from ddlog.sessions.durable import Durable
 from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
-from ddlog.state import folding, reports
 
 COUNTS = """
 input relation R(x: u64, y: string)

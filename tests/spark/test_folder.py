@@ -15,6 +15,8 @@ import pyarrow.parquet as pq
 import pytest
 
 from ddlog.console.cli import main
+from ddlog.durability.holding import Holding
+from ddlog.durability.records import Stored
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.table import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
@@ -31,8 +33,6 @@ from ddlog.spark.state.lease import Lease
 from ddlog.spark.state.opening import held
 from ddlog.spark.state.rows import RelationRows
 from ddlog.spark.types.codec import SparkCodec
-from ddlog.state.holding import Holding
-from ddlog.state.records import Stored
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pytest
 
+from ddlog.durability.log import Durability
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.engine.spark.table import arrow_schema
 from ddlog.errors.diagnostics import DDlogError
@@ -23,7 +24,6 @@ from ddlog.spark.state import durable, log
 from ddlog.spark.state.files import LocalFiles
 from ddlog.spark.state.folder import StateFolder
 from ddlog.spark.state.log import Log
-from ddlog.state.log import Durability
 
 from .test_folder import (
     CODEC,

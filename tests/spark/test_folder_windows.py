@@ -26,7 +26,7 @@ from .test_folder import session_on
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from ddlog.state.log import Durability
+    from ddlog.durability.log import Durability
 
 
 SOME: list[Any] = [

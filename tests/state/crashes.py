@@ -15,10 +15,10 @@ from pathlib import Path
 from unittest import mock
 
 from ddlog.console.epochfiles import StateFiles
+from ddlog.durability import folding
+from ddlog.durability.log import Durability
 from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
-from ddlog.state import folding
-from ddlog.state.log import Durability
 
 from .disk import LOSSES, Disk, disks, is_change
 from .recording import Recorder, recorded

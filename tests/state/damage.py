@@ -11,9 +11,9 @@ from typing import Final, Literal
 from unittest import mock
 
 from ddlog import DDlogError
-from ddlog.state import folding
-from ddlog.state.store import Store
-from ddlog.state.walog import PAGE
+from ddlog.durability import folding
+from ddlog.durability.store import Store
+from ddlog.durability.walog import PAGE
 
 from .script import PROGRAM, Script, contents, transact
 

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from ddlog import DDlogError
 from ddlog.console.epochfiles import StateFiles
+from ddlog.durability import keeper
 from ddlog.sessions import checkpointing, upkeep
-from ddlog.state import keeper
 
 from .crashes import Reference, published, reference
 from .script import PLAIN, contents, outputs, script, transact

@@ -59,7 +59,7 @@ def recorded(home: Path) -> Iterator[Recorder]:
         return Connection(path, read_only, vfs.name)
 
     with (
-        mock.patch("ddlog.state.connections.connect", connect),
+        mock.patch("ddlog.durability.connections.connect", connect),
         mock.patch.object(os, "mkdir", shim.mkdir),
         mock.patch.object(os, "rename", shim.rename),
         mock.patch.object(os, "fsync", shim.fsync),

@@ -17,11 +17,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ddlog
+from ddlog.durability import folding, keeper, reports
 from ddlog.sessions import checkpointing, upkeep
 from ddlog.sessions.durable import Durable
 from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
-from ddlog.state import folding, keeper, reports
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
 from .crashes import Crashes, reference

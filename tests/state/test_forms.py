@@ -9,8 +9,8 @@ import pyarrow.parquet as pq
 import pytest
 
 import ddlog
+from ddlog.durability import reports
 from ddlog.errors.diagnostics import DDlogError
-from ddlog.state import reports
 
 PROGRAM = """
 typedef Id = Id{name: string, n: bigint}

@@ -12,9 +12,9 @@ import pytest
 import ddlog
 from ddlog.console.progress import ProgressLine
 from ddlog.console.shell import Shell
+from ddlog.durability import folding
+from ddlog.durability.sums import summed
 from ddlog.sessions.durable import Durable
-from ddlog.state import folding
-from ddlog.state.sums import summed
 from tests.state.test_state import PROGRAM, apply, contents
 
 

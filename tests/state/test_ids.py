@@ -10,10 +10,10 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.state import reports
-from ddlog.state.schema import make
-from ddlog.state.store import Store
-from ddlog.state.upgrading import FIRST as FIRST_TABLES
+from ddlog.durability import reports
+from ddlog.durability.schema import make
+from ddlog.durability.store import Store
+from ddlog.durability.upgrading import FIRST as FIRST_TABLES
 
 PROGRAM = "input multiset M(x: u32)\noutput multiset O(x: u32)\nO(x) :- M(x).\n"
 FIRST = """\

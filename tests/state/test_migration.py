@@ -8,8 +8,8 @@ import pytest
 
 import ddlog
 from ddlog.console.cli import main
-from ddlog.state import reports
-from ddlog.state.log import DURABILITIES
+from ddlog.durability import reports
+from ddlog.durability.log import DURABILITIES
 
 OLD = """
 input relation R(x: u32, y: string, z: bigint)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from ddlog.state.log import Durability
+from ddlog.durability.log import Durability
 
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage

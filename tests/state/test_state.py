@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.console.cli import main
+from ddlog.durability import folding, log, reports
+from ddlog.durability.store import Store
 from ddlog.sessions.session import Session
-from ddlog.state import folding, log, reports
-from ddlog.state.store import Store
 
 PROGRAM = ddlog.compile("""
 typedef Id = Id{a: u32, b: string}

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 import ddlog
-from ddlog.state import keeper
-from ddlog.state.records import Head, Stored
-from ddlog.state.store import Store
-from ddlog.state.walog import PAGE
+from ddlog.durability import keeper
+from ddlog.durability.records import Head, Stored
+from ddlog.durability.store import Store
+from ddlog.durability.walog import PAGE
 
 
 def test_free_pages_are_given_back(tmp_path: Path) -> None:

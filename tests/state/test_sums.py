@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ddlog.core import Column
-from ddlog.state.forms import WEIGHT, RelationForm, Rows
-from ddlog.state.parts import checksum, packed, unpacked
-from ddlog.state.sums import merged, summed, weights_of
+from ddlog.durability.forms import WEIGHT, RelationForm, Rows
+from ddlog.durability.parts import checksum, packed, unpacked
+from ddlog.durability.sums import merged, summed, weights_of
 from ddlog.types import Bit, Signed, String
 
 ROW = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c"]))

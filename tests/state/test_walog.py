@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ddlog
-from ddlog.state.store import Store
-from ddlog.state.walog import PAGE, read_log
+from ddlog.durability.store import Store
+from ddlog.durability.walog import PAGE, read_log
 
 _COMMITS = 6
 _FRAME = PAGE + 24

@@ -13,8 +13,8 @@ from collections.abc import Callable
 from pathlib import Path
 from unittest import mock
 
+from ddlog.durability.log import DURABILITIES
 from ddlog.sessions import checkpointing
-from ddlog.state.log import DURABILITIES
 
 from .crashes import Crashes, reference
 from .damage import OPENINGS, Damage

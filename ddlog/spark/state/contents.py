@@ -7,9 +7,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
+from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NoHistory, NoState
-from ...state.records import Stored
 from .folder import StateFolder, newest, past_of
 from .manifest import Manifest, Part, Span, StoredFile
 from .past import Piece, loose, told

@@ -12,6 +12,11 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from ...durability.inputs import PAST
+from ...durability.log import Durability
+from ...durability.migration import check_fill
+from ...durability.program import Differences, compared, texts
+from ...durability.records import Stored
 from ...engine.interrupt import deferred
 from ...engine.runtime import Batch, Delta, Sealed
 from ...engine.spark.sealing import SealedEpoch
@@ -30,11 +35,6 @@ from ...sessions.resuming import check_keys
 from ...sessions.state import SessionState
 from ...sessions.wanted import wanted
 from ...sessions.windowed import PASSED, KeptWindows, kept_windows
-from ...state.inputs import PAST
-from ...state.log import Durability
-from ...state.migration import check_fill
-from ...state.program import Differences, compared, texts
-from ...state.records import Stored
 from ..sessions.failures import spark_failures
 from ..sessions.host import SparkHost
 from .contents import Contents, History, Reading, Told, latest

@@ -17,9 +17,9 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
+from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState, NoState, NotAState, NotKeptOnDisk, ReadOnlyState, StateDamaged
-from ...state.records import Stored
 from .files import Files
 from .manifest import Manifest, Part, Span, StoredFile, check_chain, number_of, unpacked
 from .past import Piece

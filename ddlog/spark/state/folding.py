@@ -1,9 +1,9 @@
 """Folding of a state in a folder: spans that follow each other become one, with the sum of their changes.
 
-As in the file of the in-process engine (`ddlog.state.folding`), newer spans are folded until they hold about
-as much as the one before them, so that a row is written again a number of times that is the logarithm of the
-state's size. A thread does it, in a Spark session of its own; a commit waits only for the manifest. What was
-folded stays as history (`past.py`).
+As in a file (`ddlog.durability.folding`), newer spans are folded until they hold about as much as the one
+before them, so that a row is written again a number of times that is the logarithm of the state's size. A
+thread does it, in a Spark session of its own; a commit waits only for the manifest. What was folded stays as
+history (`past.py`).
 """
 
 from __future__ import annotations

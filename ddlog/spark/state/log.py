@@ -20,11 +20,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from ...durability.log import INTERVAL, Durability
+from ...durability.records import Stored
 from ...engine.spark.tables import Table
 from ...errors.diagnostics import DDlogError
 from ...errors.state import EarlierNotKept, NotKeptOnDisk, ValueNotKept
-from ...state.log import INTERVAL, Durability
-from ...state.records import Stored
 from .folder import Draft, StateFolder
 from .manifest import Manifest, Part, Span
 from .rows import RelationRows

@@ -14,9 +14,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Final
 
+from ...durability.records import Stored
 from ...errors.diagnostics import DDlogError
 from ...errors.state import NewerState, StateDamaged
-from ...state.records import Stored
 
 FORMAT: Final = "ddlog state"
 VERSION: Final = 2
@@ -44,7 +44,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Span:
-    """The changes of some epochs. `kind` is "epochs", "added" or "migrated", as in `ddlog.state.schema`;
+    """The changes of some epochs. `kind` is "epochs", "added" or "migrated", as in `ddlog.durability.schema`;
     `ids` are those of the updates that were applied, and `id_files` have more of them. `folded`: it stands
     for others, without the elements of streams; `time` is when it was written."""
 

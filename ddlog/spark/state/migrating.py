@@ -11,15 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from ...core import Column, Relation
+from ...durability.forms import RelationForm, Rows
+from ...durability.inputs import definitions
+from ...durability.migration import Migration
+from ...durability.records import Stored
 from ...engine.schema import Column as RowColumn
 from ...engine.spark.table import arrow_schema
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotMigrate, KeyOfSeveral
 from ...sessions.records import RecordColumns
-from ...state.forms import RelationForm, Rows
-from ...state.inputs import definitions
-from ...state.migration import Migration
-from ...state.records import Stored
 from ...types import BigInt, Bit, Bool, Signed, String, Type
 from ...values.layouts import Layouts
 from ...values.shapes import is_option

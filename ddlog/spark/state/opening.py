@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
+from ...durability.holding import Holding
 from ...errors.diagnostics import DDlogError
 from ...errors.state import CannotUseState
-from ...state.holding import Holding
 from .files import HadoopFiles, LocalFiles, local_folder
 from .folder import StateFolder
 from .lease import Lease

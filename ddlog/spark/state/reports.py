@@ -12,13 +12,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ...durability.records import Stored
+from ...durability.typetexts import types_of
 from ...engine.spark.sqltext import quoted
 from ...errors.diagnostics import DDlogError, counted
 from ...errors.facts import CannotWrite
 from ...errors.state import CannotUseState, NoState, NotInFolders, StateDamaged
 from ...io.arrow import to_table
-from ...state.records import Stored
-from ...state.typetexts import types_of
 from ..files.write import write_frame
 from ..sessions.connect import open_session
 from ..sessions.failures import spark_failures

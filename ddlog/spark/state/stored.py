@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ...core import Column, Relation
+from ...durability.inputs import PAST, definitions
+from ...durability.records import Stored
+from ...durability.typetexts import types_of
 from ...errors.source import Source, Span
-from ...state.inputs import PAST, definitions
-from ...state.records import Stored
-from ...state.typetexts import types_of
 from ...types import Tuple, TypeDef
 from ..types.codec import SparkCodec
 from .rows import RelationRows

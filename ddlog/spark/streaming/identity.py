@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from ...durability.inputs import definitions
 from ...sessions.program import Program
-from ...state.inputs import definitions
 from ...types import TypeDef
 
 

@@ -16,10 +16,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from ...durability.inputs import PAST
 from ...engine.runtime import Batch, Delta
 from ...sessions.delays import Kept
 from ...sessions.session import Session
-from ...state.inputs import PAST
 from ...values.rows import Row
 from ..types.codec import SparkCodec
 from .changelog import ChangeColumns, part, read_frame, read_rows, signs, write_change, write_rows
