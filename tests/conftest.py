@@ -1,4 +1,4 @@
-"""Rules for every test: interrupts, tests that need Java, and the worker that each test runs in."""
+"""Rules for every test: the long form, interrupts, tests that need Java, and each test's worker."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from xdist.scheduler import LoadScopeScheduling
 
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.spark.sessions.java import NEEDED, check_java
+
+from . import trying
 
 NO_JAVA = (
     f"no Java {NEEDED} for the tests on Spark: apt install openjdk-{NEEDED}-jre-headless (or brew install "
@@ -64,10 +66,27 @@ def has_java() -> bool:
     return True
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Declares the option for the long form of the tests, which takes hours."""
+    parser.addoption(
+        "--long", action="store_true", help="more examples, all damage, crashes and kills: hours"
+    )
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Declares the marker of tests that start a JVM without the fixture `spark`."""
+    """Says how long the tests may take, before their modules are imported, and declares their marks."""
+    trying.is_long = config.getoption("--long")
+    config.addinivalue_line("markers", "long: the test is part of the long form only")
     config.addinivalue_line("markers", "java: the test starts a JVM")
     config.addinivalue_line("markers", "needs_cluster: the test runs where DDLOG_TEST_CLUSTER says so")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leaves out the tests of the long form, unless that is what is run."""
+    if not config.getoption("--long"):
+        left = [item for item in items if item.get_closest_marker("long")]
+        config.hook.pytest_deselected(items=left)
+        items[:] = [item for item in items if item not in left]
 
 
 def pytest_runtest_setup(item: pytest.Item) -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.circuits import Circuit, Stream
 from ddlog.engine.machine import Machine
+
+from ..trying import trying
 
 Values = dict[tuple[int, int], int]
 Side = Callable[[Circuit, Stream, Stream], Stream]
@@ -78,7 +80,7 @@ streams = st.lists(st.fixed_dictionaries({"a": values, "b": values}), min_size=1
 
 
 @pytest.mark.parametrize("law", LAWS)
-@settings(deadline=None, max_examples=4)
+@trying(4)
 @given(times=streams)
 def test_both_sides_have_the_same_stream(law: str, times: list[dict[str, Values]]) -> None:
     circuit = Circuit()

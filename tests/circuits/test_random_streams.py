@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, assume, given, settings
+from hypothesis import assume, given
 
 from ddlog.circuits import Circuit
 from ddlog.circuits.runnable import Contents, Runnable
@@ -13,10 +13,11 @@ from ddlog.errors.circuits import NeverZero
 from ddlog.errors.diagnostics import DDlogError
 from ddlog.errors.recursion import IterationLimitReached, RecursionRepeats
 
+from ..trying import trying
 from .random_streams import Epoch, circuits, epochs
 
 LIMIT = 25
-some = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+some = trying(40)
 UNSETTLED = (NeverZero, IterationLimitReached, RecursionRepeats)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog import core, values
@@ -26,6 +26,8 @@ from ddlog.types import (
     Type,
     TypeDef,
 )
+
+from ..trying import trying
 
 SPAN = Span(Source("t.dl", "x"), 1, 1, 1, 2)
 INTS: list[Type] = [Bit(w) for w in (1, 8, 10, 32, 62, 63, 64, 100, 128, 200)]
@@ -318,7 +320,7 @@ def agree(expr: core.Expr, batch: list[dict[str, Any]]) -> bool:
     return True
 
 
-@settings(max_examples=600, deadline=None)
+@trying(600)
 @given(st.data())
 def test_expressions_mean_what_the_model_says(data: st.DataObject) -> None:
     type = data.draw(st.sampled_from(SCALARS))
@@ -326,7 +328,7 @@ def test_expressions_mean_what_the_model_says(data: st.DataObject) -> None:
     agree(expr, data.draw(st.lists(rows, min_size=1, max_size=3)))
 
 
-@settings(max_examples=400, deadline=None)
+@trying(400)
 @given(st.data())
 def test_single_operations(data: st.DataObject) -> None:
     type = data.draw(st.sampled_from(SCALARS))

@@ -7,7 +7,7 @@ import re
 import threading
 from unittest.mock import patch
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -16,6 +16,8 @@ from ddlog.commands.interpreter import Interpreter, dump_lines
 from ddlog.commands.reader import CommandReader
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.stdlib import log
+
+from ..trying import trying
 
 PROGRAM = ddlog.compile(
     """
@@ -159,16 +161,13 @@ def check(text: str) -> None:
     log.set_level(None)
 
 
-fuzz = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
-
-
-@settings(fuzz, max_examples=120)
+@trying(120)
 @given(mutated() | scripts)
 def test_commands_are_carried_out_or_refused(text: str) -> None:
     check(text)
 
 
-@settings(fuzz, max_examples=80)
+@trying(80)
 @given(
     st.lists(words | signs | strings | numbers | st.sampled_from(NAMES), max_size=30),
     st.sampled_from(["", " "]),
@@ -177,7 +176,7 @@ def test_no_heap_of_words_is_a_surprise(pieces: list[str], between: str) -> None
     check(between.join(pieces))
 
 
-@settings(fuzz, max_examples=8)
+@trying(8)
 @given(st.sampled_from(["[", "(", "Box{1, ", "Some{", '@json "' + "[" * 2000]), st.integers(1, 3000))
 def test_values_may_nest_as_deeply_as_they_like(opening: str, depth: int) -> None:
     for start in ("insert Shapes[", "insert Pairs[", "modify Host 1 <- ", "query_index Boxes("):

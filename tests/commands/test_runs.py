@@ -14,7 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ddlog
@@ -26,6 +26,7 @@ from ddlog.commands.updatefiles import UpdateReader, update_commands
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.sessions.results import Changes
 
+from ..trying import trying
 from .test_commands_fuzz import mutated
 
 PROGRAM = ddlog.compile(
@@ -180,28 +181,28 @@ GOOD = (
 )
 
 
-@settings(deadline=None, max_examples=250)
+@trying(250)
 @given(scripts | mutated())
 @example(GOOD)
 def test_commands_in_runs_read_the_same(text: str) -> None:
     assert read(command_reader(), text, True) == read(command_reader(), text, False)
 
 
-@settings(deadline=None, max_examples=250)
+@trying(250)
 @given(json_scripts)
 @example('{"insert": {"Edge": {"a": 1, "b": "a"}}}\n{"insert": {"Edge": {"a": 300000000000, "b": ""}}}')
 def test_json_lines_in_runs_read_the_same(text: str) -> None:
     assert read(json_reader(), text, True) == read(json_reader(), text, False)
 
 
-@settings(deadline=None, max_examples=60)
+@trying(60)
 @given(scripts)
 @example(GOOD)
 def test_commands_in_runs_do_the_same(text: str) -> None:
     assert carry_out(command_reader(), text, True) == carry_out(command_reader(), text, False)
 
 
-@settings(deadline=None, max_examples=40)
+@trying(40)
 @given(json_scripts)
 def test_json_lines_in_runs_do_the_same(text: str) -> None:
     assert carry_out(json_reader(), text, True) == carry_out(json_reader(), text, False)

@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.reference import evaluate
 
 from ..programs.random_programs import MULTISETS, TYPES, programs, transactions
+from ..trying import trying
 
-thorough = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+thorough = trying(20)
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 
 LIBRARY = """

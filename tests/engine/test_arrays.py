@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.inprocess import allocator, arrays, table
 from ddlog.engine.inprocess.batch import Batch, TableColumns
 from ddlog.engine.inprocess.kernels import hashing
 from ddlog.engine.inprocess.table import RowTable
+
+from ..trying import trying
 
 BITS = 6
 
@@ -44,7 +46,7 @@ def home(word: int, bits: int) -> int:
 NEAR_THE_END = [word for word in range(1 << 14) if home(word, BITS) > (1 << BITS) - 4]
 
 
-@settings(deadline=None)
+@trying(100)
 @given(
     st.lists(st.integers(0, 1 << 40) | st.sampled_from(NEAR_THE_END), unique=True, max_size=48),
     st.integers(1, 3),

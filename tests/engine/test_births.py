@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -19,6 +19,7 @@ from ddlog.engine.spark.driverbirths import BEFORE, DriverBirths
 from ddlog.engine.spark.tables import TIME, WEIGHT
 from ddlog.spark.types.codec import SparkCodec
 
+from ..trying import trying
 from .random_circuits import schema
 from .timelines import Derived, Plain, check, epochs
 
@@ -120,7 +121,7 @@ def weights(rows: pa.Table) -> dict[int, int]:
     return dict(zip(rows.column("c0").to_pylist(), rows.column("w").to_pylist(), strict=True))
 
 
-@settings(deadline=None)
+@trying(100)
 @given(epochs(), st.sets(st.integers(0, 5)), st.integers(0, 2))
 def test_distinct_in_a_recursion(rows: list[list[tuple[int, int]]], here: set[int], ahead: int) -> None:
     for begin in (Plain, InProcess, lambda before: OnDriver(before, here)):

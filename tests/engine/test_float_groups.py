@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.reference import evaluate
 from ddlog.engine.rounding import rounded_single
+
+from ..trying import trying
 
 PROGRAM = """
 input relation V(k: bit<8>, id: bigint, v: double)
@@ -34,7 +36,7 @@ epochs = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=80)
+@trying(80)
 @given(epochs)
 def test_accumulators_agree_with_the_whole_group(stream: list) -> None:  # type: ignore[type-arg]
     program = ddlog.compile(PROGRAM)

@@ -3,7 +3,7 @@ integral of its inputs, after every epoch; likewise for each step of the rewriti
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.engine import circuit as c
 from ddlog.engine import zset
@@ -13,10 +13,11 @@ from ddlog.engine.node import Stateful
 from ddlog.engine.reference import Evaluation, evaluate
 from ddlog.engine.zset import Zset
 
+from ..trying import trying
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, schema, settling, streams
 from .rewriting import incrementalize_steps
 
-thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+thorough = trying(60)
 
 
 def snapshots(epochs: list[Changes]) -> list[dict[str, Zset]]:

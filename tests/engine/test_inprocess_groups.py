@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Aggregate, Circuit, Group, Input, Output
@@ -17,7 +17,9 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.schema import Column, Kind
 
-quick = settings(deadline=None, max_examples=60)
+from ..trying import trying
+
+quick = trying(60)
 
 
 def totals(kind: Kind, domain: str) -> Runtime:

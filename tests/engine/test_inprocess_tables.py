@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.inprocess import locating
@@ -19,7 +19,9 @@ from ddlog.engine.inprocess.store import Store
 from ddlog.engine.inprocess.table import RowTable
 from ddlog.engine.schema import Column, Kind
 
-quick = settings(deadline=None, max_examples=60)
+from ..trying import trying
+
+quick = trying(60)
 words = st.one_of(
     st.integers(0, 3),
     st.integers(-5, 100),

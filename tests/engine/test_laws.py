@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import zset
@@ -29,6 +29,8 @@ from ddlog.engine.stream import (
 )
 from ddlog.engine.zset import Row, Zset
 
+from ..trying import trying
+
 TIMES = 7
 rows = st.tuples(st.integers(0, 4), st.integers(0, 4))
 zsets = st.dictionaries(rows, st.sampled_from([-2, -1, 1, 2, 3]), max_size=6)
@@ -36,7 +38,7 @@ positives = st.dictionaries(rows, st.integers(1, 3), max_size=6)
 zset_streams = st.lists(zsets, max_size=TIMES).map(lambda values: of_values(ZSETS, values))
 integer_streams = st.lists(st.integers(-9, 9), max_size=TIMES).map(lambda values: of_values(INTEGERS, values))
 nested = st.lists(st.lists(zsets, max_size=4), max_size=4).map(lambda values: stream_of(ZSETS, values))
-laws = settings(deadline=None, max_examples=60)
+laws = trying(60)
 
 
 def same(left: Stream[Any], right: Stream[Any]) -> bool:

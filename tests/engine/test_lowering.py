@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from functools import cache
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -14,6 +14,8 @@ from ddlog import Session
 from ddlog.engine.inprocess import lowering
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
+
+from ..trying import trying
 
 PROGRAMS = {
     "linear": """
@@ -67,7 +69,7 @@ def births(session: Session, relations: Sequence[str]) -> tuple[dict[object, int
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-@settings(max_examples=30, deadline=None)
+@trying(30)
 @given(commits=commits)
 def test_births_are_the_least(name: str, commits: list[tuple[Commit, bool]]) -> None:
     made = program(name)

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.machine import Machine
 from ddlog.engine.reference import Evaluation
 
+from ..trying import trying
 from .random_circuits import INPUTS, LIMIT, Changes, any_circuits, apply, settling, streams
 
-some = settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+some = trying(40)
 
 
 @some

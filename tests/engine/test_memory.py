@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import memory
@@ -14,11 +14,12 @@ from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
 from ddlog.engine.inprocess.runtime import InProcess
 
+from ..trying import trying
 from .random_circuits import INPUTS, Changes, Definition, any_circuits, apply, settling, streams
 from .test_loops import loops
 from .test_oracle import commit, difference, undo
 
-thorough = settings(deadline=None, max_examples=50, suppress_health_check=list(HealthCheck))
+thorough = trying(50)
 
 
 @contextmanager

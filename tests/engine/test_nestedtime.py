@@ -7,7 +7,7 @@ from typing import Any
 from unittest import mock
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine import zset
@@ -23,6 +23,7 @@ from ddlog.engine.operators.group import Aggregate, group
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.zset import Zset
 
+from ..trying import trying
 from .random_circuits import schema
 
 Rounds = dict[int, Zset]
@@ -56,7 +57,7 @@ def differences(values: list[Zset]) -> Rounds:
     return {time: change for time, change in enumerate(changes) if change}
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.sampled_from(sorted(OPERATORS)), timelines, timelines)
 def test_the_law(name: str, source: Rounds, change: Rounds) -> None:
     """What an epoch tells is the difference of the outputs."""
@@ -66,7 +67,7 @@ def test_the_law(name: str, source: Rounds, change: Rounds) -> None:
     assert added(told, emitted) == by_rounds(operator, added(source, change))
 
 
-@settings(deadline=None)
+@trying(100)
 @given(timelines, timelines, timelines, timelines)
 def test_joins(left: Rounds, right: Rounds, left_change: Rounds, right_change: Rounds) -> None:
     """Changes joined one after another, each with what the other side has then, make the change of the
@@ -102,7 +103,7 @@ def difference(new: Rounds, old: Rounds) -> Rounds:
     return added(new, {time: zset.negate(change) for time, change in old.items()})
 
 
-@settings(deadline=None)
+@trying(100)
 @given(sets, sets)
 def test_sums_by_round(before: dict[Any, Any], after: dict[Any, Any]) -> None:
     """Groups with accumulators tell the difference of the outputs."""
@@ -119,7 +120,7 @@ def test_sums_by_round(before: dict[Any, Any], after: dict[Any, Any]) -> None:
 AGGREGATES = [["sum"], ["count", "avg"], ["min"], ["max", "sum"], ["min", "max"], ["group"], ["max", "group"]]
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.sampled_from(AGGREGATES), st.lists(st.tuples(sets, st.booleans()), min_size=2), st.booleans())
 def test_groups_in_columns(
     functions: list[str], epochs: list[tuple[dict[Any, Any], bool]], large: bool
@@ -227,7 +228,7 @@ def rows_of(timeline: Columns, at: Any, weights: Any) -> Zset:
     return zset.zset(zip(listed, weights.tolist(), strict=True))
 
 
-@settings(deadline=None)
+@trying(100)
 @given(timelines, timelines, st.integers(0, ROUNDS - 1))
 def test_distinct_in_columns(source: Rounds, change: Rounds, time: int) -> None:
     """The kernel of *distinct* agrees with the law, and says in which rounds to visit rows again; what was
@@ -256,7 +257,7 @@ def _later(timeline: Rounds, time: int) -> list[tuple[int, Any]]:
     return [(t, row) for t, rows in timeline.items() if t > time for row in rows]
 
 
-@settings(deadline=None)
+@trying(100)
 @given(timelines, zsets, st.integers(0, ROUNDS - 1))
 def test_views_of_timelines(source: Rounds, change: Zset, time: int) -> None:
     """Look-ups by column, by row and by absence see a timeline with a change of the round, or without."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -21,6 +21,7 @@ from ddlog.engine.passes import optimize
 from ddlog.engine.runtime import Runtime
 from ddlog.engine.settling import Unsettled
 
+from ..trying import trying
 from .random_circuits import (
     INPUTS,
     Changes,
@@ -33,7 +34,7 @@ from .random_circuits import (
     streams,
 )
 
-thorough = settings(deadline=None, max_examples=150, suppress_health_check=list(HealthCheck))
+thorough = trying(150)
 
 
 def commit(runtime: Runtime, changes: Changes) -> dict[str, dict[tuple, int]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.check.program import check_program
 from ddlog.engine import circuit as c
@@ -25,6 +25,7 @@ from ddlog.engine.zset import Zset
 from ddlog.errors.source import Source
 from ddlog.lowering.lower import lower
 
+from ..trying import trying
 from .random_circuits import (
     INPUTS,
     LIMIT,
@@ -40,7 +41,7 @@ from .random_circuits import (
 )
 
 Pass = Callable[[Circuit], Circuit]
-thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+thorough = trying(60)
 TWO = schema(2)
 EDGE = c.Input("Edge", TWO)
 BAG = c.Input("Bag", TWO, multiset=True)

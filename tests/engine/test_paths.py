@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Circuit
@@ -14,6 +14,7 @@ from ddlog.engine.inprocess.batch import Batch
 from ddlog.engine.inprocess.paths import Found, Paths, Unsuitable
 from ddlog.engine.paths import BOUND, PLUS, START, PathPlan, Steps
 
+from ..trying import trying
 from .random_circuits import schema
 
 NODES = 7
@@ -102,7 +103,7 @@ def applied(rows: set[tuple[int, ...]], found: Batch | None, whole: bool) -> set
     return rows
 
 
-@settings(deadline=None, max_examples=150)
+@trying(150)
 @given(st.booleans(), changes)
 def test_changes_of_steps(greatest: bool, epochs: list[list[tuple[Step, bool]]]) -> None:
     """Values, offers and changes are those of rounds, whatever comes and goes."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from contextlib import nullcontext, suppress
 from unittest import mock
 
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ddlog
@@ -18,6 +18,7 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.ranks import Derivation, iteration, well_founded
 from ddlog.engine.settling import IterationLimit
 
+from ..trying import trying
 from .random_circuits import Changes, circuits, streams
 from .test_oracle import commit, follow, thorough, undo
 
@@ -107,7 +108,7 @@ edits = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+@trying(60)
 @given(st.lists(edits, min_size=1, max_size=8), st.booleans())
 def test_each_row_rests_on_rows_of_lesser_ranks(epochs: list[list[tuple[str, Row]]], forget: bool) -> None:
     held: dict[str, set[Row]] = {"Edge": set(), "Same": set()}
@@ -185,7 +186,7 @@ def paths(edges: set[Row], closed: set[tuple]) -> set[Row]:
     return found
 
 
-@settings(thorough, max_examples=100)
+@trying(100)
 @example([({(0, 1), (1, 2)}, {(1,), (2,)}), ({(0, 1), (2, 3)}, {(2,)})])
 @given(st.lists(st.tuples(near_rows, near_nodes), max_size=5))
 def test_a_recursion_without_rows_begins_afresh(epochs: list[tuple[set[Row], set[tuple]]]) -> None:

@@ -11,7 +11,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import ddlog
 from ddlog.engine import interrupt
@@ -23,10 +23,11 @@ from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.inprocess.table import RowTable
 from ddlog.engine.settling import Unsettled
 
+from ..trying import trying
 from .random_circuits import INPUTS, Changes, any_circuits, apply, streams
 from .test_oracle import legal
 
-thorough = settings(deadline=None, max_examples=60, suppress_health_check=list(HealthCheck))
+thorough = trying(60)
 
 
 @contextmanager

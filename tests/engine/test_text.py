@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from xml.etree import ElementTree
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
@@ -14,6 +14,7 @@ from ddlog.engine.incremental import incrementalize
 from ddlog.engine.layers import lay_out
 from ddlog.engine.text import to_dot, to_text
 
+from ..trying import trying
 from .random_circuits import any_circuits, less, schema
 
 TWO = schema(2)
@@ -43,7 +44,7 @@ PATHS = Circuit(
     ),
     (("Edge", 0), ("Path", 2)),
 )
-quick = settings(deadline=None, max_examples=20, suppress_health_check=list(HealthCheck))
+quick = trying(20)
 
 
 def test_text_is_one_node_a_line_with_its_rule_beside_it() -> None:

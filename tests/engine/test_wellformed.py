@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.engine import circuit as c
 from ddlog.engine.circuit import Circuit
@@ -11,6 +11,7 @@ from ddlog.engine.passes import optimize
 from ddlog.engine.schema import Column, Kind
 from ddlog.engine.wellformed import IllFormed, check_circuit
 
+from ..trying import trying
 from .random_circuits import circuits, less, schema
 from .rewriting import incrementalize_steps
 
@@ -19,7 +20,7 @@ TEXT = (Column("t", Kind.OBJECT, "string"),)
 EDGE = c.Input("Edge", TWO)
 
 
-@settings(deadline=None, max_examples=30, suppress_health_check=list(HealthCheck))
+@trying(30)
 @given(circuits())
 def test_what_the_rewritings_make_is_well_formed(circuit: Circuit) -> None:
     for each in (circuit, optimize(circuit)):

@@ -7,7 +7,7 @@ from itertools import combinations, product
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import ddlog
 from ddlog.explaining.absence import Found, Missing, NoRow
@@ -18,9 +18,10 @@ from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, transactions
+from ..trying import trying
 from .trees import Contents, Row, fits
 
-some = settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+some = trying(6)
 
 VALUES = {"bit<2>": range(4), "string": "abc"}
 
@@ -47,7 +48,7 @@ def test_absences_of_random_programs(text: str, stream: list[list[tuple[str, tup
                     check_sets(session, contents, name, row, absence.insert)
 
 
-@settings(some, max_examples=3)
+@trying(3)
 @given(programs(), transactions())
 def test_sets_that_end_rows(text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]) -> None:
     """A set ends its row, and no part of it does. With several facts, or insertions, no deletion of one fact

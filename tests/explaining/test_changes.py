@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import ddlog
 from ddlog.explaining.changes import Changed, Excluded, OtherMember, Part, Regrouped, Same
@@ -15,9 +15,10 @@ from ddlog.explaining.whychange import why_change
 from ddlog.sessions.explained import SessionHeld
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
+from ..trying import trying
 from .trees import Contents, fits
 
-some = settings(deadline=None, max_examples=5, suppress_health_check=list(HealthCheck))
+some = trying(5)
 
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 

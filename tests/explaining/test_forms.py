@@ -4,7 +4,6 @@ nothing."""
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -13,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
 
 import ddlog
@@ -21,6 +20,7 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from ..trying import trying
 
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 
@@ -30,12 +30,7 @@ WITHIN = 2.0
 
 def some(examples: int) -> settings:
     """Few examples of what is slow. Shrinking would take minutes."""
-    return settings(
-        deadline=None,
-        max_examples=int(os.environ.get("DDLOG_TEST_EXAMPLES", examples)),
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-    )
+    return trying(examples, phases=[Phase.generate])
 
 
 @some(3)

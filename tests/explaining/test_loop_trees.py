@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import product
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -22,6 +22,7 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import edges
+from ..trying import trying
 from .trees import Checked, Contents, Fact, Row, children, fits
 
 ROUNDS = 5
@@ -51,7 +52,7 @@ RULES = [
 ]  # fmt: skip
 
 
-@settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+@trying(6)
 @given(st.lists(st.sampled_from(RULES), min_size=2, max_size=6, unique=True), edges())
 def test_trees_of_random_loops(
     rules: list[str], stream: list[list[tuple[str, tuple[Any, ...], int]]]
@@ -74,7 +75,7 @@ def test_trees_of_random_loops(
                 assert [each.tree.row for each in session.why_all(name, row)]
 
 
-@settings(deadline=None, max_examples=4, suppress_health_check=list(HealthCheck))
+@trying(4)
 @given(st.lists(st.sampled_from(RULES), min_size=2, max_size=6, unique=True), edges())
 def test_changes_and_absences_of_random_loops(
     rules: list[str], stream: list[list[tuple[str, tuple[Any, ...], int]]]

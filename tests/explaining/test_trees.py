@@ -7,7 +7,7 @@ import math
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import ddlog
 from ddlog.explaining.derivations import Derivations
@@ -16,9 +16,10 @@ from ddlog.explaining.why import why, why_all
 from ddlog.sessions.explained import SessionHeld
 
 from ..programs.random_programs import edges, grouping_programs, programs, transactions
+from ..trying import trying
 from .trees import Checked
 
-some = settings(deadline=None, max_examples=6, suppress_health_check=list(HealthCheck))
+some = trying(6)
 
 Transactions = list[list[tuple[str, tuple[Any, ...], int]]]
 

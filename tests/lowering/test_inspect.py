@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -16,6 +16,8 @@ from ddlog.engine import circuit as c
 from ddlog.engine.circuit import EPOCH, ITERATION, WEIGHT
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.sessions.inprocess import InProcessHost
+
+from ..trying import trying
 
 DECLARATIONS = """
 function see(x: u32, y: u32, w: DDWeight, t: DDEpoch) { () }
@@ -146,7 +148,7 @@ changes = st.one_of(
 
 
 @pytest.mark.parametrize("body", BODIES)
-@settings(deadline=None, max_examples=80)
+@trying(80)
 @given(plan=st.lists(st.lists(changes, max_size=6), max_size=6))
 def test_weights_sum_up_to_what_a_body_holds(
     body: str, plan: list[list[tuple[str, tuple[int, ...], int]]]

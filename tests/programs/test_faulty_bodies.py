@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -13,10 +11,9 @@ from ddlog.engine.circuit import Circuit
 from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
+from ..trying import trying
 from .faulty_bodies import HEADER, Commits, bodies, changes
 from .taken_back import Pair
-
-EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", 40))
 
 
 def pair(text: str) -> Pair:
@@ -28,7 +25,7 @@ def pair(text: str) -> Pair:
     return Pair(program.session(), definition)
 
 
-@settings(deadline=None, max_examples=EXAMPLES, suppress_health_check=list(HealthCheck), database=None)
+@trying(40, database=None)
 @given(bodies(), st.lists(changes(), min_size=1, max_size=5))
 def test_a_fault_counts_if_its_valuation_is_there(rule: str, commits: Commits) -> None:
     both = pair(HEADER + rule)

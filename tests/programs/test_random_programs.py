@@ -6,7 +6,7 @@ from typing import Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 import ddlog
 from ddlog.engine.inprocess import runtime, sweeping
@@ -17,6 +17,7 @@ from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.random_circuits import modes
 from ..engine.reference_runtime import ReferenceRuntime
+from ..trying import trying
 from .random_programs import (
     HEADER,
     MULTISETS,
@@ -28,7 +29,7 @@ from .random_programs import (
     transactions,
 )
 
-thorough = settings(deadline=None, max_examples=120, suppress_health_check=list(HealthCheck))
+thorough = trying(120)
 
 Zset = dict[tuple[Any, ...], int]
 
@@ -65,7 +66,7 @@ Cheapest(x, n) :- Way(x, each), var n = each.group_by(x).min().
 """
 
 
-@settings(thorough, max_examples=60)
+@trying(60)
 @given(edges(), modes())
 def test_recursions_over_paths(
     stream: list[list[tuple[str, tuple[Any, ...], int]]], maintain: Mode | Coin

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 from hypothesis import strategies as st
 
 import ddlog
@@ -18,17 +17,11 @@ from ddlog.sessions.inprocess import InProcessHost
 from ..engine.random_circuits import modes
 from ..engine.reference_runtime import ReferenceRuntime
 from ..taking import small
+from ..trying import longer, trying
 from .taken_back import Pair, Step, faulty, follow, scripts
 
-EXAMPLES = int(os.environ.get("DDLOG_TEST_EXAMPLES", 20))
-PHASES = [Phase.explicit, Phase.generate] + [Phase.shrink] * ("DDLOG_TEST_SHRINK" in os.environ)
-some = settings(
-    deadline=None,
-    max_examples=EXAMPLES,
-    suppress_health_check=list(HealthCheck),
-    phases=PHASES,
-    database=None,
-)
+PHASES = [Phase.explicit, Phase.generate] + [Phase.shrink] * longer(0, 1)
+some = trying(20, phases=PHASES, database=None)
 
 
 def checked(text: str, script: Sequence[Step], maintain: Mode | Coin = "auto", few: int = 0) -> None:

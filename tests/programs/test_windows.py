@@ -8,7 +8,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -16,6 +16,8 @@ from ddlog import DDlogError
 from ddlog.console.cli import main
 from ddlog.engine.inprocess import store, windows
 from ddlog.sessions.profile import SessionProfile
+
+from ..trying import trying
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "windows.md"
 TEXT = """
@@ -85,7 +87,7 @@ class Model:
 
 
 @pytest.mark.parametrize("kind", ["relation", "multiset", "stream"])
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@trying(40)
 @given(EPOCHS, st.booleans())
 def test_windows_are_those_from_scratch(kind: str, epochs: list, few: bool) -> None:
     program, model = PROGRAMS[kind], Model(kind)
@@ -160,7 +162,7 @@ DERIVED_PROGRAMS = {
 
 
 @pytest.mark.parametrize("kind", ["relation", "multiset"])
-@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@trying(40)
 @given(st.lists(st.tuples(EPOCHS.map(lambda each: each[:1]), st.booleans(), st.booleans()), max_size=8))
 def test_derived_relations_forget_with_their_inputs(kind: str, epochs: list) -> None:
     """Windows are those of a program in which nothing is forgotten."""

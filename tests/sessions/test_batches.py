@@ -6,12 +6,14 @@ from __future__ import annotations
 from collections import Counter
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog import DDlogError
 from ddlog.errors.source import Source
 from ddlog.sessions.program import compile_source
+
+from ..trying import trying
 
 PROGRAM = compile_source(
     Source(
@@ -64,7 +66,7 @@ def bag_change(held: Counter[Pair], what: str, listed: list[Pair]) -> Counter[Pa
     return +now
 
 
-@settings(max_examples=60, deadline=None)
+@trying(60)
 @given(steps)
 def test_tables_and_rows_are_taken_together(taken: list[tuple[str, list[Pair]]]) -> None:
     with PROGRAM.session() as session:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -17,6 +17,7 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..engine.reference_runtime import ReferenceRuntime
+from ..trying import trying
 
 TEXT = """
 typedef Shape = Dot | Box{w: s32, h: s32}
@@ -89,7 +90,7 @@ def check(session: Session) -> None:
         assert [(tuple(row), weight) for row, weight in index.all().weighted()] == rows
 
 
-@settings(deadline=None, max_examples=40)
+@trying(40)
 @given(transactions)
 def test_an_index_finds_what_its_pattern_says(epochs: list[list[Any]]) -> None:
     with PROGRAM.session() as session, on_reference(PROGRAM) as slow:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -19,6 +19,7 @@ from ddlog.commands.interpreter import Interpreter
 from ddlog.commands.reader import CommandReader
 
 from ..engine.handmade import session as open_session
+from ..trying import trying
 
 
 @pytest.fixture(params=["inprocess", "reference"])
@@ -333,7 +334,7 @@ OPERATION = st.tuples(
 )
 
 
-@settings(deadline=None, max_examples=60, suppress_health_check=[HealthCheck.too_slow])
+@trying(60)
 @given(st.lists(OPERATION, max_size=25))
 def test_any_transactions_give_what_a_model_says(operations: list[tuple[str, str, int, int]]) -> None:
     with open_session("inprocess") as one, open_session("reference") as other:

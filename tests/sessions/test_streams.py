@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -20,8 +20,9 @@ from ddlog.sessions.inprocess import InProcessHost
 
 from ..engine.reference_runtime import ReferenceRuntime
 from ..test_readme import ROOT
+from ..trying import trying
 
-thorough = settings(deadline=None, max_examples=100, suppress_health_check=list(HealthCheck))
+thorough = trying(100)
 
 Row = tuple[int, ...]
 State = dict[str, Counter[Row]]

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import Phase, settings
 
 import ddlog
 from ddlog.commands.commands import Commit, Rollback, Start
@@ -20,17 +19,12 @@ from ddlog.sessions.program import Program
 from ddlog.sessions.session import Session
 
 from ..programs.test_corpus import CORPUS
+from ..trying import trying
 
 
 def sampled(examples: int) -> settings:
-    """So many random programs, or as many as the environment says; they are not shrunk, which takes hours."""
-    return settings(
-        deadline=None,
-        max_examples=int(os.environ.get("DDLOG_TEST_EXAMPLES", examples)),
-        suppress_health_check=list(HealthCheck),
-        phases=[Phase.generate],
-        database=None,
-    )
+    """So many random programs, which are not shrunk: that takes hours."""
+    return trying(examples, phases=[Phase.generate], database=None)
 
 
 def printed(program: Program, session: Session, commands: Iterable[Command]) -> list[str]:

@@ -1,9 +1,8 @@
 """A program without updates is one query for each relation: the answers of the in-process engine, and plans
-that a Spark user would write. With DDLOG_TEST_EXAMPLES in the environment, all programs of the corpus."""
+that a Spark user would write. The long form has all programs of the corpus."""
 
 from __future__ import annotations
 
-import os
 import random
 import re
 from pathlib import Path
@@ -25,6 +24,7 @@ from ddlog.sessions.session import Session
 
 from ..programs.random_programs import grouping_programs, programs, transactions
 from ..programs.test_corpus import CORPUS
+from ..trying import longer
 from .alike import sampled
 from .test_runtime import LOOKED_UP
 
@@ -32,7 +32,7 @@ SOME = (
     "bounded_recursion", "casts", "even_negation", "multisets", "order", "primary_keys", "records",
 )  # fmt: skip
 EVERY = sorted(path.stem for path in CORPUS.glob("*.dl"))
-NAMES = EVERY if "DDLOG_TEST_EXAMPLES" in os.environ else [name for name in SOME if name in EVERY]
+NAMES = longer([name for name in SOME if name in EVERY], EVERY)
 
 Contents = dict[str, list[tuple[Any, int]]]
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -19,6 +19,7 @@ from ddlog.engine.spark.tables import Options, Table, Tables
 from ddlog.spark.types.codec import SparkCodec
 
 from ..engine.timelines import Derived, check, epochs
+from ..trying import trying
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -70,7 +71,7 @@ def _weights(table: Table) -> dict[int, int]:
 def test_distinct_in_a_recursion_on_the_cluster(small: int, spark: SparkSession) -> None:
     tables = Tables(spark, SparkCodec({}), Options(small_rows=small))
 
-    @settings(deadline=None, max_examples=3, suppress_health_check=list(HealthCheck))
+    @trying(3)
     @given(epochs(), st.integers(0, 2), st.booleans())
     def follows(rows: list[list[tuple[int, int]]], ahead: int, on_driver: bool) -> None:
         check(rows, lambda before: OnCluster(tables, before, on_driver), ahead)

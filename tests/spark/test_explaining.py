@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import Phase, given
 
 import ddlog
 from ddlog.engine.spark.runtime import SparkOptions
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, transactions
+from ..trying import trying
 
 PROGRAM = """
 input relation Edge(a: string, b: string)
@@ -100,12 +100,7 @@ def test_the_state_before_lowers_no_births(spark: Any) -> None:
         assert list(session["Met"].tuples()) == [(0,)]
 
 
-@settings(
-    deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", "1")),
-    suppress_health_check=list(HealthCheck),
-    phases=[Phase.generate],
-)
+@trying(1, phases=[Phase.generate])
 @given(programs(), transactions())
 def test_changes_of_random_programs(
     spark: Any, text: str, stream: list[list[tuple[str, tuple[Any, ...], int]]]

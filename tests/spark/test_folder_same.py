@@ -1,5 +1,5 @@
 """Random programs whose state is in a folder: a session that ends after any epoch changes nothing, nor does
-the grouping of changes into transactions, and both runtimes agree. More with `DDLOG_TEST_EXAMPLES=50`."""
+the grouping of changes into transactions, and both runtimes agree."""
 
 from __future__ import annotations
 

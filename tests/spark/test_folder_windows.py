@@ -1,16 +1,15 @@
 """States in folders of programs with windows: a session that goes on is the one that never ended, as in
-process. More examples: `DDLOG_EXAMPLES=100 pytest tests/spark/test_folder_windows.py`."""
+process."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import ddlog
@@ -21,6 +20,7 @@ from ddlog.spark.state import contents, folding, log, reports
 from ddlog.spark.state import rows as staterows
 
 from ..state.test_windows import EPOCHS, FORGETTING, OF_R, commit, held, program, short, times
+from ..trying import trying
 from .test_folder import session_on
 
 if TYPE_CHECKING:
@@ -36,11 +36,7 @@ SOME: list[Any] = [
 ]
 
 
-@settings(
-    deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 2)),
-    suppress_health_check=list(HealthCheck),
-)
+@trying(2)
 @given(
     st.sampled_from(("relation", "multiset", "stream")),
     EPOCHS,

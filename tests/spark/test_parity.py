@@ -1,9 +1,7 @@
-"""Both runtimes give the same changes, epoch by epoch: every program of `programs/`, and random ones; with
-DDLOG_TEST_EXAMPLES=30 in the environment, 30 of those for each way to run them."""
+"""Both runtimes give the same changes, epoch by epoch: every program of `programs/`, and random ones."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -33,6 +31,7 @@ from ..programs.random_programs import (
 )
 from ..programs.test_windows import EPOCHS
 from ..programs.test_windows import PROGRAMS as WINDOWS
+from ..trying import longer
 from .alike import corpus_alike, follow, merged, printed, sampled, update_file
 
 if TYPE_CHECKING:
@@ -75,7 +74,7 @@ def test_a_program_changes_alike(name: str, options: SparkOptions, spark: SparkS
 
 
 # They take half a minute each.
-LONG = [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)] if "DDLOG_TEST_EXAMPLES" in os.environ else []
+LONG = longer([], [("window_streams", ON_CLUSTER), ("windows", ALL_LARGE)])
 
 
 @pytest.mark.parametrize(

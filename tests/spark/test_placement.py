@@ -20,6 +20,7 @@ from ..programs.random_programs import edges, grouping_programs, programs, trans
 from ..programs.taken_back import Pair, Step, faulty, scripts
 from ..programs.taken_back import follow as take_all
 from ..programs.test_corpus import CORPUS
+from ..trying import longer
 from .alike import corpus_alike, follow, sampled
 
 if TYPE_CHECKING:
@@ -31,7 +32,6 @@ FLIPPING = SparkOptions(placement="flip", partitions=2)
 OUTGROWING = SparkOptions(driver_rows=6, small_rows=4, sent_rows=8, partitions=2)
 ON_DRIVER = SparkOptions(placement="driver")
 ALL_LARGE = SparkOptions(driver_rows=0, small_rows=0, sent_rows=2, partitions=2)
-LONG = "DDLOG_TEST_EXAMPLES" in os.environ
 ALL = [(path.stem, FLIPPING) for path in sorted(CORPUS.glob("*.dl")) if path.stem != "shared_prefixes"]
 SOME = [
     ("accumulation", OUTGROWING),
@@ -41,9 +41,7 @@ SOME = [
 ]
 
 
-@pytest.mark.parametrize(
-    "name, options", ALL if LONG else SOME, ids=lambda v: v if isinstance(v, str) else ""
-)
+@pytest.mark.parametrize("name, options", longer(SOME, ALL), ids=lambda v: v if isinstance(v, str) else "")
 def test_a_program_of_the_corpus_changes_alike(name: str, options: SparkOptions, spark: SparkSession) -> None:
     corpus_alike(name, options, spark)
 
@@ -82,13 +80,13 @@ def failing_at(point: int) -> Any:
     return mock.patch.object(Tables, name, fails)
 
 
-@pytest.mark.parametrize("options", [FLIPPING, OUTGROWING, ON_DRIVER, ALL_LARGE] if LONG else [OUTGROWING])
+@pytest.mark.parametrize("options", longer([OUTGROWING], [FLIPPING, OUTGROWING, ON_DRIVER, ALL_LARGE]))
 def test_what_is_taken_back_leaves_no_trace(options: SparkOptions, spark: SparkSession) -> None:
     """Commits that are interrupted, refused, fault or lose a job, and trials, between other commits."""
 
     @seed(6)
     @sampled(1)
-    @given(faulty(), scripts(most=20 if LONG else 3))
+    @given(faulty(), scripts(most=longer(3, 20)))
     def check(text: str, script: list[Step]) -> None:
         program = ddlog.compile(text)
         with (

@@ -11,7 +11,7 @@ import hypothesis.strategies as st
 import numpy as np
 import pyarrow as pa
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from ddlog.codegen.scalar import kind_of
 from ddlog.codegen.sqltypes import spark_type
@@ -48,6 +48,8 @@ from ddlog.values import (
     make,
     single,
 )
+
+from ..trying import trying
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -169,7 +171,7 @@ def same(a: Any, b: Any) -> bool:
 def test_arrow_gives_back_what_it_got(type: Type) -> None:
     of = column(type)
 
-    @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+    @trying(25)
     @given(st.lists(values_of(type), max_size=5))
     def check(values: list[Any]) -> None:
         array = CODEC.encode(of, values)
@@ -185,7 +187,7 @@ def test_arrow_gives_back_what_it_got(type: Type) -> None:
 
 
 @given(values_of(TREE), values_of(TREE))
-@settings(max_examples=100, deadline=None)
+@trying(100)
 def test_bytes_are_equal_where_values_are(a: Any, b: Any) -> None:
     form = Canonical(TREE, TYPEDEFS)
     assert (form.to_bytes(a) == form.to_bytes(b)) == (a == b)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import random
 from pathlib import Path
 
 import pytest
 
+from ..trying import longer
 from .duck import Both
 from .tpch import Maintained, Refresh, generate
 
@@ -85,9 +85,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_tpch_is_kept_up(folder: Path) -> None:
-    """At the scale that DDLOG_TPCH says; the long form is 0.1."""
-    scale = float(os.environ.get("DDLOG_TPCH", "0.001"))
-    home = generate(scale, folder)
+    home = generate(longer(0.001, 0.1), folder)
     maintained = Maintained(home, threads=1)
     assert maintained.compared()[1] == []
     for step in maintained.rounds(Refresh(home), 2):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import random
 import shutil
 import sqlite3
@@ -13,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -24,16 +23,13 @@ from ddlog.sessions.exporting import output_tables
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from ..trying import trying
 from .crashes import Crashes, reference
 from .damage import Damage
 from .script import PLAIN, script
 from .test_same import Change, Stream, held
 
-thorough = settings(
-    deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 4)),
-    suppress_health_check=list(HealthCheck),
-)
+thorough = trying(4)
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -17,6 +17,8 @@ import ddlog
 from ddlog.console.epochfiles import StateFiles
 from ddlog.sessions.session import Session
 
+from ..trying import longer
+
 PROGRAM = ddlog.compile("""
 input relation K(k: u32, v: string) primary key (r) r.k
 input multiset M(x: u32)
@@ -33,7 +35,7 @@ output multiset Both(x: u32, v: string)
 Both(x, v) :- M(x), K(x, v).
 """)
 EPOCHS = 6
-EVERY = "DDLOG_CRASHES" in os.environ  # every write, and not each fifth
+STEP = longer(5, 1)  # each fifth write, or every one
 
 
 def transact(session: Session, n: int) -> str:
@@ -108,7 +110,7 @@ def test_a_run_that_dies_at_any_write_goes_on(
         home = tmp_path / f"{at}"
         home.mkdir()
         ended = _dies_and_goes_on(home, durability, at, expected, monkeypatch)
-        at += 1 if EVERY else 5
+        at += STEP
     assert at > 20
 
 

@@ -1,30 +1,26 @@
 """Random programs: a state that is closed and opened after any epoch changes nothing, nor does the grouping
-of changes into transactions. More examples: `DDLOG_EXAMPLES=5000 pytest tests/state/test_same.py`."""
+of changes into transactions."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.sessions.session import Session
 
 from ..programs.random_programs import programs, timed_programs, timed_transactions, transactions
+from ..trying import trying
 
 Change = tuple[str, tuple[Any, ...], int]
 Stream = list[list[Change]]
 
-thorough = settings(
-    deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 3)),
-    suppress_health_check=list(HealthCheck),
-)
+thorough = trying(3)
 
 
 def apply(session: Session, transaction: Sequence[Change]) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from typing import Any
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -20,6 +20,8 @@ from ddlog.console.cli import main
 from ddlog.durability import folding, log, reports
 from ddlog.durability.store import Store
 from ddlog.sessions.session import Session
+
+from ..trying import trying
 
 PROGRAM = ddlog.compile("""
 typedef Id = Id{a: u32, b: string}
@@ -101,7 +103,7 @@ def remove(path: Path) -> None:
         Path(f"{path}{end}").unlink(missing_ok=True)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@trying(25)
 @given(scripts, st.sampled_from(["commit", "interval", "exit"]), st.data())
 def test_closing_and_opening_after_any_epoch_changes_nothing(
     tmp_path: Path, script: Any, durability: Any, data: st.DataObject

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.core import Column
@@ -17,6 +17,8 @@ from ddlog.durability.forms import WEIGHT, RelationForm, Rows
 from ddlog.durability.parts import checksum, packed, unpacked
 from ddlog.durability.sums import merged, summed, weights_of
 from ddlog.types import Bit, Signed, String
+
+from ..trying import trying
 
 ROW = st.tuples(st.integers(0, 3), st.sampled_from(["a", "b", "c"]))
 NUMBERS = {
@@ -27,7 +29,7 @@ NUMBERS = {
 }
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.lists(st.lists(ROW, max_size=6), max_size=6))
 def test_changes_of_a_set_have_the_sum_of_any_changes(epochs: list[list[tuple[int, str]]]) -> None:
     held, tables = set[tuple[int, str]](), []
@@ -48,7 +50,7 @@ def test_changes_of_a_set_have_the_sum_of_any_changes(epochs: list[list[tuple[in
         assert found.equals(summed(tables))
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.data(), st.lists(st.sampled_from([*NUMBERS, String()]), min_size=1, max_size=4), st.integers(1, 40))
 def test_rows_of_numbers_and_texts_come_back(data: st.DataObject, types: list[Any], count: int) -> None:
     columns: list[Any] = []
@@ -72,7 +74,7 @@ def _values(column: Any) -> list[Any]:
     return [column[0][k] for k in column[1].tolist()] if isinstance(column, tuple) else list(column)
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.lists(st.integers() | st.text() | st.floats(allow_nan=False, allow_infinity=False)))
 def test_a_checksum_is_that_of_json(fields: list[Any]) -> None:
     assert checksum(*fields) == zlib.crc32(dumps(fields, separators=(",", ":")).encode())

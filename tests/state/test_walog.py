@@ -7,12 +7,14 @@ import sqlite3
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
 from ddlog.durability.store import Store
 from ddlog.durability.walog import PAGE, read_log
+
+from ..trying import trying
 
 _COMMITS = 6
 _FRAME = PAGE + 24
@@ -49,7 +51,7 @@ damages = st.lists(
 )
 
 
-@settings(deadline=None, max_examples=100)
+@trying(100)
 @given(damages, st.floats(0.5, 1), st.booleans())
 def test_as_many_frames_are_taken_as_sqlite_takes(
     tmp_path_factory: pytest.TempPathFactory,

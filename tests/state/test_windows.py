@@ -1,9 +1,8 @@
 """States of programs with windows: a session that goes on is the one that never ended, whatever windows have
-let go of. More examples: `DDLOG_EXAMPLES=1000 pytest tests/state/test_windows.py`."""
+let go of."""
 
 from __future__ import annotations
 
-import os
 import tempfile
 from contextlib import suppress
 from functools import cache
@@ -11,7 +10,7 @@ from pathlib import Path
 from unittest import mock
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -22,6 +21,7 @@ from ddlog.sessions import checkpointing
 from ddlog.sessions.durable import Durable
 from ddlog.sessions.session import Session
 
+from ..trying import trying
 from .test_checkpoint import crashed, image
 
 TEXT = """
@@ -118,11 +118,7 @@ def held(session: Session) -> dict[str, list]:
     return {n: sorted(map(repr, session[n].weighted())) for n in names if relations[n].kind != "stream"}
 
 
-@settings(
-    deadline=None,
-    max_examples=int(os.environ.get("DDLOG_EXAMPLES", 3)),
-    suppress_health_check=list(HealthCheck),
-)
+@trying(3)
 @given(st.sampled_from(("relation", "multiset", "stream")), EPOCHS, st.booleans())
 def test_closing_and_opening_changes_nothing(kind: str, epochs: list, small: bool) -> None:
     """`small`: derived state is in a checkpoint, spans are folded, and rows that are gone leave tables."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import ddlog
@@ -15,6 +15,8 @@ from ddlog.check.program import check_program
 from ddlog.engine.circuit import Guard, Join
 from ddlog.errors.diagnostics import DDlogError, render
 from ddlog.errors.source import Source
+
+from ..trying import trying
 
 DECLARATIONS = """
 typedef U = U1{n: bit<2>} | U2{b: bool, n: bit<2>} | U3
@@ -69,7 +71,7 @@ many = st.lists(st.booleans(), min_size=len(EVERY), max_size=len(EVERY)).map(
 streams = st.tuples(many, st.lists(st.lists(st.tuples(facts, st.booleans()), max_size=8), max_size=3)).map(
     lambda made: [made[0], *made[1]]
 )
-thorough = settings(deadline=None, max_examples=25, suppress_health_check=list(HealthCheck))
+thorough = trying(25)
 
 
 def states(text: str, stream: Any) -> Iterator[tuple[Facts, set[tuple[int, int]]]]:
@@ -243,7 +245,7 @@ def statements(draw: st.DrawFn) -> tuple[str, Meaning]:
     return made.pick([made.loop_n, made.loop_t])(4)  # type: ignore[no-any-return]
 
 
-@settings(thorough, max_examples=150)
+@trying(150)
 @given(statements(), streams)
 def test_statements_are_loops(statement: tuple[str, Meaning], stream: Any) -> None:
     """A statement inserts what its loops would find on the facts, after every transaction."""

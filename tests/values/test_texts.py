@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog import values
@@ -34,6 +34,7 @@ from ..engine.declared import (
     typedefs,
     vec,
 )
+from ..trying import trying
 
 TYPES = typedefs()
 
@@ -169,7 +170,7 @@ def of_type(type: Type) -> st.SearchStrategy[Any]:
     return st.lists(of_type(element[0]) if len(element) == 1 else of_type(Tuple(element)), max_size=4)
 
 
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@trying(100)
 @given(st.data())
 def test_text_and_json_round_trip(data: st.DataObject) -> None:
     type = data.draw(TYPED)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog import values
@@ -34,6 +34,7 @@ from ddlog.values import NAN, Group, Map, Set, Vec
 from ddlog.values.fromtext import parse_value
 
 from ..engine.declared import OPTION
+from ..trying import trying
 
 PERSON = TypeDef("Person", (), (Constructor("Person", 0, (("name", String()), ("make", Bit(8)))),))
 SHAPE = TypeDef(
@@ -112,7 +113,7 @@ def plain(type: Type) -> st.SearchStrategy[Any]:
     return st.lists(st.tuples(*map(plain, type.args)), max_size=3)
 
 
-@settings(deadline=None)
+@trying(100)
 @given(st.data())
 def test_what_is_checked_is_canonical_and_printed_and_read_again(data: st.DataObject) -> None:
     type = data.draw(TYPES)
