@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic, counted
 
 
-@declared()
 class NotAnInput(Diagnostic):
     """A change of a relation that rules compute."""
 
-    title: ClassVar[str] = "{name} is not an input relation: only input relations can be changed"
+    title = "{name} is not an input relation: only input relations can be changed"
     name: str
     role: str
     inputs: tuple[str, ...]
@@ -23,32 +19,27 @@ class NotAnInput(Diagnostic):
         return f"the input relations are {', '.join(self.inputs) or 'none'}"
 
 
-@declared()
 class NothingToClear(Diagnostic):
     """`clear` of a stream."""
 
-    title: ClassVar[str] = (
-        "{name} is a stream and cannot be cleared: its elements are gone after each transaction"
-    )
-    suggestion: ClassVar[str] = "`rollback` drops the elements of this transaction"
+    title = "{name} is a stream and cannot be cleared: its elements are gone after each transaction"
+    suggestion = "`rollback` drops the elements of this transaction"
     name: str
 
 
-@declared()
 class BadValue(Diagnostic):
     """A value that does not have the type of its column."""
 
-    title: ClassVar[str] = "{relation}.{column}: {problem}"
+    title = "{relation}.{column}: {problem}"
     relation: str
     column: str
     problem: str
 
 
-@declared()
 class BadTable(Diagnostic):
     """A table with other columns than the relation, or with a value of the wrong type."""
 
-    title: ClassVar[str] = "the table for {relation}{where}: {problem}"
+    title = "the table for {relation}{where}: {problem}"
     relation: str
     problem: str
     row: int = 0
@@ -59,20 +50,18 @@ class BadTable(Diagnostic):
         return f", row {self.row}" if self.row else ""
 
 
-@declared()
 class BadKey(Diagnostic):
     """A value that does not have the type of the primary key."""
 
-    title: ClassVar[str] = "the primary key of {relation}: {problem}"
+    title = "the primary key of {relation}: {problem}"
     relation: str
     problem: str
 
 
-@declared()
 class WrongWidth(Diagnostic):
     """A row with too few or too many values."""
 
-    title: ClassVar[str] = "a row of {relation} has {expected}, found {given}"
+    title = "a row of {relation} has {expected}, found {given}"
     relation: str
     given: int
     columns: tuple[str, ...]
@@ -83,11 +72,10 @@ class WrongWidth(Diagnostic):
         return f"{counted(len(self.columns), 'value')} ({', '.join(self.columns)})"
 
 
-@declared()
 class WrongColumns(Diagnostic):
     """A row by column name with an unknown name, or without a column."""
 
-    title: ClassVar[str] = "a row of {relation} {difference}"
+    title = "a row of {relation} {difference}"
     relation: str
     unknown: tuple[str, ...]
     missing: tuple[str, ...]
@@ -106,11 +94,10 @@ class WrongColumns(Diagnostic):
         return f"the columns are {', '.join(self.columns) or 'none'}"
 
 
-@declared()
 class NoRow(Diagnostic):
     """A value that is not a row at all."""
 
-    title: ClassVar[str] = "{shown} is not a row of {relation}"
+    title = "{shown} is not a row of {relation}"
     relation: str
     shown: str
     columns: tuple[str, ...]
@@ -122,45 +109,40 @@ class NoRow(Diagnostic):
         return f"{form}; pass several rows as `*rows`, or as a table to `insert_table`"
 
 
-@declared()
 class NoPrimaryKey(Diagnostic):
     """A change by key of a relation without a primary key."""
 
-    title: ClassVar[str] = "{relation} has no primary key"
+    title = "{relation} has no primary key"
     relation: str
 
 
-@declared()
 class KeyExists(Diagnostic):
     """An insertion of a key that the relation already has."""
 
-    title: ClassVar[str] = "{relation} already has a row with the key {key}"
+    title = "{relation} already has a row with the key {key}"
     relation: str
     key: str
 
 
-@declared()
 class KeyMissing(Diagnostic):
     """A change of a key that the relation does not have."""
 
-    title: ClassVar[str] = "{relation} has no row with the key {key}"
+    title = "{relation} has no row with the key {key}"
     relation: str
     key: str
 
 
-@declared()
 class DifferentValue(Diagnostic):
     """A deletion of a row, where the relation has another row with the same key."""
 
-    title: ClassVar[str] = "the row of {relation} with the key {key} differs from the row to delete"
+    title = "the row of {relation} with the key {key} differs from the row to delete"
     relation: str
     key: str
 
 
-@declared()
 class CannotModify(Diagnostic):
     """A mutation that does not fit the present value."""
 
-    title: ClassVar[str] = "the row of {relation} cannot be modified: {problem}"
+    title = "the row of {relation} cannot be modified: {problem}"
     relation: str
     problem: str

@@ -7,42 +7,31 @@ none or one. So the methods of a declared error are made with its first instance
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeVar, dataclass_transform
+from typing import Any, dataclass_transform
 
 _waiting: dict[type[Any], bool] = {}
 _lock = threading.Lock()
 
 
+@dataclass_transform(frozen_default=True)
 class Declared:
-    """The base of classes that `declared` marks."""
+    """Every class below this one is a frozen dataclass."""
 
     __slots__ = ()
+
+    def __init_subclass__(cls, *, kw_only: bool = False) -> None:
+        _waiting[cls] = kw_only
 
     def __new__(cls, *_: Any, **__: Any) -> Any:
         """An instance of the class, whose methods are made first if they are still missing."""
         if cls in _waiting:
-            complete(cls)
+            _complete(cls)
         return object.__new__(cls)
 
 
-T = TypeVar("T", bound=type[Declared])
-
-
-@dataclass_transform(frozen_default=True)
-def declared(*, kw_only: bool = False) -> Callable[[T], T]:
-    """Marks a subclass of `Declared` as a frozen dataclass, whose methods are made later."""
-
-    def mark(cls: T) -> T:
-        _waiting[cls] = kw_only
-        return cls
-
-    return mark
-
-
-def complete(cls: type[Any]) -> None:
-    """Makes the methods of a declared class, and of those on which it builds."""
+def _complete(cls: type[Any]) -> None:
+    """Makes the methods of a class, and of those on which it builds."""
     with _lock:
         for each in reversed(cls.__mro__):
             if each in _waiting:

@@ -1,12 +1,11 @@
 """Errors and warnings: their form, and the one renderer that prints them.
 
-A kind of error is a frozen dataclass under `Diagnostic`, declared by `declared.py`. Its class variables say
+A kind of error is a subclass of `Diagnostic`, a frozen dataclass (`declared.py`). Its class variables say
 the words, its fields hold the facts; the words may name fields in braces:
 
-    @declared(kw_only=True)
     class UnknownRelation(Diagnostic):
-        title: ClassVar[str] = "unknown relation `{name}`"
-        label: ClassVar[str] = "not declared"
+        title = "unknown relation `{name}`"
+        label = "not declared"
         name: str
 
     UnknownRelation(span=span, name="Pth", help="did you mean `Path`?")
@@ -31,8 +30,7 @@ class Note:
     span: Span | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Diagnostic(Declared):
+class Diagnostic(Declared, kw_only=True):
     """An error or a warning. `message`, `marked` and `hint` are its texts with the fields filled in."""
 
     severity: ClassVar[str] = "error"

@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@declared()
 class BadFact(Diagnostic):
     """A fault in a fact file; `row` counts rows if the file has no lines."""
 
-    title: ClassVar[str] = "{where}{problem}"
+    title = "{where}{problem}"
     path: str
     problem: str
     row: int = 0
@@ -25,74 +21,66 @@ class BadFact(Diagnostic):
         return f"{self.path}: row {self.row}: " if self.row else f"{self.path}: "
 
 
-@declared()
 class NoSuchDirectory(Diagnostic):
     """An input directory that does not exist."""
 
-    title: ClassVar[str] = "{path}: there is no such directory"
+    title = "{path}: there is no such directory"
     path: str
 
 
-@declared()
 class NotADirectory(Diagnostic):
     """A file where a directory should be."""
 
-    title: ClassVar[str] = "{path}: this is a file, not a directory"
+    title = "{path}: this is a file, not a directory"
     path: str
 
 
-@declared()
 class DirectoryForFile(Diagnostic):
     """A directory where a file should be."""
 
-    title: ClassVar[str] = "{path}: this is a directory, not a file"
-    suggestion: ClassVar[str] = "a folder of part files has the relation's name, without an ending"
+    title = "{path}: this is a directory, not a file"
+    suggestion = "a folder of part files has the relation's name, without an ending"
     path: str
 
 
-@declared()
 class NotAPartFile(Diagnostic):
     """A file in a folder of part files that holds no facts."""
 
-    title: ClassVar[str] = "{path}: this is not a file of facts"
-    suggestion: ClassVar[str] = "part files end in {formats}; the text forms may also end in .gz"
+    title = "{path}: this is not a file of facts"
+    suggestion = "part files end in {formats}; the text forms may also end in .gz"
     path: str
     formats: str
 
 
-@declared()
 class CannotRead(Diagnostic):
     """A file that the operating system does not let us read."""
 
-    title: ClassVar[str] = "{path}: cannot be read: {reason}"
+    title = "{path}: cannot be read: {reason}"
     path: str
     reason: str
 
 
-@declared()
 class CannotWrite(Diagnostic):
     """A file that the operating system does not let us write."""
 
-    title: ClassVar[str] = "{path}: cannot be written: {reason}"
+    title = "{path}: cannot be written: {reason}"
     path: str
     reason: str
 
 
-@declared()
 class NotAnInputRelation(Diagnostic):
     """A fact file for an internal or output relation."""
 
-    title: ClassVar[str] = "{path}: {relation} is not an input relation"
-    suggestion: ClassVar[str] = "declare it as `input relation {relation}(…)`, or remove the file"
+    title = "{path}: {relation} is not an input relation"
+    suggestion = "declare it as `input relation {relation}(…)`, or remove the file"
     path: str
     relation: str
 
 
-@declared()
 class MisnamedFile(Diagnostic):
     """A fact file without a relation in the program."""
 
-    title: ClassVar[str] = "{path}: the program has no input relation {relation}"
+    title = "{path}: the program has no input relation {relation}"
     path: str
     relation: str
     near: str | None
@@ -103,12 +91,11 @@ class MisnamedFile(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else ""
 
 
-@declared()
 class SeveralFiles(Diagnostic):
     """Two files for one relation."""
 
-    title: ClassVar[str] = "there are several files for the relation {relation}: {listed}"
-    suggestion: ClassVar[str] = "to read them all, put them in a folder called {relation}"
+    title = "there are several files for the relation {relation}: {listed}"
+    suggestion = "to read them all, put them in a folder called {relation}"
     relation: str
     paths: tuple[str, ...]
 
@@ -118,11 +105,10 @@ class SeveralFiles(Diagnostic):
         return ", ".join(self.paths)
 
 
-@declared()
 class NotTabSeparable(Diagnostic):
     """A string with a tab or a line end, for a format without quotes."""
 
-    title: ClassVar[str] = "relation {relation}: the value {value!r} cannot be written tab-separated"
-    suggestion: ClassVar[str] = "use --format csv or jsonl"
+    title = "relation {relation}: the value {value!r} cannot be written tab-separated"
+    suggestion = "use --format csv or jsonl"
     relation: str
     value: str

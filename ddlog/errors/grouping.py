@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 from .source import Span
 
 _DOES = {"sum": "adds", "sum_of": "adds", "avg": "averages", "count": "counts", "fold": "takes"}
 
 
-@declared(kw_only=True)
 class EqualValues(Diagnostic):
     """A group whose equal values come from different rows, and a function to which that matters."""
 
-    severity: ClassVar[str] = "warning"
-    title: ClassVar[str] = "`{function}` {does} equal values once, {but} rows with the same {same}"
+    severity = "warning"
+    title = "`{function}` {does} equal values once, {but} rows with the same {same}"
     function: str
     same: str
     missing: tuple[str, ...]

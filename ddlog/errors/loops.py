@@ -2,78 +2,64 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@declared()
 class UnknownEnd(Diagnostic):
     """Something else than an end between the name of a loop and its body."""
 
-    title: ClassVar[str] = "`{text}` is no end of a loop"
-    suggestion: ClassVar[str] = (
-        "a loop ends with `rounds N`, `until empty(R)` or `until unchanged`; `limit N` may follow"
-    )
+    title = "`{text}` is no end of a loop"
+    suggestion = "a loop ends with `rounds N`, `until empty(R)` or `until unchanged`; `limit N` may follow"
     text: str
 
 
-@declared()
 class SecondEnd(Diagnostic):
     """Two ends of one loop, or two limits."""
 
-    title: ClassVar[str] = "the loop has a second {kind}"
+    title = "the loop has a second {kind}"
     kind: str
 
 
-@declared(kw_only=True)
 class LoopRelation(Diagnostic):
     """An input, a stream or a multiset that a loop declares, or a relation with a primary key."""
 
-    title: ClassVar[str] = "loop `{loop}` cannot declare {what} `{name}`"
-    suggestion: ClassVar[str] = (
-        "declare it outside: rules of a loop read what is outside, and hold plain relations"
-    )
+    title = "loop `{loop}` cannot declare {what} `{name}`"
+    suggestion = "declare it outside: rules of a loop read what is outside, and hold plain relations"
     loop: str
     what: str
     name: str
 
 
-@declared(kw_only=True)
 class ForeignHead(Diagnostic):
     """A rule whose head belongs to another loop, or to none."""
 
-    title: ClassVar[str] = "the rule stands {place}, but `{name}` is declared {home}"
-    suggestion: ClassVar[str] = "the rules of a relation stand where the relation is declared"
+    title = "the rule stands {place}, but `{name}` is declared {home}"
+    suggestion = "the rules of a relation stand where the relation is declared"
     place: str
     name: str
     home: str
 
 
-@declared(kw_only=True)
 class UnknownEmpty(Diagnostic):
     """The relation of `until empty(R)` is none of the loop's."""
 
-    title: ClassVar[str] = "loop `{loop}` declares no relation `{name}`"
-    suggestion: ClassVar[str] = "the relation whose emptiness ends a loop is declared in that loop"
+    title = "loop `{loop}` declares no relation `{name}`"
+    suggestion = "the relation whose emptiness ends a loop is declared in that loop"
     loop: str
     name: str
 
 
-@declared(kw_only=True)
 class InitialOutside(Diagnostic):
     """`initial` before a rule that stands in no loop."""
 
-    title: ClassVar[str] = "`initial` begins a rule that stands in no loop"
+    title = "`initial` begins a rule that stands in no loop"
 
 
-@declared(kw_only=True)
 class LoopInCycle(Diagnostic):
     """A loop that reads what is computed of its own relations."""
 
-    title: ClassVar[str] = "loop `{loop}` reads `{source}`, which depends on what the loop computes: {cycle}"
-    suggestion: ClassVar[str] = (
+    title = "loop `{loop}` reads `{source}`, which depends on what the loop computes: {cycle}"
+    suggestion = (
         "what depends on a loop and feeds it is declared in the loop; an earlier round is read as `R-1(..)`"
     )
     loop: str
@@ -81,61 +67,53 @@ class LoopInCycle(Diagnostic):
     cycle: str
 
 
-@declared(kw_only=True)
 class BagInLoop(Diagnostic):
     """`group_all_by` in a loop."""
 
-    title: ClassVar[str] = "loop `{loop}` cannot group by `group_all_by`: its rounds count rows once"
-    suggestion: ClassVar[str] = "`group_by` a tuple with something that tells the values apart"
+    title = "loop `{loop}` cannot group by `group_all_by`: its rounds count rows once"
+    suggestion = "`group_by` a tuple with something that tells the values apart"
     loop: str
 
 
-@declared(kw_only=True)
 class RoundType(Diagnostic):
     """`round` compared with something that is no integer."""
 
-    title: ClassVar[str] = "`round` is compared with a value of type {type}"
-    suggestion: ClassVar[str] = "rounds are integers, from 0"
+    title = "`round` is compared with a value of type {type}"
+    suggestion = "rounds are integers, from 0"
     type: str
 
 
-@declared(kw_only=True)
 class RoundValue(Diagnostic):
     """`round` where it is not compared, and no variable."""
 
-    title: ClassVar[str] = "`round` is no value: a condition of a rule compares it, as in `round >= e`"
-    suggestion: ClassVar[str] = (
+    title = "`round` is no value: a condition of a rule compares it, as in `round >= e`"
+    suggestion = (
         "to have the number of the round, count in a relation: `initial Round(0).` and "
         "`Round(n + 1) :- Round-1(n).`"
     )
 
 
-@declared(kw_only=True)
 class RoundUnequal(Diagnostic):
     """`round != e`."""
 
-    title: ClassVar[str] = "`round` cannot be compared by `!=`"
-    suggestion: ClassVar[str] = "write two rules, one for `round < e` and one for `round > e`"
+    title = "`round` cannot be compared by `!=`"
+    suggestion = "write two rules, one for `round < e` and one for `round > e`"
 
 
-@declared(kw_only=True)
 class TooDeep(Diagnostic):
     """More loops in one another than there is room for."""
 
-    title: ClassVar[str] = (
-        "loop `{loop}` and what is around it are {depth} loops and recursions deep, {most} are the most"
-    )
+    title = "loop `{loop}` and what is around it are {depth} loops and recursions deep, {most} are the most"
     loop: str
     depth: int
     most: int
 
 
-@declared()
 class LoopLimitReached(Diagnostic):
     """A loop that goes on beyond the limit."""
 
-    title: ClassVar[str] = "{loop} still changes after {limit} rounds: {recursive}"
-    suggestion: ClassVar[str] = (
+    title = "{loop} still changes after {limit} rounds: {recursive}"
+    suggestion = (
         "the session is at its last commit; if the loop ends, set a higher limit: `limit N` before its body, "
         "or --max-iterations"
     )
@@ -154,14 +132,11 @@ class LoopLimitReached(Diagnostic):
         return ", ".join(self.relations)
 
 
-@declared()
 class LoopRepeats(Diagnostic):
     """A loop that comes back to a state that it had before."""
 
-    title: ClassVar[str] = (
-        "{loop} never ends: its relations are the same again after every {rounds}: {recursive}"
-    )
-    suggestion: ClassVar[str] = (
+    title = "{loop} never ends: its relations are the same again after every {rounds}: {recursive}"
+    suggestion = (
         "the session is at its last commit; to end the loop with a round, write `rounds N` before its body"
     )
     period: int

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 
@@ -12,12 +9,11 @@ def _in_phase(phase: str) -> str:
     return f", in `{phase}`" if phase else ""
 
 
-@declared()
 class MemoryLimitReached(Diagnostic):
     """An epoch that would go over the memory limit."""
 
-    title: ClassVar[str] = "the memory limit of {limit} is reached{place}"
-    suggestion: ClassVar[str] = "the session is at its last commit; set a higher limit, or let less follow"
+    title = "the memory limit of {limit} is reached{place}"
+    suggestion = "the session is at its last commit; set a higher limit, or let less follow"
     limit: str
     phase: str
 
@@ -27,12 +23,11 @@ class MemoryLimitReached(Diagnostic):
         return _in_phase(self.phase)
 
 
-@declared()
 class NoMemoryLeft(Diagnostic):
     """An epoch for which the machine has no memory."""
 
-    title: ClassVar[str] = "there is no more memory{place}"
-    suggestion: ClassVar[str] = (
+    title = "there is no more memory{place}"
+    suggestion = (
         "the session is at its last commit; a memory limit ends such a commit before the machine does"
     )
     phase: str
@@ -43,8 +38,7 @@ class NoMemoryLeft(Diagnostic):
         return _in_phase(self.phase)
 
 
-@declared()
 class NoMemoryMeasure(Diagnostic):
     """A memory limit where the size of the process is unknown."""
 
-    title: ClassVar[str] = "a memory limit needs a system that tells the memory of a process, such as Linux"
+    title = "a memory limit needs a system that tells the memory of a process, such as Linux"

@@ -2,49 +2,40 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic, counted
 
 
-@declared()
 class NotKept(Diagnostic):
     """A relation that this session does not compute."""
 
-    title: ClassVar[str] = "{name} is not kept by this session"
-    suggestion: ClassVar[str] = (
+    title = "{name} is not kept by this session"
+    suggestion = (
         'open the session with relations="all"; `ddlog run` keeps the output relations and each --relation; '
         "a query evaluates what it asks for"
     )
     name: str
 
 
-@declared()
 class EffectsNotKept(Diagnostic):
     """A query over a relation whose rules have effects, which the session does not compute."""
 
-    title: ClassVar[str] = (
-        "{name} is not kept by this session, and a query does not cause the effects of its rules"
-    )
-    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    title = "{name} is not kept by this session, and a query does not cause the effects of its rules"
+    suggestion = 'open the session with relations="all"'
     name: str
 
 
-@declared()
 class WindowNotKept(Diagnostic):
     """A query over a window that the session does not keep."""
 
-    title: ClassVar[str] = "{name} is not kept by this session, and what its window holds depends on the past"
-    suggestion: ClassVar[str] = 'open the session with relations="all"'
+    title = "{name} is not kept by this session, and what its window holds depends on the past"
+    suggestion = 'open the session with relations="all"'
     name: str
 
 
-@declared()
 class NotDelayed(Diagnostic):
     """A query over an earlier state that the session does not keep."""
 
-    title: ClassVar[str] = "{name} is not kept: a session keeps only the earlier states that rules read"
+    title = "{name} is not kept: a session keeps only the earlier states that rules read"
     name: str
     kept: tuple[str, ...]
 
@@ -54,13 +45,10 @@ class NotDelayed(Diagnostic):
         return f"the rules read {', '.join(self.kept)}" if self.kept else "no rule reads an earlier state"
 
 
-@declared()
 class NotAnOutput(Diagnostic):
     """A subscription to a relation that is not an output relation."""
 
-    title: ClassVar[str] = (
-        "{name} is not an output relation: a session reports the changes of output relations only"
-    )
+    title = "{name} is not an output relation: a session reports the changes of output relations only"
     name: str
     outputs: tuple[str, ...]
 
@@ -70,11 +58,10 @@ class NotAnOutput(Diagnostic):
         return f"the output relations are {', '.join(self.outputs) or 'none'}"
 
 
-@declared()
 class WrongIndexKey(Diagnostic):
     """A key of an index with too few or too many values."""
 
-    title: ClassVar[str] = "a key of index {index} has {expected}, found {given}"
+    title = "a key of index {index} has {expected}, found {given}"
     index: str
     variables: tuple[str, ...]
     given: int
@@ -86,19 +73,17 @@ class WrongIndexKey(Diagnostic):
         return f"{wanted} ({', '.join(self.variables)})" if self.variables else wanted
 
 
-@declared()
 class BadIndexKey(Diagnostic):
     """A value in a key that does not have the type of the index's variable."""
 
-    title: ClassVar[str] = "the key of index {index}, {variable}: {problem}"
+    title = "the key of index {index}, {variable}: {problem}"
     index: str
     variable: str
     problem: str
 
 
-@declared()
 class TakenByAnswer(Diagnostic):
     """A program with a relation or type that is named as the answer to a query."""
 
-    title: ClassVar[str] = "the answer to a query is the relation {name}, but the program declares {name}"
+    title = "the answer to a query is the relation {name}, but the program declares {name}"
     name: str

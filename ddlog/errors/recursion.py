@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@declared()
 class IterationLimitReached(Diagnostic):
     """A recursion without a fixpoint within the limit."""
 
-    title: ClassVar[str] = "no fixpoint after {limit} iterations of {recursive}"
-    suggestion: ClassVar[str] = (
-        "the session is at its last commit; if the recursion is finite, set a higher limit"
-    )
+    title = "no fixpoint after {limit} iterations of {recursive}"
+    suggestion = "the session is at its last commit; if the recursion is finite, set a higher limit"
     limit: int
     relations: tuple[str, ...]
 
@@ -25,14 +19,11 @@ class IterationLimitReached(Diagnostic):
         return ", ".join(self.relations)
 
 
-@declared()
 class RecursionRepeats(Diagnostic):
     """A recursion that comes back to a state that it had before."""
 
-    title: ClassVar[str] = (
-        "the recursion of {recursive} never settles: it is in the same state again after every {rounds}"
-    )
-    suggestion: ClassVar[str] = (
+    title = "the recursion of {recursive} never settles: it is in the same state again after every {rounds}"
+    suggestion = (
         "the session is at its last commit; these rows must not depend on their own absence, "
         "by `group_by` or by negation"
     )

@@ -2,39 +2,32 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 
-@declared()
 class InTransaction(Diagnostic):
     """An operation that a session allows only between transactions."""
 
-    title: ClassVar[str] = "there are changes that are neither committed nor rolled back"
-    suggestion: ClassVar[str] = "commit or roll back first"
+    title = "there are changes that are neither committed nor rolled back"
+    suggestion = "commit or roll back first"
 
 
-@declared()
 class NoFurtherChanges(Diagnostic):
     """A change after a load with `static=True`."""
 
-    title: ClassVar[str] = "this session was loaded as static: it takes no changes"
+    title = "this session was loaded as static: it takes no changes"
 
 
-@declared()
 class SessionClosed(Diagnostic):
     """A use of a session after its end."""
 
-    title: ClassVar[str] = "the session is closed"
+    title = "the session is closed"
 
 
-@declared()
 class FaultInRule(Diagnostic):
     """An expression of a rule that failed on a row."""
 
-    title: ClassVar[str] = "{problem}, in the rule `{shown}`{valuation}"
+    title = "{problem}, in the rule `{shown}`{valuation}"
     problem: str
     rule: str
     row: str
@@ -50,26 +43,23 @@ class FaultInRule(Diagnostic):
         return f", for {self.row}" if self.row else ""
 
 
-@declared()
 class FaultInView(Diagnostic):
     """An expression of a view of SQL that failed on a row."""
 
-    title: ClassVar[str] = "{problem}, in this view"
+    title = "{problem}, in this view"
     problem: str
 
 
-@declared()
 class NotInstalled(Diagnostic):
     """An optional package that is not installed."""
 
-    title: ClassVar[str] = "{package} is not installed"
-    suggestion: ClassVar[str] = "pip install {package}"
+    title = "{package} is not installed"
+    suggestion = "pip install {package}"
     package: str
 
 
-@declared()
 class NoTable(Diagnostic):
     """Values that a table of Arrow or pandas cannot hold."""
 
-    title: ClassVar[str] = "{problem}"
+    title = "{problem}"
     problem: str

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
-
-from .declared import declared
 from .diagnostics import Diagnostic
 
 _WITHOUT = "the in-process engine (--engine in-process) needs none of this"
 
 
-@declared()
 class NoPySpark(Diagnostic):
     """A Python package of Spark that is missing or too old."""
 
-    title: ClassVar[str] = "the Spark engine needs {package}: {problem}"
-    suggestion: ClassVar[str] = "pip install 'ddlog[spark]'; " + _WITHOUT
+    title = "the Spark engine needs {package}: {problem}"
+    suggestion = "pip install 'ddlog[spark]'; " + _WITHOUT
     package: str
     problem: str = "it is not installed"
 
 
-@declared()
 class NoJava(Diagnostic):
     """A machine without Java, or with an old one."""
 
-    title: ClassVar[str] = "the Spark engine needs Java {needed} or later: {problem}"
-    suggestion: ClassVar[str] = (
+    title = "the Spark engine needs Java {needed} or later: {problem}"
+    suggestion = (
         "install a JDK or JRE (apt install openjdk-{needed}-jre-headless, brew install openjdk@{needed}) "
         "and set JAVA_HOME to it or put its `java` in PATH; " + _WITHOUT
     )
@@ -33,96 +28,86 @@ class NoJava(Diagnostic):
     problem: str
 
 
-@declared()
 class NoWideTimes(Diagnostic):
     """A window on Spark by times of more than 126 bits."""
 
-    title: ClassVar[str] = "on Spark a window takes times of at most 126 bits: {text}"
-    suggestion: ClassVar[str] = "declare the times as s64 or u64, or run it in-process (--engine in-process)"
+    title = "on Spark a window takes times of at most 126 bits: {text}"
+    suggestion = "declare the times as s64 or u64, or run it in-process (--engine in-process)"
     text: str
 
 
-@declared()
 class CannotStart(Diagnostic):
     """A driver of Spark that did not start."""
 
-    title: ClassVar[str] = "Spark cannot be started: {reason}"
-    suggestion: ClassVar[str] = _WITHOUT
+    title = "Spark cannot be started: {reason}"
+    suggestion = _WITHOUT
     reason: str
 
 
-@declared()
 class CannotConnect(Diagnostic):
     """An address at which no server answers."""
 
-    title: ClassVar[str] = "no Spark answers at {address}: {reason}"
-    suggestion: ClassVar[str] = "start it or give another --master or --remote; " + _WITHOUT
+    title = "no Spark answers at {address}: {reason}"
+    suggestion = "start it or give another --master or --remote; " + _WITHOUT
     address: str
     reason: str
 
 
-@declared()
 class SparkFailed(Diagnostic):
     """A failure of Spark: of a job, of an analysis, of the connection."""
 
-    title: ClassVar[str] = "Spark: {reason}"
-    suggestion: ClassVar[str] = "the session is at its last commit"
+    title = "Spark: {reason}"
+    suggestion = "the session is at its last commit"
     reason: str
 
 
-@declared()
 class SparkEnded(Diagnostic):
     """A Spark application that is over."""
 
-    title: ClassVar[str] = "Spark has ended: {reason}"
-    suggestion: ClassVar[str] = "the session has ended with it; open a new one from its inputs or its folder"
+    title = "Spark has ended: {reason}"
+    suggestion = "the session has ended with it; open a new one from its inputs or its folder"
     reason: str
 
 
-@declared()
 class RowsLost(Diagnostic):
     """Rows of the state that no executor has any more."""
 
-    title: ClassVar[str] = "an executor of Spark ended, and rows of {relations} were nowhere else"
-    suggestion: ClassVar[str] = (
+    title = "an executor of Spark ended, and rows of {relations} were nowhere else"
+    suggestion = (
         "the session has ended: open a new one from its inputs, its folder or the checkpoint of its stream; "
         "SparkOptions(copies=2) keeps each row on two executors"
     )
     relations: str
 
 
-@declared()
 class GivenRowsLost(Diagnostic):
     """Rows of a transaction that no executor has any more."""
 
-    title: ClassVar[str] = "an executor of Spark ended, and with it rows of this transaction for {relations}"
-    suggestion: ClassVar[str] = "the session is at its last commit: give the rows of the transaction again"
+    title = "an executor of Spark ended, and with it rows of this transaction for {relations}"
+    suggestion = "the session is at its last commit: give the rows of the transaction again"
     relations: str
 
 
-@declared()
 class RowsMadeAgain(Diagnostic):
     """Rows of the state that were evaluated again while something read them."""
 
-    title: ClassVar[str] = "an executor of Spark ended, and with it rows of {relations}"
-    suggestion: ClassVar[str] = "they have been evaluated again from the inputs: repeat the request"
+    title = "an executor of Spark ended, and with it rows of {relations}"
+    suggestion = "they have been evaluated again from the inputs: repeat the request"
     relations: str
 
 
-@declared()
 class NoSuchTable(Diagnostic):
     """The name of a table that is not in the catalog."""
 
-    title: ClassVar[str] = "there is no table {table}"
-    suggestion: ClassVar[str] = "for a file or folder write a slash or an ending, such as ./{table}"
+    title = "there is no table {table}"
+    suggestion = "for a file or folder write a slash or an ending, such as ./{table}"
     table: str
 
 
-@declared()
 class BadRecord(Diagnostic):
     """A faulty cell of a record that Spark read. Spark does not know the number of the line."""
 
-    title: ClassVar[str] = "{path}{column}: {problem}{shown}"
+    title = "{path}{column}: {problem}{shown}"
     path: str
     problem: str
     where: str = ""
@@ -145,56 +130,50 @@ class BadRecord(Diagnostic):
         return f", in the record: {self.record}" if self.record else ""
 
 
-@declared()
 class NeedsSpark(Diagnostic):
     """An operation of sessions on Spark, in another session."""
 
-    title: ClassVar[str] = "{what} needs a session on Spark"
-    suggestion: ClassVar[str] = 'open it with program.session(spark=spark) or program.session(engine="spark")'
+    title = "{what} needs a session on Spark"
+    suggestion = 'open it with program.session(spark=spark) or program.session(engine="spark")'
     what: str
 
 
-@declared()
 class NotForSpark(Diagnostic):
     """A file in a form that Spark does not read."""
 
-    title: ClassVar[str] = "{path}: Spark does not read {form}"
-    suggestion: ClassVar[str] = "convert it to Parquet, or use --engine in-process"
+    title = "{path}: Spark does not read {form}"
+    suggestion = "convert it to Parquet, or use --engine in-process"
     path: str
     form: str
 
 
-@declared()
 class OnlySparkWrites(Diagnostic):
     """An output that the in-process engine cannot reach."""
 
-    title: ClassVar[str] = "{place}: the in-process engine writes only local files"
-    suggestion: ClassVar[str] = "use --engine spark, or a local directory"
+    title = "{place}: the in-process engine writes only local files"
+    suggestion = "use --engine spark, or a local directory"
     place: str
 
 
-@declared()
 class OnlySparkReads(Diagnostic):
     """An input that the in-process engine cannot reach."""
 
-    title: ClassVar[str] = "{place}: the in-process engine reads only local files"
-    suggestion: ClassVar[str] = "use --engine spark, or copy the files here"
+    title = "{place}: the in-process engine reads only local files"
+    suggestion = "use --engine spark, or copy the files here"
     place: str
 
 
-@declared()
 class NoFrameOfLookup(Diagnostic):
     """A Spark DataFrame of rows that an index found, on Spark."""
 
-    title: ClassVar[str] = "to_spark cannot be used on the rows that an index finds: they are on the driver"
-    suggestion: ClassVar[str] = "filter the relation's DataFrame: session[relation].to_spark().where(…)"
+    title = "to_spark cannot be used on the rows that an index finds: they are on the driver"
+    suggestion = "filter the relation's DataFrame: session[relation].to_spark().where(…)"
 
 
-@declared()
 class SameView(Diagnostic):
     """Two relations whose temp views would be one."""
 
-    title: ClassVar[str] = "Spark takes the views {first} and {second} for one"
-    suggestion: ClassVar[str] = "set spark.sql.caseSensitive to true, or name the views yourself"
+    title = "Spark takes the views {first} and {second} for one"
+    suggestion = "set spark.sql.caseSensitive to true, or name the views yourself"
     first: str
     second: str

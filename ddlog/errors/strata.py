@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
-from .declared import declared
 from .diagnostics import Diagnostic, Note
 from .source import Span
 
@@ -21,37 +19,34 @@ class Link:
     span: Span
 
 
-@declared(kw_only=True)
 class Unstratifiable(Diagnostic):
     """A negation on a cycle of relations that has an odd number of negations."""
 
-    title: ClassVar[str] = (
+    title = (
         "Relation '{relation}' is mutually recursive with '{head}' and therefore cannot "
         "appear negated in this rule."
     )
-    suggestion: ClassVar[str] = "break the cycle: negated relations must be complete before this rule is used"
+    suggestion = "break the cycle: negated relations must be complete before this rule is used"
     relation: str
     head: str
 
 
-@declared(kw_only=True)
 class TransformerInCycle(Diagnostic):
     """A transformer whose input depends on its output."""
 
-    title: ClassVar[str] = (
+    title = (
         "a transformer cannot be part of a recursion: its input `{source}` depends on its output `{target}`"
     )
-    suggestion: ClassVar[str] = "break the cycle: the inputs must be complete before a transformer is applied"
+    suggestion = "break the cycle: the inputs must be complete before a transformer is applied"
     source: str
     target: str
 
 
-@declared(kw_only=True)
 class BagInCycle(Diagnostic):
     """A group_all_by of a relation that depends on the head."""
 
-    title: ClassVar[str] = "group_all_by cannot be part of a recursion: `{source}` depends on `{target}`"
-    suggestion: ClassVar[str] = "group_by can: the relations of a recursion are sets"
+    title = "group_all_by cannot be part of a recursion: `{source}` depends on `{target}`"
+    suggestion = "group_by can: the relations of a recursion are sets"
     source: str
     target: str
 

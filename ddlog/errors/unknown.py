@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Container, Iterable
-from typing import ClassVar
 
-from .declared import declared
 from .diagnostics import Diagnostic
 from .nearest import nearest
 
 
-@declared()
 class NoSuchRelation(Diagnostic):
     """A name that no relation of the program has."""
 
-    title: ClassVar[str] = "there is no relation {name}"
+    title = "there is no relation {name}"
     name: str
     near: str | None
 
@@ -24,11 +21,10 @@ class NoSuchRelation(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else ""
 
 
-@declared()
 class NoSuchIndex(Diagnostic):
     """A name that no index of the program has."""
 
-    title: ClassVar[str] = "there is no index {name}"
+    title = "there is no index {name}"
     name: str
     near: str | None
     indexes: tuple[str, ...]
@@ -41,23 +37,19 @@ class NoSuchIndex(Diagnostic):
         return f"did you mean `{self.near}`?" if self.near else f"the indexes are {', '.join(self.indexes)}"
 
 
-@declared()
 class NotARelation(Diagnostic):
     """The name of an index in the place of a relation."""
 
-    title: ClassVar[str] = "{name} is an index, not a relation"
-    suggestion: ClassVar[str] = "query it with `query_index {name}(…);`, in Python `session.index(…)[key]`"
+    title = "{name} is an index, not a relation"
+    suggestion = "query it with `query_index {name}(…);`, in Python `session.index(…)[key]`"
     name: str
 
 
-@declared()
 class NotAnIndex(Diagnostic):
     """The name of a relation in the place of an index."""
 
-    title: ClassVar[str] = "{name} is a relation, not an index"
-    suggestion: ClassVar[str] = (
-        "`dump {name};` prints it; `index I(x: T) on {name}(…)` declares an index on it"
-    )
+    title = "{name} is a relation, not an index"
+    suggestion = "`dump {name};` prints it; `index I(x: T) on {name}(…)` declares an index on it"
     name: str
 
 
