@@ -43,7 +43,8 @@ change is joined, when its round is visited, with the timeline that the other si
 lies before the round may be summed up first. A negated term is 1 minus the presence of its row, a timeline,
 too.
 
-`inprocess/kernels/timelinesbyround.py` and `inprocess/roundgroup.py` must agree with the functions here.
+`inprocess/kernels/timelinesbyround.py` and `inprocess/groups/roundgroup.py` must agree with the functions
+here.
 """
 
 from __future__ import annotations

@@ -15,40 +15,22 @@ from unittest import mock
 
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.inprocess import (
-    batch,
-    bulkindex,
-    fused,
-    grouping,
-    grouptimeline,
+from ddlog.engine.inprocess import operators, sealing
+from ddlog.engine.inprocess.arrangements import bulkindex, locating, store, timeline, views, windows
+from ddlog.engine.inprocess.groups import grouping, grouptimeline, orderedmembers, roundgroup, wholegroups
+from ddlog.engine.inprocess.joins import fused, join, merging, proposals
+from ddlog.engine.inprocess.recursion import (
     history,
-    interner,
-    join,
-    layout,
-    locating,
     loopepoch,
     loopgates,
     loopsums,
     lowering,
     memories,
-    merging,
-    operators,
-    orderedmembers,
     paths,
-    proposals,
     ranked,
-    roundgroup,
-    rows,
-    sealing,
-    steps,
-    store,
-    sweeping,
-    timeline,
-    views,
-    wholegroups,
-    windows,
 )
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.storage import batch, interner, layout, rows, steps, sweeping
 from ddlog.engine.memory import Exhausted
 from ddlog.engine.operators.steps import has_effect
 from ddlog.engine.runtime import NotKept

@@ -96,7 +96,7 @@ class Checkpoint:
 
 
 class PieceSource:
-    """Gives the bytes of a unit. See `engine.inprocess.keeping.Source`."""
+    """Gives the bytes of a unit. See `engine.inprocess.storage.keeping.Source`."""
 
     def __init__(self, store: Store, unit: SavedUnit) -> None:
         self._store, self._unit = store, unit
@@ -117,7 +117,7 @@ class PieceSource:
 
 
 class PieceSink:
-    """Takes the bytes of a unit, and gives them on in pieces. See `engine.inprocess.keeping.Sink`."""
+    """Takes the bytes of a unit, and gives them on in pieces. See `engine.inprocess.storage.keeping.Sink`."""
 
     def __init__(self, write: Callable[[bytes], None], most: int) -> None:
         """Raises TooLarge when there are more than `most` bytes."""

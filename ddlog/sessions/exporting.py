@@ -11,7 +11,7 @@ import numpy as np
 from ..durability.checkpoint import Checkpoint, PieceSource, SavedUnit, checkpoint, is_intact
 from ..durability.parts import unpacked
 from ..durability.store import Store
-from ..engine.inprocess.keeping import read_array
+from ..engine.inprocess.storage.keeping import read_array
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -13,8 +13,8 @@ from functools import partial
 from typing import Any
 
 from ..durability.checkpoint import PieceSink, PieceWriter, SavedUnit, TooLarge
-from ..engine.inprocess.keeping import Frozen, Still, written
 from ..engine.inprocess.resuming import Codec, FrozenValues
+from ..engine.inprocess.storage.keeping import Frozen, Still, written
 from ..engine.schema import Column
 
 RATE = 4e8

@@ -56,7 +56,7 @@ def open_host(
     processor that the process may use. `memory_limit` is in bytes; `maintain` says whether recursions are
     maintained."""
     from ..engine.inprocess.runtime import InProcess
-    from ..engine.inprocess.sharing import default_workers
+    from ..engine.inprocess.storage.sharing import default_workers
 
     workers = workers or default_workers()
     return InProcessHost(program, InProcess(circuit, values.NAN, workers, memory_limit, maintain=maintain))

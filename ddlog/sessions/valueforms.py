@@ -9,7 +9,7 @@ import numpy as np
 
 from ..durability.forms import RelationForm, Rows
 from ..durability.parts import packed, unpacked
-from ..engine.inprocess.keeping import Kept, Sink, Source, keep_array, read_array
+from ..engine.inprocess.storage.keeping import Kept, Sink, Source, keep_array, read_array
 from ..engine.schema import Column
 from ..syntax.cursor import TextFault
 from ..types import BigInt, Bit, Signed, String, TypeDef

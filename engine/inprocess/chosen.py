@@ -10,11 +10,11 @@ from ..labels import one_line
 from ..planner import Stage, Stages
 from ..plans import ONLY, Extension, JoinPlan, Texts, source_names
 from ..rounds import import_name
-from .join import Joiner
-from .loops import LoopRecursion
-from .proposals import Tally
-from .recursion import Recursion
-from .rounds import RoundsRecursion
+from .joins.join import Joiner
+from .joins.proposals import Tally
+from .recursion.loops import LoopRecursion
+from .recursion.recursion import Recursion
+from .recursion.rounds import RoundsRecursion
 from .state import State
 
 

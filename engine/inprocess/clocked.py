@@ -21,9 +21,9 @@ from ..circuit import (
     NodeId,
 )
 from ..integrals import signed_nodes
-from .batch import Batch, concat, consolidate
-from .signedstore import SignedStore
-from .store import Store
+from .arrangements.signedstore import SignedStore
+from .arrangements.store import Store
+from .storage.batch import Batch, concat, consolidate
 
 
 class Memories:

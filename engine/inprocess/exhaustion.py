@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..memory import Exhausted, Growth, OverLimit, phase_of
+from .arrangements.views import Readable
 from .footprint import store_size, stores_by_name
-from .history import History
+from .recursion.history import History
 from .running import RunningEpoch
 from .state import State
-from .views import Readable
 
 Sizes = Mapping[str, tuple[int, int]]
 """The rows and bytes of each store, by name."""

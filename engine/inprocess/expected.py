@@ -6,10 +6,10 @@ from collections.abc import Iterator, Mapping
 from typing import Protocol, runtime_checkable
 
 from ..maintaining import Costs, Expectation, Import, Situation, expectation
-from .loops import LoopRecursion
-from .recursion import Recursion
+from .arrangements.views import Readable
+from .recursion.loops import LoopRecursion
+from .recursion.recursion import Recursion
 from .state import State
-from .views import Readable
 
 
 @runtime_checkable

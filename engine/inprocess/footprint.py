@@ -13,18 +13,18 @@ import numpy as np
 from ..circuit import Fixpoint
 from ..integrals import shown
 from ..runtime import Held
-from .batch import Batch
-from .derivedcolumns import DerivedValues
-from .grouping import GroupState
-from .index import Index
-from .interner import Interner, Values
-from .loops import LoopRecursion
-from .rounds import RoundsRecursion
+from .arrangements.index import Index
+from .arrangements.timeline import Timeline
+from .arrangements.views import Readable
+from .groups.grouping import GroupState
+from .recursion.loops import LoopRecursion
+from .recursion.rounds import RoundsRecursion
+from .recursion.steplists import StepLists
 from .state import State
-from .steplists import StepLists
-from .table import RowTable
-from .timeline import Timeline
-from .views import Readable
+from .storage.batch import Batch
+from .storage.derivedcolumns import DerivedValues
+from .storage.interner import Interner, Values
+from .storage.table import RowTable
 
 _SAMPLE = 200  # values of a domain that are measured
 _DEEPEST = 5

@@ -13,10 +13,10 @@ import numpy as np
 
 from ..circuit import Circuit, Input, NodeId
 from ..runtime import NotKept
-from .batch import Batch, consolidate
-from .lazycolumns import LazyColumns
 from .running import RunningEpoch
-from .sweeping import Marks
+from .storage.batch import Batch, consolidate
+from .storage.lazycolumns import LazyColumns
+from .storage.sweeping import Marks
 
 MOST = 1_000_000
 """The changes of an epoch that are kept, at the most."""

@@ -27,15 +27,15 @@ from ..integrals import weighted
 from ..schedule import Nested
 from ..schema import RowFault
 from ..versions import Seen, versions
-from .batch import FEW, Batch, Gathering, concat, consolidate
-from .cancelling import may_cancel, without_cancelled
+from .arrangements.store import Store
+from .arrangements.views import Readable, StoreView, View, before, meets_nothing
+from .arrangements.windows import ClockState, WindowStore, late
 from .clocked import step
-from .grouping import GroupState
-from .interner import encode_rows
+from .groups.grouping import GroupState
+from .joins.cancelling import may_cancel, without_cancelled
 from .state import State
-from .store import Store
-from .views import Readable, StoreView, View, before, meets_nothing
-from .windows import ClockState, WindowStore, late
+from .storage.batch import FEW, Batch, Gathering, concat, consolidate
+from .storage.interner import encode_rows
 
 
 class EpochOperators:

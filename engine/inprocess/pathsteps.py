@@ -9,12 +9,12 @@ from ..epoch import Epoch
 from ..paths import Steps
 from ..rounds import import_name
 from ..schedule import downstream, readers, walk
-from .batch import Batch
-from .memories import Imported
 from .operators import EpochOperators
-from .paths import Paths, Unsuitable
+from .recursion.memories import Imported
+from .recursion.paths import Paths, Unsuitable
 from .state import State
-from .steps import Evaluator
+from .storage.batch import Batch
+from .storage.steps import Evaluator
 
 _SOME = 1 << 20
 _TIMES = 4  # as many steps as rows of imports, and some, that are too many
@@ -29,15 +29,17 @@ def changed_steps(
     stores = {name: imported.store for name, imported in given.items()}
     if paths.state is None:
         paths.state = State(circuit, evaluator.values, stores, evaluator)
+    state = paths.state
+    assert isinstance(state, State)
     nodes: set[int] = set()
     read_by = readers(circuit)
     for at, node in enumerate(circuit.nodes):
         if isinstance(node, Input):
-            paths.state.stores[at] = stores[node.relation]
+            state.stores[at] = stores[node.relation]
             change = given[node.relation].change
             if change is not None and change.length:
                 nodes |= downstream(read_by, at)
-    operators = _Operators(paths.state, given, not paths.begun)
+    operators = _Operators(state, given, not paths.begun)
     walk(circuit, operators, sorted(nodes) if paths.begun else range(len(circuit.nodes)))
     for changed in operators.changed:
         changed.commit()

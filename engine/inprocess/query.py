@@ -13,12 +13,12 @@ from ..epoch import Epoch
 from ..integrals import weighted
 from ..node import Node
 from ..schedule import walk
-from .batch import Batch, Gathering, consolidate, no_rows
-from .index import Index, made_once
-from .rows import ArrayRows
+from .arrangements.index import Index, made_once
+from .arrangements.views import Readable, StoreView, View, whole_row
 from .running import RunningEpoch
 from .state import State
-from .views import Readable, StoreView, View, whole_row
+from .storage.batch import Batch, Gathering, consolidate, no_rows
+from .storage.rows import ArrayRows
 
 Built: TypeAlias = "dict[tuple[int, tuple[Position, ...]], Index]"
 """Arrangements built for queries, by the identity of the store and the columns."""

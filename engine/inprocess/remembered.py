@@ -16,9 +16,9 @@ import numpy as np
 
 from ..circuit import DeltaClock, DeltaDistinct, DeltaGroup, DeltaLate, DeltaWindow, NodeId, Result
 from ..schema import Schema
-from .batch import Batch, concat, consolidate, no_rows
+from .arrangements.windows import WindowStore
 from .state import State
-from .windows import WindowStore
+from .storage.batch import Batch, concat, consolidate, no_rows
 
 
 def schema_of(state: State, at: NodeId) -> Schema:

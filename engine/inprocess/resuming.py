@@ -16,13 +16,13 @@ from ..epoch import Beginning
 from ..integrals import shown
 from ..schedule import readers
 from ..schema import Array, Column, Kind, Schema
-from .batch import Batch, TableColumns
-from .interner import Values
-from .keeping import Frozen, Kept, Sink, Source
+from .arrangements.store import Store
+from .arrangements.views import Readable
 from .state import State
-from .store import Store
+from .storage.batch import Batch, TableColumns
+from .storage.interner import Values
+from .storage.keeping import Frozen, Kept, Sink, Source
 from .units import domains_of, freeze_unit, is_unit, is_unread, restore_unit, rows_of, unit_nodes
-from .views import Readable
 
 
 @dataclass(frozen=True)

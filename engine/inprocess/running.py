@@ -8,19 +8,19 @@ from ..circuit import Fixpoint
 from ..epoch import Epoch
 from ..integrals import weighted
 from ..runtime import Delta
-from .batch import Batch
-from .bracket import Bracketed
-from .growingset import GrowingSet
-from .loops import LoopRecursion
-from .maintained import MaintainedRecursion
-from .memories import Imported
 from .operators import EpochOperators
-from .recursion import Recursion
-from .rows import ArrayDelta
+from .recursion.bracket import Bracketed
+from .recursion.growingset import GrowingSet
+from .recursion.loops import LoopRecursion
+from .recursion.maintained import MaintainedRecursion
+from .recursion.memories import Imported
+from .recursion.recursion import Recursion
+from .recursion.runningloop import RunningLoop
 from .runningbracket import RunningBracket
-from .runningloop import RunningLoop
 from .runningrounds import RunningRounds
 from .state import State
+from .storage.batch import Batch
+from .storage.rows import ArrayDelta
 
 
 class RunningEpoch(EpochOperators):

@@ -13,13 +13,13 @@ from ..circuit import Input, NodeId
 from ..epoch import Epoch, Epochs, Running
 from ..rounds import import_name
 from ..settling import Changing, Endless
-from .batch import Batch, concat, consolidate
-from .bracket import Bracketed
-from .memories import Imported
-from .rows import some_changes
-from .signedstore import SignedStore
+from .arrangements.signedstore import SignedStore
+from .recursion.bracket import Bracketed
+from .recursion.memories import Imported
 from .state import State
-from .steps import Evaluator
+from .storage.batch import Batch, concat, consolidate
+from .storage.rows import some_changes
+from .storage.steps import Evaluator
 
 
 class RunningBracket:

@@ -11,18 +11,18 @@ from ..rounds import import_name
 from ..schedule import walk
 from ..schema import RowFault
 from ..settling import MOST_ROUNDS, Changing, Repetition, is_checkpoint
-from .account import Account
-from .batch import Batch
-from .checkpoint import Checkpoint
-from .memories import Imported
-from .nestedrounds import NestedEpoch, NestedRounds
+from .arrangements.store import Store
 from .operators import EpochOperators
-from .paths import Found, Unsuitable
 from .pathsteps import changed_steps
-from .rounds import Recording, RoundsRecursion
-from .rows import some_changes
+from .recursion.account import Account
+from .recursion.checkpoint import Checkpoint
+from .recursion.memories import Imported
+from .recursion.nestedrounds import NestedEpoch, NestedRounds
+from .recursion.paths import Found, Unsuitable
+from .recursion.rounds import Recording, RoundsRecursion
 from .state import State
-from .store import Store
+from .storage.batch import Batch
+from .storage.rows import some_changes
 
 
 class RunningRounds:

@@ -21,27 +21,29 @@ from ..maintaining import Coin, Decision, Expectation, Maintaining, Mode
 from ..plans import JoinPlan
 from ..runtime import Coded, Delta, Held, Progress, Seal
 from ..schema import Column, Schema
-from . import comparing, remembered, sweeping
-from .allocator import kept_memory
-from .batch import Batch, concat, consolidate
+from . import remembered
+from .arrangements import comparing
+from .arrangements.store import Store
+from .arrangements.views import Readable, StoreView
 from .exhaustion import Sizes, described, sizes, sizes_within
 from .expected import expectations
-from .interner import Interner, Values, encode_rows
-from .keeping import Kept, Source
 from .kernels.compiling import compile_kernels
 from .latest import Taken, by_relation, mark, taken, undoing
 from .polarity import ENDING, shrinking_inputs
 from .query import Built, answer
-from .recursion import Recursion
+from .recursion.recursion import Recursion
 from .resuming import Codec, FrozenValues, Unit, begun, freeze_values, held, restore_values, units
-from .rows import ArrayDelta, ArrayRows, LaterDelta
 from .running import RunningEpoch
 from .sealing import SealedEpoch, coded
-from .sharing import among
 from .state import State
-from .store import Store
-from .unread import arrange_ahead, is_unread, read_now
-from .views import Readable, StoreView
+from .storage import sweeping
+from .storage.allocator import kept_memory
+from .storage.batch import Batch, concat, consolidate
+from .storage.interner import Interner, Values, encode_rows
+from .storage.keeping import Kept, Source
+from .storage.rows import ArrayDelta, ArrayRows, LaterDelta
+from .storage.sharing import among
+from .storage.unread import arrange_ahead, is_unread, read_now
 
 _MUCH = 200_000  # rows to be read that are worth reading ahead
 

@@ -12,10 +12,10 @@ from ..circuit import Input, NodeId
 from ..runtime import Coded, Delta
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from . import remembered
-from .batch import Batch, concat, consolidate
-from .interner import Values
-from .rows import ArrayDelta
 from .running import RunningEpoch
+from .storage.batch import Batch, concat, consolidate
+from .storage.interner import Values
+from .storage.rows import ArrayDelta
 
 _FEW = 16  # rows for which no arrays are made
 

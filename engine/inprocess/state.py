@@ -28,24 +28,24 @@ from ..circuit import (
 from ..forgetting import forgetful_nodes
 from ..integrals import shown, signed_nodes, weighted
 from ..maintaining import Maintaining
-from .batch import Batch, no_rows
-from .bracket import Bracketed
+from .arrangements.signedstore import SignedStore
+from .arrangements.store import Store
+from .arrangements.views import Readable
+from .arrangements.windows import ClockState, WindowStore
 from .clocked import Memories
-from .grouping import GroupState
-from .interner import Values
-from .join import Joiner
-from .loops import LoopRecursion
-from .memories import Imported
-from .ranked import Ranked
-from .recursion import Recursion
-from .rounds import RoundsRecursion
-from .rows import ArrayDelta
-from .signedstore import SignedStore
-from .steps import Evaluator
-from .store import Store
-from .sweeping import Marks
-from .views import Readable
-from .windows import ClockState, WindowStore
+from .groups.grouping import GroupState
+from .joins.join import Joiner
+from .recursion.bracket import Bracketed
+from .recursion.loops import LoopRecursion
+from .recursion.memories import Imported
+from .recursion.ranked import Ranked
+from .recursion.recursion import Recursion
+from .recursion.rounds import RoundsRecursion
+from .storage.batch import Batch, no_rows
+from .storage.interner import Values
+from .storage.rows import ArrayDelta
+from .storage.steps import Evaluator
+from .storage.sweeping import Marks
 
 
 class State:

@@ -16,18 +16,27 @@ import numpy as np
 from ..circuit import DeltaGroup, NodeId, Result
 from ..maintaining import Costs, Profile
 from ..schema import Kind, Schema
-from .accumulators import Accumulator, Count, FloatSum, IntegerSum
-from .extremes import Extreme
-from .grouping import GroupState
-from .growingset import GrowingSet
-from .keeping import Frozen, Kept, Source, frozen_table, later_array, part_of, read_array, restore_table
-from .ranked import Ranked
-from .recursion import Recursion
-from .signedstore import SignedStore
+from .arrangements.signedstore import SignedStore
+from .arrangements.store import Store
+from .groups.accumulators import Accumulator, Count, FloatSum, IntegerSum
+from .groups.extremes import Extreme
+from .groups.grouping import GroupState
+from .groups.wholegroups import FirstRows, Whole
+from .recursion.growingset import GrowingSet
+from .recursion.ranked import Ranked
+from .recursion.recursion import Recursion
 from .state import State
-from .store import Store
-from .unread import AHEAD, all_unread, read_later, some_read
-from .wholegroups import FirstRows, Whole
+from .storage.keeping import (
+    Frozen,
+    Kept,
+    Source,
+    frozen_table,
+    later_array,
+    part_of,
+    read_array,
+    restore_table,
+)
+from .storage.unread import AHEAD, all_unread, read_later, some_read
 
 _FLAGS = ("born_in_order", "ranks_are_least")
 _COSTS = ("rate", "comparing", "going", "coming", "preparing", "starting", "_measured")

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 import pyarrow as pa
 
-from ..inprocess.interner import Values
+from ..inprocess.storage.interner import Values
 from ..schema import Schema
 from .codec import Codec
 from .exchange import from_arrow

@@ -10,12 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..circuit import DeltaGroup
-from ..inprocess.accumulators import IntegerSum
-from ..inprocess.batch import Batch, concat, consolidate, no_rows
-from ..inprocess.extremes import Best
-from ..inprocess.grouping import GroupState
-from ..inprocess.interner import Values
-from ..inprocess.table import RowTable
+from ..inprocess.groups.accumulators import IntegerSum
+from ..inprocess.groups.extremes import Best
+from ..inprocess.groups.grouping import GroupState
+from ..inprocess.storage.batch import Batch, concat, consolidate, no_rows
+from ..inprocess.storage.interner import Values
+from ..inprocess.storage.table import RowTable
 from ..schema import Array, Schema
 from .accumulating import Accumulators
 from .change import Fetch

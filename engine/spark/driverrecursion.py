@@ -12,9 +12,9 @@ from dataclasses import replace
 import numpy as np
 
 from ..circuit import Circuit, DeltaBracket, Fixpoint, Import, Input, Node, Output, Result
-from ..inprocess.batch import Batch
-from ..inprocess.rows import ArrayDelta
 from ..inprocess.runtime import InProcess
+from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.rows import ArrayDelta
 from ..maintaining import Decision, Maintaining
 from ..metering import handing_over
 from ..rules import schemas_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..inprocess.batch import Batch
-from ..inprocess.rows import ArrayDelta
+from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.rows import ArrayDelta
 from ..schema import Schema
 from .moving import Crossing
 from .reading import shown_delta

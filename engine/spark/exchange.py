@@ -8,9 +8,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from ..inprocess.batch import Batch
-from ..inprocess.interner import Values
-from ..inprocess.layout import bounds, fit
+from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.interner import Values
+from ..inprocess.storage.layout import bounds, fit
 from ..schema import INLINE_LIMIT, Array, Column, Kind, Schema
 from .codec import Codec
 from .tables import WEIGHT

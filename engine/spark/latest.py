@@ -13,9 +13,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from ..circuit import Input
-from ..inprocess.batch import Batch, consolidate
 from ..inprocess.latest import MOST, known
 from ..inprocess.latest import latest as latest_here
+from ..inprocess.storage.batch import Batch, consolidate
 from ..runtime import NotKept
 from ..schema import Schema
 from .giving import weighted_given

@@ -11,11 +11,11 @@ import numpy as np
 import pyarrow as pa
 
 from ..circuit import DeltaGroup
-from ..inprocess.batch import Batch, concat, no_rows
-from ..inprocess.grouping import GroupState
-from ..inprocess.interner import Values
-from ..inprocess.store import store_of
-from ..inprocess.table import RowTable
+from ..inprocess.arrangements.store import store_of
+from ..inprocess.groups.grouping import GroupState
+from ..inprocess.storage.batch import Batch, concat, no_rows
+from ..inprocess.storage.interner import Values
+from ..inprocess.storage.table import RowTable
 from ..schema import Array, Schema
 from .change import Fetch
 from .exchange import from_arrow, to_arrow

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ..inprocess.batch import Batch, concat
-from ..inprocess.interner import Values
+from ..inprocess.storage.batch import Batch, concat
+from ..inprocess.storage.interner import Values
 from ..schema import Schema
 from .change import Change, of_table
 from .exchange import from_arrow, to_arrow

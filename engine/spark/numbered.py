@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pyarrow as pa
 
-from ..inprocess.interner import Values
-from ..inprocess.table import RowTable
+from ..inprocess.storage.interner import Values
+from ..inprocess.storage.table import RowTable
 from ..schema import Array, Column, Schema
 from .codec import Codec
 from .exchange import from_arrow

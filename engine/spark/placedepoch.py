@@ -28,10 +28,10 @@ from ..circuit import (
     Sum,
 )
 from ..epoch import Epoch
-from ..inprocess.batch import Batch, Gathering, concat, consolidate
+from ..inprocess.arrangements.store import Store
+from ..inprocess.arrangements.views import meets_nothing
 from ..inprocess.running import RunningEpoch as RunningHere
-from ..inprocess.store import Store
-from ..inprocess.views import meets_nothing
+from ..inprocess.storage.batch import Batch, Gathering, concat, consolidate
 from ..integrals import shown
 from ..runtime import Delta
 from ..schedule import Nested

@@ -27,12 +27,12 @@ from ..circuit import (
     Sum,
 )
 from ..epoch import Epoch
-from ..inprocess.batch import Batch
-from ..inprocess.grouping import GroupState
-from ..inprocess.memories import Imported
-from ..inprocess.recursion import Recursion
-from ..inprocess.store import Store
-from ..inprocess.views import Readable
+from ..inprocess.arrangements.store import Store
+from ..inprocess.arrangements.views import Readable
+from ..inprocess.groups.grouping import GroupState
+from ..inprocess.recursion.memories import Imported
+from ..inprocess.recursion.recursion import Recursion
+from ..inprocess.storage.batch import Batch
 from ..integrals import weighted
 from .change import Change
 from .moving import Moving

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 from .. import interrupt, metering
 from ..circuit import Circuit, Input, NodeId, Result
 from ..epoch import Epochs, Running
-from ..inprocess.allocator import kept_memory
-from ..inprocess.rows import ArrayRows
-from ..inprocess.sharing import among
+from ..inprocess.storage.allocator import kept_memory
+from ..inprocess.storage.rows import ArrayRows
+from ..inprocess.storage.sharing import among
 from ..maintaining import Coin, Decision, Maintaining, Mode
 from ..runtime import Delta, Progress, Seal, StateLost
 from ..schema import Schema

@@ -8,7 +8,7 @@ from functools import partial
 import numpy as np
 
 from ..circuit import Input, NodeId
-from ..inprocess.batch import consolidate
+from ..inprocess.storage.batch import consolidate
 from ..runtime import Coded, Delta
 from ..schema import Schema
 from . import remembered

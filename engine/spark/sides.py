@@ -12,10 +12,10 @@ from contextlib import contextmanager
 
 from ..circuit import Circuit, DeltaDistinct, DeltaGroup, Fixpoint, Input, NodeId, Result
 from ..epoch import Epoch
-from ..inprocess.batch import Batch
-from ..inprocess.grouping import GroupState
+from ..inprocess.arrangements.views import Readable
+from ..inprocess.groups.grouping import GroupState
 from ..inprocess.runtime import InProcess
-from ..inprocess.views import Readable
+from ..inprocess.storage.batch import Batch
 from ..maintaining import Maintaining
 from .guesses import Guesses
 from .moving import Crossing

@@ -6,8 +6,8 @@ from __future__ import annotations
 import numpy as np
 
 from ..circuit import Circuit, DeltaGroup, Input, NodeId
-from ..inprocess.batch import Batch
-from ..inprocess.interner import Values
+from ..inprocess.storage.batch import Batch
+from ..inprocess.storage.interner import Values
 from ..schema import Kind, Schema
 from .codec import Codec
 from .table import ORDINARY

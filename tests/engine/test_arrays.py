@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine.inprocess import allocator, arrays, table
-from ddlog.engine.inprocess.batch import Batch, TableColumns
 from ddlog.engine.inprocess.kernels import hashing
-from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.inprocess.storage import allocator, arrays, table
+from ddlog.engine.inprocess.storage.batch import Batch, TableColumns
+from ddlog.engine.inprocess.storage.table import RowTable
 
 from ..trying import trying
 

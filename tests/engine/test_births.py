@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog.engine.births import Timeline, birth
-from ddlog.engine.inprocess.batch import Batch
-from ddlog.engine.inprocess.growingset import GrowingSet
-from ddlog.engine.inprocess.history import History
+from ddlog.engine.inprocess.recursion.growingset import GrowingSet
+from ddlog.engine.inprocess.recursion.history import History
+from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.schema import Schema
 from ddlog.engine.spark.driverbirths import BEFORE, DriverBirths
 from ddlog.engine.spark.tables import TIME, WEIGHT

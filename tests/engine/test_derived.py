@@ -9,11 +9,11 @@ import pytest
 
 from ddlog.engine.circuit import Guard, Let, Term
 from ddlog.engine.derived import derived_keys
-from ddlog.engine.inprocess.derivedcolumns import evaluated_keys
-from ddlog.engine.inprocess.index import FaultyKey, Index
-from ddlog.engine.inprocess.interner import Values
-from ddlog.engine.inprocess.steps import Evaluator
-from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.inprocess.arrangements.index import FaultyKey, Index
+from ddlog.engine.inprocess.storage.derivedcolumns import evaluated_keys
+from ddlog.engine.inprocess.storage.interner import Values
+from ddlog.engine.inprocess.storage.steps import Evaluator
+from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.planner import LookUp, RunStep, Stages, plan
 from ddlog.engine.schema import RowExpr
 

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 
 from ddlog.engine.circuit import Aggregate, DeltaGroup
-from ddlog.engine.inprocess.batch import Batch
-from ddlog.engine.inprocess.extremes import Extreme
-from ddlog.engine.inprocess.grouping import GroupState
-from ddlog.engine.inprocess.interner import Values, decode_rows, encode_rows
-from ddlog.engine.inprocess.store import Store
+from ddlog.engine.inprocess.arrangements.store import Store
+from ddlog.engine.inprocess.groups.extremes import Extreme
+from ddlog.engine.inprocess.groups.grouping import GroupState
+from ddlog.engine.inprocess.storage.batch import Batch
+from ddlog.engine.inprocess.storage.interner import Values, decode_rows, encode_rows
 from ddlog.engine.schema import Column, Kind
 
 POOLS: dict[str, tuple[Kind, list[Any]]] = {

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ddlog
-from ddlog.engine.inprocess import fused
+from ddlog.engine.inprocess.joins import fused
 
 PROGRAM = """
 input relation A(x: s64, y: s64)

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ddlog.engine.inprocess import locating
-from ddlog.engine.inprocess import table as table_module
-from ddlog.engine.inprocess.batch import Batch, Gathering, consolidate
-from ddlog.engine.inprocess.growingset import GrowingSet
-from ddlog.engine.inprocess.index import Index
-from ddlog.engine.inprocess.layout import fit
-from ddlog.engine.inprocess.store import Store
-from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.inprocess.arrangements import locating
+from ddlog.engine.inprocess.arrangements.index import Index
+from ddlog.engine.inprocess.arrangements.store import Store
+from ddlog.engine.inprocess.recursion.growingset import GrowingSet
+from ddlog.engine.inprocess.storage import table as table_module
+from ddlog.engine.inprocess.storage.batch import Batch, Gathering, consolidate
+from ddlog.engine.inprocess.storage.layout import fit
+from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.schema import Column, Kind
 
 from ..trying import trying

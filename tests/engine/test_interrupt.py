@@ -26,9 +26,9 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
+from ddlog.engine.inprocess.arrangements.store import Store
 from ddlog.engine.inprocess.running import RunningEpoch
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.store import Store
 from ddlog.engine.schema import RowExpr
 from ddlog.engine.settling import IterationLimit
 

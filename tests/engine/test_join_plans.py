@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import fused, join, proposals
+from ddlog.engine.inprocess.joins import fused, join, proposals
 from ddlog.engine.inprocess.runtime import InProcess
 
 from .random_circuits import Changes, circuits, streams

@@ -32,7 +32,7 @@ from ddlog.engine.circuit import (
     Variable,
 )
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import loopsettling
+from ddlog.engine.inprocess.recursion import loopsettling
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.looptime import Lattice, differential, upto
 from ddlog.engine.maintaining import Coin, Mode

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import ddlog
 from ddlog import Session
-from ddlog.engine.inprocess import lowering
+from ddlog.engine.inprocess.recursion import lowering
 from ddlog.sessions.explained import SessionHeld
 from ddlog.sessions.program import Program
 

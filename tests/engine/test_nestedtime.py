@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 from ddlog.engine import zset
 from ddlog.engine.circuit import DeltaGroup
-from ddlog.engine.inprocess import roundgroup
-from ddlog.engine.inprocess.batch import Batch
-from ddlog.engine.inprocess.interner import Values, decode_rows, encode_rows
-from ddlog.engine.inprocess.roundgroup import RoundGroup
-from ddlog.engine.inprocess.timeline import Timeline as Columns
-from ddlog.engine.inprocess.timeline import TimelineBeforeView, TimelineView, forget_ghosts
+from ddlog.engine.inprocess.arrangements.timeline import Timeline as Columns
+from ddlog.engine.inprocess.arrangements.timeline import TimelineBeforeView, TimelineView, forget_ghosts
+from ddlog.engine.inprocess.groups import roundgroup
+from ddlog.engine.inprocess.groups.roundgroup import RoundGroup
+from ddlog.engine.inprocess.storage.batch import Batch
+from ddlog.engine.inprocess.storage.interner import Values, decode_rows, encode_rows
 from ddlog.engine.nestedtime import added, maintain, maintain_sums, missing, product, upto
 from ddlog.engine.operators.group import Aggregate, group
 from ddlog.engine.schema import Column, Kind

@@ -14,7 +14,10 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import fused, grouping, history, ranked, store
+from ddlog.engine.inprocess.arrangements import store
+from ddlog.engine.inprocess.groups import grouping
+from ddlog.engine.inprocess.joins import fused
+from ddlog.engine.inprocess.recursion import history, ranked
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.maintaining import Coin, Mode
 from ddlog.engine.passes import optimize

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ddlog.engine.circuit import Circuit
-from ddlog.engine.inprocess.batch import Batch
-from ddlog.engine.inprocess.paths import Found, Paths, Unsuitable
+from ddlog.engine.inprocess.recursion.paths import Found, Paths, Unsuitable
+from ddlog.engine.inprocess.storage.batch import Batch
 from ddlog.engine.paths import BOUND, PLUS, START, PathPlan, Steps
 
 from ..trying import trying

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import locating, ranked, recursion
-from ddlog.engine.inprocess.recursion import Recursion
+from ddlog.engine.inprocess.arrangements import locating
+from ddlog.engine.inprocess.recursion import ranked, recursion
+from ddlog.engine.inprocess.recursion.recursion import Recursion
 from ddlog.engine.inprocess.runtime import InProcess
 from ddlog.engine.ranks import Derivation, iteration, well_founded
 from ddlog.engine.settling import IterationLimit

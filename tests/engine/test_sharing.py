@@ -17,10 +17,12 @@ import ddlog
 from ddlog.engine import interrupt
 from ddlog.engine.circuit import Circuit
 from ddlog.engine.incremental import incrementalize
-from ddlog.engine.inprocess import bulkindex, join, sharedinsertion, sharing
+from ddlog.engine.inprocess.arrangements import bulkindex
+from ddlog.engine.inprocess.joins import join
 from ddlog.engine.inprocess.kernels import parts
 from ddlog.engine.inprocess.runtime import InProcess
-from ddlog.engine.inprocess.table import RowTable
+from ddlog.engine.inprocess.storage import sharedinsertion, sharing
+from ddlog.engine.inprocess.storage.table import RowTable
 from ddlog.engine.settling import Unsettled
 
 from ..trying import trying

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import ddlog
-from ddlog.engine.inprocess import sweeping
-from ddlog.engine.inprocess.interner import Interner
 from ddlog.engine.inprocess.runtime import InProcess
+from ddlog.engine.inprocess.storage import sweeping
+from ddlog.engine.inprocess.storage.interner import Interner
 from ddlog.sessions.inprocess import InProcessHost
 from ddlog.sessions.records import RecordRuntime
 from ddlog.sessions.session import Session

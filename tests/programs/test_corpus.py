@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from ddlog.console.cli import main
-from ddlog.engine.inprocess import runtime, sweeping
+from ddlog.engine.inprocess import runtime
+from ddlog.engine.inprocess.storage import sweeping
 
 from ..engine.reference_runtime import ReferenceRuntime
 

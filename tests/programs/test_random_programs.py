@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 
 import ddlog
-from ddlog.engine.inprocess import runtime, sweeping
+from ddlog.engine.inprocess import runtime
+from ddlog.engine.inprocess.storage import sweeping
 from ddlog.engine.maintaining import Coin, Maintaining, Mode
 from ddlog.engine.reference import evaluate
 from ddlog.engine.settling import Unsettled

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.console.cli import main
-from ddlog.engine.inprocess import store, windows
+from ddlog.engine.inprocess.arrangements import store, windows
 from ddlog.sessions.profile import SessionProfile
 
 from ..trying import trying

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ddlog.engine.inprocess import wholegroups
+from ddlog.engine.inprocess.groups import wholegroups
 
 from .duck import Both
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog import DDlogError
 from ddlog.durability import folding, reports
-from ddlog.engine.inprocess import store, windows
+from ddlog.engine.inprocess.arrangements import store, windows
 from ddlog.sessions import checkpointing
 from ddlog.sessions.durable import Durable
 from ddlog.sessions.session import Session

@@ -1,0 +1,242 @@
+"""Indexes: the row ids of a table by the values of some columns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from ...clock import done_once
+from ...derived import Position
+from ...schema import Array
+from ..kernels import overlays, postings
+from ..storage import sharing
+from ..storage.arrays import grow
+from ..storage.derivedcolumns import EvaluatedColumn, derived_values
+from ..storage.table import RowTable
+from . import bulkindex
+from .bulkindex import Rows
+
+_NOWHERE: Array = np.empty(0, np.int64)
+
+
+class FaultyKey(Exception):
+    """A look-up by a derived column that faults on a row: it cannot say which rows match."""
+
+
+class _Keyed(NamedTuple):
+    """The rows among some that have a key: their places (None: all), ids and keys; and how many others have
+    none because of a fault."""
+
+    places: Array | None
+    rows: Array
+    keys: list[Array]
+    faulty: int = 0
+
+
+class Index:
+    """For each key, a stretch of row ids in one slab, with room to grow. Row ids have 32 bits.
+
+    Built in bulk by counting; a full stretch moves to the end of the slab and doubles. Inside a
+    recursion an overlay holds the changes of the running epoch: chains of overlay entries by key,
+    newest first.
+
+    A row without a value in a derived column is not in the index. While one faults there, look-ups raise
+    FaultyKey.
+    """
+
+    def __init__(self, table: RowTable, positions: tuple[Position, ...], rows: Rows) -> None:
+        self.table = table
+        self.positions = positions
+        self._derived = [p for p in positions if isinstance(p, EvaluatedColumn)]
+        self._faulty = 0
+        self._chained_faulty = 0
+        self.keys = RowTable(len(positions))
+        self._place = _NOWHERE
+        self._chain: Array = np.empty(0, np.int64)
+        self._next: Array = np.empty(0, np.int64)
+        self._build(rows)
+
+    def _keyed(self, rows: Array) -> _Keyed:
+        own = [p for p in self.positions if isinstance(p, int)]
+        if not self._derived:
+            return _Keyed(None, rows, [self.table.column_at(rows, p) for p in own])
+        columns = [derived_values(self.table, p, rows) for p in self._derived]
+        faulty = np.logical_or.reduce([column.faulty(rows) for column in columns])
+        places = np.flatnonzero(np.logical_and.reduce([column.present(rows) for column in columns]))
+        rows = rows[places]
+        keys = [self.table.column_at(rows, p) for p in own]
+        return _Keyed(places, rows, keys + [column.at(rows) for column in columns], int(faulty.sum()))
+
+    def _build(self, rows: Rows) -> None:
+        if self._derived:
+            _, rows, keys, faulty = self._keyed(bulkindex.ids(rows))
+            self._faulty += faulty
+            groups = self.keys.insert(keys, len(rows))
+        else:
+            groups = bulkindex.groups_of(self.keys, lambda some: self._keyed(some).keys, rows)
+        self._first, self._count, self._slab = bulkindex.stretches(groups, rows, self.keys.size)
+        self._room: Any = self._count.copy()
+        self._end = self.size = len(rows)
+
+    @property
+    def fanout(self) -> float:
+        """The mean number of rows a key."""
+        return self.size / max(1, self.keys.size)
+
+    # ------------------------------------------------------------- lookups
+
+    def searched(self) -> RowTable:
+        """The table of the keys: an id there is a group."""
+        if self._faulty or self._chained_faulty:
+            raise FaultyKey
+        return self.keys
+
+    def groups(self, columns: Sequence[Array], length: int) -> Array:
+        """The group of each key, -1 for a key never seen."""
+        return self.searched().find(columns, length)
+
+    def matches(self, groups: Array) -> int:
+        """The number of rows in all groups together."""
+        return int(postings.total_matches(groups, self._count))
+
+    def sizes(self, groups: Array) -> Array:
+        """The number of rows in each group."""
+        if not self.keys.size:
+            return np.zeros(len(groups), np.int64)
+        sizes: Array = np.where(groups < 0, 0, self._count[groups]).astype(np.int64)
+        return sizes
+
+    def expand(self, groups: Array, total: int, below: int | None = None) -> tuple[Array, Array]:
+        """Every (position in `groups`, row id of that group); with `below`, only row ids less than it."""
+        if below is None:
+            return postings.expand(groups, self._first, self._count, self._slab, total)  # type: ignore[no-any-return]
+        return postings.expand_below(groups, self._first, self._count, self._slab, total, below)  # type: ignore[no-any-return]
+
+    def stretches(self) -> tuple[Array, Array, Array]:
+        """Where each group's row ids are, as kernels read it: first, count, slab."""
+        return self._first, self._count, self._slab
+
+    # ------------------------------------------------------------- changes
+
+    def _groups_of(self, keyed: _Keyed) -> Array:
+        groups = self.keys.insert(keyed.keys, len(keyed.rows))
+        if self.keys.size > len(self._count):
+            grow(self, "_first", self.keys.size, 0)
+            grow(self, "_count", self.keys.size, 0)
+            grow(self, "_room", self.keys.size, 0)
+        return groups
+
+    def insert(self, rows: Array) -> None:
+        """Adds row ids."""
+        if len(rows) > 1024 and len(rows) > self.size:
+            self._rebuild(rows)
+            return
+        keyed = self._keyed(rows)
+        rows = keyed.rows
+        self._faulty += keyed.faulty
+        groups = self._groups_of(keyed)
+        self._track()
+        at = 0
+        while True:
+            at, self._end = postings.link(
+                groups, rows, self._first, self._count, self._room, self._slab, self._end, self._place, at
+            )
+            if at == len(rows):
+                break
+            grow(self, "_slab", self._end + max(1024, int(self._room.max()) * 2 + 8))
+        self.size += len(rows)
+
+    def remove(self, rows: Array) -> None:
+        """Takes row ids out."""
+        if not len(self._place):
+            self._place = np.zeros(max(16, self.table.size), np.int64)
+            postings.locate(
+                self._first, self._count, min(self.keys.size, len(self._count)), self._slab, self._place
+            )
+        self._track()
+        keyed = self._keyed(rows)
+        rows = keyed.rows
+        self._faulty -= keyed.faulty
+        postings.unlink(self._groups_of(keyed), rows, self._first, self._count, self._slab, self._place)
+        self.size -= len(rows)
+
+    def _track(self) -> None:
+        if len(self._place):
+            grow(self, "_place", self.table.size, 0)
+
+    def _rebuild(self, more: Array) -> None:
+        groups = np.arange(min(self.keys.size, len(self._count)))
+        _, held = self.expand(groups, self.size)
+        self._place = _NOWHERE
+        self._build(np.concatenate([held, more]))
+
+    # ------------------------------------------------------------- overlay
+
+    def chain(self, rows: Array, start: int) -> None:
+        """Puts overlay entries start, start + 1, ... (of these rows) at the head of their keys' chains."""
+        keyed = self._keyed(rows)
+        self._chained_faulty += keyed.faulty
+        groups = self._groups_of(keyed)
+        if keyed.places is not None:
+            every = np.full(len(rows), -1, np.int64)
+            every[keyed.places] = groups
+            groups = every
+        grow(self, "_chain", self.keys.size, -1)
+        grow(self, "_next", start + len(rows))
+        overlays.chain_overlay(groups, self._chain, self._next, start)
+
+    def overlay_total(self, groups: Array, mark: int) -> int:
+        """The number of overlay entries below `mark` in all groups together."""
+        return int(overlays.total_overlay(groups, self._chains(), self._next, mark))
+
+    def overlay_counts(self, groups: Array) -> Array:
+        """The number of overlay entries in each group."""
+        return overlays.count_overlay(groups, self._chains(), self._next)  # type: ignore[no-any-return]
+
+    def _chains(self) -> Array:
+        """The head of each group's chain. Several threads may ask for it."""
+        if len(self._chain) < self.keys.size:
+            with sharing.building:
+                grow(self, "_chain", self.keys.size, -1)
+        return self._chain
+
+    def overlay_matches(self, groups: Array, mark: int, total: int) -> tuple[Array, Array]:
+        """Every (position in `groups`, overlay entry below `mark`), `total` of them."""
+        return overlays.expand_overlay(groups, self._chain, self._next, mark, total)  # type: ignore[no-any-return]
+
+    def clear_chains(self, rows: Array) -> None:
+        """Empties the chains of these rows' keys."""
+        self._chained_faulty = 0
+        if len(self._chain):
+            keyed = self._keyed(rows)
+            groups = self.keys.find(keyed.keys, len(keyed.rows))
+            self._chain[groups[groups >= 0]] = -1
+
+
+K = TypeVar("K")
+
+
+def made_once(indexes: dict[K, Index], positions: K, make: Callable[[], Index]) -> Index:
+    """The index by these columns, made when first asked for, also if several threads ask for it at once."""
+    found = indexes.get(positions)
+    if found is None:
+        with sharing.building:
+            found = indexes.get(positions)
+            if found is None:
+                with done_once():
+                    found = indexes[positions] = make()
+    return found
+
+
+@contextmanager
+def all_alike(indexes: dict[tuple[Position, ...], Index]) -> Iterator[Iterable[Index]]:
+    """The indexes of a table, to be changed. If computing a key is interrupted, all are forgotten, so that
+    those that are left tell of the same rows."""
+    try:
+        yield indexes.values()
+    except BaseException:
+        indexes.clear()
+        raise

@@ -1,0 +1,257 @@
+"""Stores: the contents of a relation outside a recursion, with its arrangements.
+
+A store is the integral of a stream of changes: rows with weights, and an index for each set of
+columns that some join looks rows up by. All changes are additive, so that a rollback adds the
+opposite changes in reverse order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+
+import numpy as np
+
+from ...derived import Position
+from ...memory import reserve
+from ...schema import Array, Schema
+from ..kernels import adding
+from ..storage.arrays import grow
+from ..storage.batch import FEW, Batch, TableColumns
+from ..storage.table import RowTable
+from ..storage.unread import Unread
+from .index import Index, all_alike, made_once
+
+_FEW_GHOSTS = 4096  # rows of weight 0 that are not worth a compaction
+
+
+class Store(Unread):
+    """Rows and weights. While nothing was ever deleted and only presence matters, the weights are
+    left out: every row of the table has weight 1. In a set the weights count derivations, and to
+    readers every row present has weight 1."""
+
+    ghosts = False
+
+    def __init__(self, schema: Schema, is_set: bool = False) -> None:
+        self.schema = schema
+        self.is_set = is_set
+        self.table = RowTable(len(schema))
+        self.weights: Array | None = None
+        self.present = 0
+        self.indexes: dict[tuple[Position, ...], Index] = {}
+        self._undo: list[tuple[Array, Array] | int] = []
+        self._whole = True  # whether `present` and the indexes are what the weights say
+
+    # ------------------------------------------------------------- reading
+
+    def rows(self) -> Array:
+        """The ids of the rows present."""
+        if self.weights is None:
+            return np.arange(self.table.size, dtype=np.int64)
+        return np.flatnonzero(self.weights[: self.table.size])
+
+    def batch(self) -> Batch:
+        """The contents, with their weights."""
+        if self.weights is None:
+            return Batch(self.table.columns(), self.table.size)
+        rows = self.rows()
+        if self.is_set:
+            return Batch(self.table.columns_at(rows), len(rows))
+        weights = self.weights[rows]
+        plain = bool((weights == 1).all())
+        return Batch(self.table.columns_at(rows), len(rows), None if plain else weights)
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """The weight of each row, 0 for a row that is not there."""
+        rows = self.table.find(columns, length)
+        if self.weights is None:
+            return (rows >= 0).astype(np.int64)
+        if not self.table.size:
+            return np.zeros(length, np.int64)
+        return np.where(rows >= 0, self.weights[rows], 0)
+
+    def index(self, positions: tuple[Position, ...]) -> Index:
+        """The arrangement by these columns, built when first asked for."""
+
+        def make() -> Index:
+            every = range(self.table.size)
+            return Index(self.table, positions, every if self.weights is None else self.rows())
+
+        return made_once(self.indexes, positions, make)
+
+    # ------------------------------------------------------------- changes
+
+    def add_present(self, batch: Batch) -> Batch:
+        """Adds rows of positive weight to a set of which only presence matters; returns the new ones."""
+        if self.weights is not None:
+            return self.add_counted(batch, as_set=True)
+        before = self.table.size
+        self._undo.append(before)  # first, since the insertion may run out of memory
+        self.table.insert_new(batch.columns, batch.length)
+        self.present = self.table.size
+        if self.indexes and self.table.size > before:
+            fresh = np.arange(before, self.table.size, dtype=np.int64)
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.insert(fresh)
+        return self._since(before)
+
+    def _since(self, start: int) -> Batch:
+        """The rows that came from `start` on. Their columns are unpacked when they are read."""
+        return Batch(TableColumns(self.table, start, self.table.size), self.table.size - start)
+
+    def add_counted(self, batch: Batch, as_set: bool) -> Batch:
+        """Adds weighted rows. Returns the change: of presence when `as_set`, else the batch itself."""
+        rows = self._rows_of(batch)
+        touched, signs = self._net(*self._add_rows(rows, batch.weight_array()))
+        return self._changed(touched, signs) if as_set else batch
+
+    def set_rows(self, changes: Sequence[tuple[Batch, int]]) -> Batch:
+        """Makes rows present (+1) or absent (-1), change by change; returns the net change of the set.
+
+        The insertion of a present row and the deletion of an absent row change nothing.
+        """
+        if self.weights is None and all(sign > 0 for _, sign in changes):
+            start = self.table.size
+            for batch, _ in changes:
+                self.add_present(batch)
+            return self._since(start)
+        all_rows, all_before = [], []
+        for batch, sign in changes:
+            rows = np.unique(self._rows_of(batch))
+            assert self.weights is not None
+            rows = rows[self.weights[rows] == (0 if sign > 0 else 1)]
+            change = np.full(len(rows), sign, np.int64)
+            touched, before = self._add_rows(rows, change)
+            all_rows.append(touched)
+            all_before.append(before)
+        return self._changed(*self._net(np.concatenate(all_rows), np.concatenate(all_before)))
+
+    def _rows_of(self, batch: Batch) -> Array:
+        """The ids of rows, each with a place for its weight."""
+        if self.weights is None:
+            reserve(8 * self.table.size)
+            weights = np.zeros(max(16, self.table.size), np.int64)
+            weights[: self.present] = 1
+            self.weights = weights
+        rows = self.table.insert(batch.columns, batch.length)
+        grow(self, "weights", self.table.size, 0)
+        return rows
+
+    def _add_rows(self, rows: Array, change: Array) -> tuple[Array, Array]:
+        assert self.weights is not None
+        self._whole = False
+        touched, before = self._weigh(rows, change)
+        self._undo.append((rows, change))
+        return touched, before
+
+    def _weigh(self, rows: Array, change: Array) -> tuple[Array, Array]:
+        """Adds to weights. Returns the rows whose presence may have changed, with their weights before."""
+        assert self.weights is not None
+        touched, before = adding.add_weights(self.weights, rows, change)
+        return touched, before
+
+    def _net(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        """Applies the net change of presence to the indexes: the rows, with +1 or -1 for each."""
+        touched, signs = self._signs(touched, before)
+        gone = touched[signs < 0]
+        self.present += len(touched) - 2 * len(gone)
+        if self.indexes and len(touched):
+            come = touched[signs > 0]
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    if len(gone):
+                        index.remove(gone)
+                    if len(come):
+                        index.insert(come)
+        self._whole = True
+        return touched, signs
+
+    def _changed(self, rows: Array, signs: Array) -> Batch:
+        """Rows that come and go, as a batch."""
+        plain = bool((signs > 0).all())
+        return Batch(self.table.columns_at(rows), len(rows), None if plain else signs)
+
+    def _signs(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        """The rows whose presence changed, and +1 or -1 for each."""
+        return self._net_few(touched, before) if len(touched) <= FEW else self._net_many(touched, before)
+
+    def _net_few(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        assert self.weights is not None
+        first: dict[int, int] = {}
+        for row, weight in zip(touched.tolist(), before.tolist(), strict=True):
+            first.setdefault(row, weight)
+        now = {row: int(self.weights[row]) for row in first}
+        changed = {row: 1 if now[row] > 0 else -1 for row in first if (first[row] > 0) != (now[row] > 0)}
+        return np.array([*changed], np.int64), np.array([*changed.values()], np.int64)
+
+    def _net_many(self, touched: Array, before: Array) -> tuple[Array, Array]:
+        assert self.weights is not None
+        if len(touched) * 8 > self.table.size:
+            scratch = np.zeros(self.table.size, np.int8)
+            rows, signs = adding.net_presence(self.weights, touched, before, scratch)
+            return rows, signs
+        _, first = np.unique(touched, return_index=True)
+        touched, before = touched[first], before[first]
+        touched = touched[(before > 0) != (self.weights[touched] > 0)]
+        return touched, np.where(self.weights[touched] > 0, 1, -1)
+
+    # ------------------------------------------------------------- epochs
+
+    def commit(self) -> None:
+        """Ends an epoch: its changes stay."""
+        self._undo.clear()
+        self.give_back()
+
+    def give_back(self) -> None:
+        """Gives back the room of rows that are absent, where there are many."""
+        if self.weights is not None and self.table.size > _FEW_GHOSTS + 2 * self.present:
+            with suppress(MemoryError):
+                self._compact()
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit, the last of which may be half made."""
+        whole = self._whole
+        if not whole:
+            self.indexes.clear()
+        while self._undo:
+            entry = self._undo.pop()
+            if isinstance(entry, int):
+                self.table.truncate(entry)
+                self.present = entry
+                if self.weights is not None:
+                    self.weights[entry:] = 0
+                self.indexes.clear()
+            else:
+                rows, change = entry
+                self._net(*self._weigh(rows, -change))
+        if not whole and self.weights is not None:
+            self.present = self._count()
+            self._whole = True
+
+    def _count(self) -> int:
+        """The rows present, by their weights."""
+        assert self.weights is not None
+        return int(np.count_nonzero(self.weights[: self.table.size] > 0))
+
+    def _compact(self) -> None:
+        """Forgets the rows of weight 0."""
+        assert self.weights is not None
+        kept = np.flatnonzero(self.weights[: self.table.size])
+        table = RowTable(len(self.schema))
+        rows = table.insert(self.table.columns_at(kept), len(kept))
+        weights = np.zeros(max(16, table.size), np.int64)
+        weights[rows] = self.weights[kept]
+        self.table, self.weights = table, weights
+        self.indexes.clear()
+
+
+def store_of(schema: Schema, batch: Batch) -> Store:
+    """A store that holds just this batch; negative weights allowed."""
+    store = Store(schema)
+    if batch.length:
+        rows = store.table.insert(batch.columns, batch.length)
+        store.weights = np.zeros(max(16, store.table.size), np.int64)
+        np.add.at(store.weights, rows, batch.weight_array())
+        store.present = int(np.count_nonzero(store.weights))
+    return store

@@ -1,0 +1,297 @@
+"""Timelines of rows by round: the state of recursions by rounds. See `engine.nestedtime`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+
+from ...derived import Position
+from ...schema import Array, Schema
+from ..kernels import groupsbyround, timelines
+from ..kernels import timelinesbyround as kernels
+from ..storage.arrays import grow, lengthen
+from ..storage.batch import Batch
+from ..storage.sweeping import Marks
+from ..storage.table import RowTable
+from .index import Index
+from .views import Groups, Part, Without, expected, some_rows, whole_row
+
+_FEW_GHOSTS = 4096  # entries of weight 0 that are not worth a compaction
+
+
+class Timeline:
+    """Rows with the changes of their weights by round. Several may share one table of rows."""
+
+    _times: ClassVar[Any] = kernels  # a kernel is bound anew when it is compiled
+
+    def __init__(self, schema: Schema, table: RowTable | None = None) -> None:
+        self.schema = schema
+        self.table = RowTable(len(schema)) if table is None else table
+        self.head: Array = np.empty(0, np.int64)
+        self.following: Array = np.empty(0, np.int64)
+        self.when: Array = np.empty(0, np.int64)
+        self.weight: Array = np.empty(0, np.int64)
+        self.used = 0
+        self._compacted = 0
+        self.indexes: dict[tuple[Position, ...], Index] = {}
+        self._indexed: dict[tuple[Position, ...], int] = {}  # rows of the table that are in each index
+        self._log: list[tuple[Array, Array]] = []
+
+    # ------------------------------------------------------------- reading
+
+    def index(self, positions: tuple[Position, ...]) -> Index:
+        """The arrangement of all rows of the table by these columns."""
+        size = self.table.size
+        found = self.indexes.get(positions)
+        if found is None:
+            found = self.indexes[positions] = Index(self.table, positions, np.arange(size, dtype=np.int64))
+        elif self._indexed[positions] < size:
+            found.insert(np.arange(self._indexed[positions], size, dtype=np.int64))
+        self._indexed[positions] = size
+        return found
+
+    def at(self, rows: Array, time: int) -> tuple[Array, Array]:
+        """The weight of each row in a round, and the next round in which the row changes, -1 if none."""
+        self._grow()
+        return kernels.weights_at(self.head, self.following, self.when, self.weight, rows, time)  # type: ignore[no-any-return]
+
+    def entries(self, rows: Array, time: int, constant: int = 0) -> tuple[Array, Array, Array]:
+        """The timelines of rows from a round on: position in `rows`, round and weight of each entry. What is
+        not after the round is one entry in it, with a constant added. A row may be -1: no such row."""
+        self._grow()
+        chains = self.head, self.following, self.when, self.weight
+        count = kernels.count_entries(*chains, rows, time) + (len(rows) if constant else 0)
+        return kernels.expand_entries(*chains, rows, time, constant, count)  # type: ignore[no-any-return]
+
+    def missing_presence(
+        self, told: Timeline, rows: Array, time: int, shift: int = 0
+    ) -> tuple[Array, Array, Array, Array]:
+        """What *distinct* of this has to tell in a round, given what it `told`: the rows, their changes, rows
+        to visit later and the rounds in which. `told` shares the table, and is `shift` rounds late."""
+        self._grow()
+        told._grow()
+        return kernels.missing_presence(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight,
+            told.head, told.following, told.when, told.weight, rows, time, time + shift,
+        )  # fmt: skip
+
+    def turned(self, rows: Array, changes: Array, time: int) -> Array:
+        """For each row, whose entry of a round has changed by so much: 1 if the entry has come, -1 if it has
+        gone, else 0."""
+        self._grow()
+        return groupsbyround.turned(  # type: ignore[no-any-return]
+            self.head, self.following, self.when, self.weight, rows, changes, time
+        )
+
+    # ------------------------------------------------------------- changing
+
+    def add(self, batch: Batch, time: int) -> Array:
+        """Adds the changes of a round. Returns their rows."""
+        rows = self.table.insert(batch.columns, batch.length)
+        self.add_rows(rows, batch.weight_array(), time)
+        return rows
+
+    def add_rows(self, rows: Array, changes: Array, time: int) -> None:
+        """Adds changes of rows of the table in a round."""
+        self._grow()
+        room = self.used + len(rows)
+        grow(self, "following", room)
+        grow(self, "when", room)
+        grow(self, "weight", room)
+        entries = np.empty(len(rows), np.int64)
+        self.used = self._times.enter(
+            self.head, self.following, self.when, self.weight, self.used, rows, time, changes, entries
+        )
+        self._log.append((entries, changes))
+
+    def make_room(self, entries: int) -> None:
+        """Makes room for so many more entries."""
+        for name in ("following", "when", "weight"):
+            lengthen(self, name, self.used + entries)
+
+    def load(self, changes: Sequence[tuple[int, Batch]], shift: int = 0) -> Timeline:
+        """Adds the changes of rounds, in order, `shift` rounds later; they stay. Returns the timeline."""
+        self.make_room(sum(batch.length for _, batch in changes))
+        for time, batch in changes:
+            self.add(batch, time + shift)
+            self._log.clear()
+        self._compacted = self.used
+        return self
+
+    def distinct(self, shift: int) -> Timeline:
+        """The timeline of *distinct* of this, `shift` rounds later. It shares the table."""
+        told = Timeline(self.schema, self.table)
+        self._grow()
+        told._grow()
+        for name in ("following", "when", "weight"):
+            lengthen(told, name, self.used)
+        told.used = told._compacted = kernels.presence_of(
+            self.head, self.following, self.when, self.weight, self.table.size, shift,
+            told.head, told.following, told.when, told.weight,
+        )  # fmt: skip
+        return told
+
+    def _grow(self) -> None:
+        grow(self, "head", self.table.size, -1)
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._log.clear()
+        if self.used > _FEW_GHOSTS + 2 * self._compacted:
+            self.compact()
+
+    def compact(self) -> None:
+        """Forgets the entries of weight 0."""
+        self._grow()
+        self.following, self.when, self.weight, self.used = timelines.without_zeros(
+            self.head, self.following, self.when, self.weight, self.table.size
+        )
+        self._compacted = self.used
+
+    def forget_derived(self) -> None:
+        """Forgets the derived columns, and the indexes by them."""
+        self.table.derived.clear()
+        for positions in [by for by in self.indexes if not all(isinstance(p, int) for p in by)]:
+            del self.indexes[positions]
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        for entries, changes in reversed(self._log):
+            np.subtract.at(self.weight, entries, changes)
+        self._log.clear()
+
+    def heads(self) -> Array:
+        """For each row of the table its last entry, -1 if it has none."""
+        self._grow()
+        return self.head
+
+    def with_entries(self) -> Array:
+        """The rows of the table that have an entry."""
+        self._grow()
+        return np.flatnonzero(self.head[: self.table.size] >= 0)
+
+    def move(self, table: RowTable, kept: Array) -> None:
+        """Makes this a timeline of the rows of another table, which are the rows `kept` of the present
+        one."""
+        self._grow()
+        self.table, self.head = table, self.head[kept]
+        self.indexes.clear()
+
+
+def forget_ghosts(sharing: Sequence[Timeline], few: int = _FEW_GHOSTS) -> None:
+    """Forgets the rows that have no entry in any of the timelines, which share a table, if there are more
+    than a few, and than other rows."""
+    table = sharing[0].table
+    if table.size <= few + 2 * max(timeline.used for timeline in sharing):
+        return
+    kept = _with_entries(sharing)
+    if table.size > few + 2 * len(kept):
+        _keep(sharing, kept)
+
+
+def mark(sharing: Sequence[Timeline], marks: Marks) -> None:
+    """Marks the ids in the rows of timelines that share a table, and forgets all other rows, and all that is
+    computed of rows: ids in them may come to be those of other values."""
+    for timeline in sharing:
+        timeline.compact()
+        timeline.forget_derived()
+    kept = _with_entries(sharing)
+    if len(kept) < sharing[0].table.size:
+        _keep(sharing, kept)
+    marks.rows(sharing[0].schema, sharing[0].table, None)
+
+
+def _with_entries(sharing: Sequence[Timeline]) -> Array:
+    return np.unique(np.concatenate([timeline.with_entries() for timeline in sharing]))
+
+
+def _keep(sharing: Sequence[Timeline], kept: Array) -> None:
+    table = sharing[0].table
+    held = RowTable(table.arity)
+    held.insert(table.columns_at(kept), len(kept))
+    for timeline in sharing:
+        timeline.move(held, kept)
+
+
+class TimelineView:
+    """A timeline from a round on, for the changes of that round."""
+
+    def __init__(self, timeline: Timeline, time: int) -> None:
+        self.timeline, self.time = timeline, time
+
+    @property
+    def size(self) -> int:
+        return self.timeline.table.size
+
+    def fanout(self, positions: tuple[Position, ...]) -> float:
+        timeline = self.timeline
+        return expected(timeline.table.size, timeline.indexes, positions, len(timeline.schema))
+
+    def arranged(self) -> Collection[tuple[Position, ...]]:
+        return self.timeline.indexes.keys()
+
+    def counts(self, positions: tuple[Position, ...], keys: Sequence[Array], length: int) -> Array:
+        index = self.timeline.index(positions)
+        return index.sizes(index.groups(keys, length))
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        table = self.timeline.table
+        return some_rows(table, table.size, None, positions, most)
+
+    def groups(
+        self, positions: tuple[Position, ...], keys: Sequence[Array], length: int
+    ) -> tuple[Groups, int]:
+        if whole_row(positions, self.timeline.schema):
+            return (self.timeline.table.find(keys, length),), length
+        index = self.timeline.index(positions)
+        groups = index.groups(keys, length)
+        return (groups,), index.matches(groups)
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        if whole_row(positions, self.timeline.schema):
+            left = np.flatnonzero(groups[0] >= 0)
+            rows = groups[0][left]
+        else:
+            left, rows = self.timeline.index(positions).expand(groups[0], total)
+        entry, times, weights = self.timeline.entries(rows, self.time)
+        return [Part(left[entry], rows[entry], self.timeline.table, weights, times)]
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("in nested time a row is absent for some rounds: see `absence`")
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        left, times, weights = self.timeline.entries(self.timeline.table.find(keys, length), self.time, -1)
+        return left, times, -weights
+
+
+class TimelineBeforeView(Without[TimelineView]):
+    """A timeline from a round on, without the change of that round."""
+
+    def __init__(self, timeline: Timeline, time: int, change: Batch) -> None:
+        super().__init__(TimelineView(timeline, time), timeline.schema, change)
+        self.time = time
+
+    def expand(self, positions: tuple[Position, ...], groups: Groups, total: int) -> list[Part]:
+        now, change, totals = groups
+        parts = self.now.expand(positions, (now,), int(totals[0]))
+        for part in self.change.expand(positions, (change,), int(totals[1])):
+            weights = np.zeros(0, np.int64) if part.weights is None else -part.weights
+            times = np.full(len(part.rows), self.time, np.int64)
+            parts.append(Part(part.left, part.rows, part.table, weights, times))
+        return parts
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        return self.now.presence(keys, length)
+
+    def absence(self, keys: Sequence[Array], length: int) -> tuple[Array, Array, Array]:
+        """The timeline of 1 minus the presence of each full row: position in `keys`, round and weight."""
+        left, times, weights = self.now.absence(keys, length)
+        there = np.flatnonzero(change := self.change.presence(keys, length))
+        return (
+            np.concatenate([left, there]),
+            np.concatenate([times, np.full(len(there), self.time, np.int64)]),
+            np.concatenate([weights, change[there]]),
+        )

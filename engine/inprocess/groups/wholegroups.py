@@ -1,0 +1,178 @@
+"""Functions of whole groups: given all rows of a group in sorted order, or the first of them.
+
+What depends on the first rows alone, such as the ten best of a million, keeps somewhat more than these of
+each group in order. A change of the group goes into what is kept, or lies behind it and is of no account.
+Where too few rows are left, the group is read again.
+
+    kept rows of a group     x x x x | x x x . . . . . . . . . . . . .
+                             most      spare   the rest of the group
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from dataclasses import dataclass
+from heapq import nsmallest
+from typing import Any, Protocol
+
+import numpy as np
+
+from ...circuit import Aggregate
+from ...interrupt import immediate
+from ...operators.group import First
+from ...schema import Array, Column, RowFault, Schema
+from ..storage.batch import Batch
+from ..storage.interner import Values, decode_rows
+from ..storage.table import RowTable
+
+Row = tuple[Any, ...]
+
+_SPARE = 64  # rows that are kept beyond the first, and as many as these
+_SMALL = 64  # rows of a group that is read anew each time
+_MANY = 4096  # rows of a change from which all groups are read again
+
+
+class Members(Protocol):
+    """The rows of groups."""
+
+    @property
+    def table(self) -> RowTable:
+        """The table of the rows."""
+
+    @property
+    def schema(self) -> Schema:
+        """Its columns."""
+
+    def of(self, groups: Array) -> tuple[Array, Array]:
+        """The row ids of the groups, group after group, and where each group starts."""
+
+    def times(self, rows: Array) -> Array:
+        """How often each of these rows is in its group, which is a bag."""
+
+    def key_rows(self, groups: Array) -> list[Row]:
+        """The key values of the groups."""
+
+
+class Whole:
+    """Any function of the whole group."""
+
+    def __init__(
+        self, one: Aggregate, out: Column, members: Members, values: Values, rule: str, bag: bool
+    ) -> None:
+        self.one, self.out, self.members, self.values, self.rule = one, out, members, values, rule
+        self.bag = bag
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        """Nothing to keep: the rows are in the arrangement."""
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        return self.made(groups, [sorted(rows) for rows in self.listed(groups)])
+
+    def keep(self, groups: Array) -> None:
+        """Nothing is kept."""
+
+    def listed(self, groups: Array) -> list[list[Row]]:
+        """The rows of groups, each as often as it is there."""
+        rows, starts = self.members.of(groups)
+        if self.bag:
+            times = self.members.times(rows)
+            starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(times)))[starts]
+            rows = np.repeat(rows, times)
+        table, schema = self.members.table, self.members.schema
+        columns = [table.column_at(rows, k) for k in self.one.columns]
+        listed = decode_rows(self.values, [schema[k] for k in self.one.columns], columns, len(rows))
+        ends = [*starts.tolist()[1:], len(rows)]
+        parts = [listed[start:end] for start, end in zip(starts.tolist(), ends, strict=True)]
+        return parts if self.bag else [list(set(part)) for part in parts]
+
+    def made(self, groups: Array, listed: list[list[Row]]) -> Array:
+        """The values of the function for groups with these rows."""
+        made = []
+        assert self.one.make is not None
+        for key, rows in zip(self.members.key_rows(groups), listed, strict=True):
+            try:
+                with immediate():
+                    made.append(self.one.make(key, rows))
+            except MemoryError:
+                raise
+            except Exception as fault:
+                message = str(fault) or type(fault).__name__
+                raise RowFault(message, self.rule, self.one.origin, {"key": key}) from fault
+        return self.values.encode_column(self.out, made, len(made))
+
+
+@dataclass(slots=True)
+class _Kept:
+    """The first rows of a group, with their keys, in order; `whole`: all of its rows."""
+
+    keys: list[Any]
+    rows: list[Row]
+    whole: bool
+
+
+class FirstRows:
+    """A function of the first rows of a group."""
+
+    def __init__(self, whole: Whole, first: First, source: Schema) -> None:
+        self._whole, self._first, self._source = whole, first, source
+        self._room = 2 * first.most + _SPARE
+        self._kept: dict[int, _Kept] = {}  # of the groups that are known
+
+    def add(self, groups: Array, batch: Batch, weights: Array) -> None:
+        listed: list[int] = groups.tolist()
+        # While they change, and if that fails, the groups are not known.
+        known = {group: self._kept.pop(group) for group in {*listed} & self._kept.keys()}
+        if not known or batch.length > _MANY:
+            return
+        places = self._whole.one.columns
+        columns = [batch.columns[k] for k in places]
+        schema = [self._source[k] for k in places]
+        rows = decode_rows(self._whole.values, schema, columns, batch.length)
+        for group, row, weight in zip(listed, rows, weights.tolist(), strict=True):
+            kept = known.get(group)
+            if kept is not None and not self._changed(kept, row, weight):
+                del known[group]
+        self._kept.update(known)
+
+    def result(self, groups: Array, counts: Array) -> Array:
+        listed: list[int] = groups.tolist()
+        new = [at for at, group in enumerate(listed) if group not in self._kept]
+        read: dict[int, list[Row]] = {}
+        if new:
+            for at, rows in zip(new, self._whole.listed(groups[new]), strict=True):
+                read[listed[at]] = self._taken(listed[at], rows)
+        most = self._first.most
+        firsts = [read[g] if g in read else self._kept[g].rows[:most] for g in listed]
+        return self._whole.made(groups, [sorted(rows) for rows in firsts])
+
+    def keep(self, groups: Array) -> None:
+        new = {old: place for place, old in enumerate(groups.tolist())}
+        self._kept = {new[old]: kept for old, kept in self._kept.items() if old in new}
+
+    def _taken(self, group: int, rows: list[Row]) -> list[Row]:
+        """The first rows of a group, some of which are kept if it is large."""
+        most, key = self._first.most, self._first.key
+        if len(rows) <= _SMALL:
+            return nsmallest(most, rows, key=key)
+        first = nsmallest(self._room, rows, key=key)
+        self._kept[group] = _Kept([key(row) for row in first], first, len(first) == len(rows))
+        return first[:most]
+
+    def _changed(self, kept: _Kept, row: Row, weight: int) -> bool:
+        """Brings what is kept up to date with rows that come or go; False: the group is to be read again."""
+        key, keys = self._first.key(row), kept.keys
+        if not kept.whole and (not keys or keys[-1] < key):
+            return bool(keys)
+        if weight > 0:
+            at, count = bisect_right(keys, key), min(weight, 2 * self._room)
+            keys[at:at], kept.rows[at:at] = [key] * count, [row] * count
+            if weight > count or len(keys) > 2 * self._room:
+                del keys[self._room :], kept.rows[self._room :]
+                kept.whole = False
+            return True
+        at, end = bisect_left(keys, key), bisect_right(keys, key)
+        gone = min(-weight, end - at)
+        if gone < -weight and (kept.whole or end < len(keys)):
+            return False
+        del keys[at : at + gone], kept.rows[at : at + gone]
+        return kept.whole or len(keys) >= self._first.most > 0

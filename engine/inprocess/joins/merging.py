@@ -1,0 +1,129 @@
+"""Equal valuations are one: projections inside a join are made distinct early, where that pays.
+
+    R(x) :- A(x, y), B(y, z), C(z, w).        50 rows a key:  A ── 50 ──> (x, z) ── 50 ──> x
+
+A variable that nothing later needs leaves many equal rows behind, and all that comes after is done for each
+of them. There are two remedies, which keep the sum of weights of each row:
+
+- A look-up that binds nothing that is needed is not expanded: each row gets the number of its matches as a
+  factor of its weight.
+- Rows that a look-up gives are summed up before the next look-up, if they are many, and a sample of them says
+  that at least half of them are equal to others.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+
+from ...planner import LookUp, Stage
+from ...schema import Array
+from ..arrangements.views import TableView, View
+from ..kernels import adding
+from ..storage.arrays import grow
+from ..storage.table import RowTable
+from .valuation import Valuation
+
+MANY = 1 << 17  # rows that may be worth summing up
+MOST = 1 << 28  # rows that are summed up together, and
+LEFT = 1 << 23  # rows that may be left of them
+PIECE = 1 << 20  # rows of them that are made at once
+SAMPLE = 1 << 13  # rows of them that are looked at first
+LEAST_GAIN = 2.0  # rows for each that is left
+LEAST_FANOUT = 2.0  # of the look-up that follows
+
+
+def only_counts(step: LookUp) -> bool:
+    """Whether a look-up says no more of its matches than how many there are."""
+    return not step.equal and not any(name in step.keep for _, name in step.binds)
+
+
+def counted(step: LookUp, view: View, groups: Array, rows: Valuation, as_set: bool) -> Valuation | None:
+    """What such a look-up gives: each row that has a match once. None where matches differ in weight or time,
+    or may be absent. `as_set`: weights are of no account."""
+    if not isinstance(view, TableView) or not view.alike(step.positions):
+        return None
+    counts = view.index(step.positions).sizes(groups)
+    left = np.flatnonzero(counts)
+    out = rows.take(left, step.keep)
+    if not as_set:
+        factors = counts[left]
+        out.weights = factors if out.weights is None else out.weights * factors
+    return out
+
+
+def may_pay(
+    step: LookUp, rows: Valuation, total: int, after: Stage, fanout: Callable[..., float], as_set: bool
+) -> bool:
+    """Whether it is worth to look how many of the rows that a look-up gives are equal: a variable is not
+    needed any more, and the next look-up gives several rows for each, or the rows are complete and have to be
+    summed up anyway."""
+    bound = {name for _, name in step.binds}
+    if total < MANY or step.keep.isdisjoint({*rows.variables, *bound}):
+        return False
+    if step.keep >= rows.variables.keys() and step.keep >= bound:
+        return False
+    if not after.candidates:
+        return not as_set
+    return min(fanout(each.term, each.positions) for each in after.candidates) >= LEAST_FANOUT
+
+
+def pays(sample: Valuation, total: int) -> bool:
+    """Whether many of so many rows are equal, by some of them, and not too many are left. If rows are drawn
+    from u alike, n of them meet about n * n / 2u times."""
+    met = sample.length - _distinct(sample).size
+    if not met:
+        return False
+    universe = sample.length * sample.length / (2 * met)
+    left = universe * (1 - math.exp(-total / universe))
+    return total >= LEAST_GAIN * left and left <= LEFT
+
+
+class Merger:
+    """Sums up valuations over the same variables. `as_set`: weights are of no account."""
+
+    def __init__(self, as_set: bool) -> None:
+        self._as_set = as_set
+        self._table: RowTable | None = None
+        self._weights: Array = np.empty(0, np.int64)
+        self._like: Valuation | None = None
+
+    def add(self, rows: Valuation) -> None:
+        """Takes rows in, at least one variable wide."""
+        columns = _columns(rows)
+        table = self._table = self._table or RowTable(len(columns))
+        self._like = self._like or rows
+        if self._as_set:
+            table.insert_new(columns, rows.length)
+            return
+        ids = table.insert(columns, rows.length)
+        grow(self, "_weights", table.size, 0)
+        each = np.ones(rows.length, np.int64) if rows.weights is None else rows.weights
+        adding.add(self._weights, ids, each)
+
+    def rows(self) -> Valuation:
+        """The sum of what was taken in, at least once."""
+        table, like = self._table, self._like
+        assert table is not None and like is not None
+        weights: Array | None = None
+        if self._as_set:
+            kept = table.columns()
+        else:
+            left = np.flatnonzero(self._weights[: table.size])
+            kept, weights = table.columns_at(left), self._weights[left]
+        variables = {name: (c, kept[k]) for k, (name, (c, _)) in enumerate(like.variables.items())}
+        return Valuation(variables, len(kept[0]), weights, None if like.times is None else kept[-1])
+
+
+def _columns(rows: Valuation) -> list[Array]:
+    columns = [column for _, column in rows.variables.values()]
+    return columns if rows.times is None else [*columns, rows.times]
+
+
+def _distinct(rows: Valuation) -> RowTable:
+    columns = _columns(rows)
+    table = RowTable(len(columns))
+    table.insert_new(columns, rows.length)
+    return table

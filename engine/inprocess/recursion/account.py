@@ -1,0 +1,51 @@
+"""The account of one epoch of a recursion in process. See `engine.account`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+
+from ... import account, memory
+from ...maintaining import Costs, Import, Maintaining, Situation
+from ..arrangements.views import Readable
+from .memories import Imported
+
+_ROOM = 2  # times the tables of the old contents that an evaluation takes, with its arrangements
+
+
+class Account(account.Account):
+    """The costs of one epoch of a recursion in process."""
+
+    def __init__(
+        self,
+        maintaining: Maintaining,
+        costs: Costs,
+        relations: Mapping[str, Readable],
+        imports: Mapping[int, Imported],
+        epoch: int,
+    ) -> None:
+        def fits() -> bool:
+            """Whether there is memory for the new contents beside the old ones."""
+            limit = memory.limit_here()
+            if limit is None:
+                return True
+            held = sum(relation.table.bytes for relation in relations.values())
+            return (memory.resident() or 0) + _ROOM * held <= limit
+
+        found = situation(relations.values(), imports)
+        super().__init__(maintaining, costs, relations, found, epoch, fits)
+
+
+def situation(relations: Collection[Readable], imports: Mapping[int, Imported]) -> Situation:
+    """The sizes of a recursion's relations, and of its imports with their changes."""
+    rows = sum(relation.present for relation in relations)
+    return Situation(rows, [_import(each) for each in imports.values()])
+
+
+def _import(imported: Imported) -> Import:
+    change = imported.change
+    if change is None or not change.length:
+        return Import(imported.store.present)
+    gone = 0 if change.weights is None else int(np.count_nonzero(change.weights < 0))
+    return Import(imported.store.present, change.length - gone, gone)

@@ -1,0 +1,222 @@
+"""A relation of a recursion as a growing set: its rows in order of arrival, for semi-naive evaluation.
+
+0          low         high        table.size
+├───────────┼───────────┼───────────────┤
+│  stable   │   delta   │  just derived │
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...derived import Position
+from ...schema import Array, Schema
+from ..arrangements.index import Index, all_alike, made_once
+from ..arrangements.locating import Locator
+from ..arrangements.views import ALL, Part, TableView, some_rows
+from ..storage.batch import Batch, TableColumns
+from ..storage.table import RowTable
+
+
+class GrowingSet:
+    """Rows that only come. To readers outside the recursion it is a store of weights 1."""
+
+    ghosts = False
+
+    def __init__(self, schema: Schema) -> None:
+        self.schema = schema
+        self.weights: Array | None = None
+        self.table = RowTable(len(schema))
+        self.indexes: dict[tuple[Position, ...], Index] = {}  # of the rows below `high`
+        self.table.locate = Locator(self.table, self.indexes, scans=True)
+        self.start = self.low = self.high = 0
+        self._iterations = self._before = 0  # of all epochs, and of those before this one
+        self._came = array("q")  # those that rows came at, and
+        self._reached = array("q")  # the size reached
+        self._former: dict[str, Any] | None = None  # the state that an evaluation anew has replaced
+
+    # ------------------------------------------------------------- reading
+
+    @property
+    def present(self) -> int:
+        """The number of rows."""
+        return self.table.size
+
+    def rows(self) -> Array:
+        """The ids of the rows."""
+        return np.arange(self.table.size, dtype=np.int64)
+
+    def batch(self) -> Batch:
+        """The rows."""
+        return Batch(self.table.columns(), self.table.size)
+
+    def weight_of(self, columns: Sequence[Array], length: int) -> Array:
+        """1 for each row that is there, else 0."""
+        there: Array = self.table.holds(columns, length).astype(np.int64)
+        return there
+
+    def index(self, positions: tuple[Position, ...]) -> Index:
+        """The arrangement by these columns of the rows below `high`, built when first asked for."""
+
+        def make() -> Index:
+            return Index(self.table, positions, range(self.high))
+
+        return made_once(self.indexes, positions, make)
+
+    # ------------------------------------------------------------- one epoch
+
+    def begin(self) -> None:
+        """Begins an epoch: nothing is new."""
+        self.start = self.low = self.high = self.table.size
+        self._before = self._iterations
+
+    def grow(self, batch: Batch) -> None:
+        """Adds the rows of a batch that are new."""
+        self.table.insert_new(batch.columns, batch.length)
+
+    def advance(self) -> bool:
+        """Makes the rows that came since the last call the delta, and says whether there are any."""
+        self.low, self.high = self.high, self.table.size
+        self._iterations += 1
+        if self.high == self.low:
+            return False
+        self._came.append(self._iterations - 1)
+        self._reached.append(self.high)
+        if self.indexes:
+            fresh = np.arange(self.low, self.high, dtype=np.int64)
+            with all_alike(self.indexes) as indexes:
+                for index in indexes:
+                    index.insert(fresh)
+        return True
+
+    def fresh(self) -> Batch:
+        """The delta."""
+        return Batch(self.table.columns(self.low, self.high), self.high - self.low)
+
+    def finish(self) -> Batch:
+        """Ends the iterations; gives the rows that the epoch added."""
+        stop = self.table.size
+        return Batch(TableColumns(self.table, self.start, stop), stop - self.start)
+
+    def new_rows(self) -> Array:
+        """The ids of the rows that the epoch added; none if it replaced all."""
+        start = self.start if self._former is None else self.table.size
+        return np.arange(start, self.table.size)
+
+    def replace(self, anew: GrowingSet) -> Batch:
+        """Takes the rows of another set in place of its own; gives the change."""
+        change = changed_rows(self.table, self.rows(), anew.table)
+        self._former = {name: vars(self)[name] for name in _STATE}
+        vars(self).update({name: vars(anew)[name] for name in _STATE})
+        return change
+
+    def rollback(self) -> None:
+        """Forgets what this epoch changed."""
+        if self._former is not None:
+            vars(self).update(self._former)
+            self._former = None
+        self.table.truncate(self.start)
+        self.indexes.clear()
+        self.low = self.high = self.start
+        kept = bisect_right(self._reached, self.start)
+        del self._came[kept:], self._reached[kept:]
+        self._iterations = self._before
+
+    def commit(self) -> None:
+        """Rows stay by themselves."""
+        self._former = None
+
+    def give_back(self) -> None:
+        """All rows are present."""
+
+    @property
+    def iterations(self) -> Array:
+        """The iterations at which rows came, counted on from epoch to epoch."""
+        return np.array(self._came, np.int64)
+
+    def came_at(self, rows: Array) -> Array:
+        """The iterations at which some rows came."""
+        return self.iterations[np.searchsorted(np.array(self._reached, np.int64), rows, "right")]
+
+    def births(self) -> Array:
+        """The iteration at which each row came."""
+        return self.at_birth(self.iterations)
+
+    def at_birth(self, of_iterations: Array) -> Array:
+        """For each row, the one of the numbers of `iterations` that belongs to its birth."""
+        reached: Array = np.array(self._reached, np.int64)
+        return np.repeat(of_iterations, np.diff(reached, prepend=0))
+
+    @property
+    def iterations_run(self) -> int:
+        """The number of iterations of all epochs."""
+        return self._iterations
+
+    @property
+    def arrivals(self) -> tuple[array[int], array[int]]:
+        """The iterations at which rows came, and the size that each reached."""
+        return self._came, self._reached
+
+    def restore(self, iterations: int, came: array[int], reached: array[int]) -> None:
+        """Takes up what was kept beside the table."""
+        self.start = self.low = self.high = self.table.size
+        self._iterations = self._before = iterations
+        self._came, self._reached = came, reached
+
+    def depths(self) -> dict[int, int]:
+        """The number of rows that came at each iteration, counted on from epoch to epoch."""
+        sizes = [0, *self._reached]
+        return {came: sizes[k + 1] - sizes[k] for k, came in enumerate(self._came)}
+
+
+_STATE = ("table", "indexes", "start", "low", "high", "_iterations", "_before", "_came", "_reached")
+"""The attributes that an evaluation anew replaces."""
+
+
+def changed_rows(held: RowTable, present: Array, anew: RowTable) -> Batch:
+    """The change from the rows present in one table to those of another."""
+    there = held.find(anew.columns(), anew.size)
+    is_present = np.zeros(held.size + 1, bool)  # the last is for rows that are not in the table
+    is_present[present] = True
+    come = np.flatnonzero(~is_present[there])
+    gone = present[anew.find(held.columns_at(present), len(present)) < 0]
+    columns = [np.concatenate([anew.column_at(come, k), held.column_at(gone, k)]) for k in range(held.arity)]
+    weights = np.ones(len(come) + len(gone), np.int64)
+    weights[len(come) :] = -1
+    return Batch(tuple(columns), len(weights), weights if len(gone) else None)
+
+
+class GrowingSetView(TableView):
+    """The rows of a growing set with ids below `limit`; with their births, if these are given."""
+
+    def __init__(self, relation: GrowingSet, limit: int, births: Array | None = None) -> None:
+        super().__init__(relation)
+        self.limit, self.births = limit, births
+        self._below = ALL if limit >= relation.high else limit
+
+    @property
+    def size(self) -> int:
+        return self.limit
+
+    def alike(self, positions: tuple[Position, ...]) -> bool:
+        return self.births is None and super().alike(positions)
+
+    def below(self, positions: tuple[Position, ...]) -> int:
+        return self._below
+
+    def seen(self, rows: Array) -> Array:
+        return np.where(rows < self.limit, rows, -1)
+
+    def some(self, positions: Sequence[int], most: int) -> tuple[list[Array], float]:
+        return some_rows(self.table, self.limit, None, positions, most)
+
+    def part(self, left: Array, rows: Array) -> Part:
+        return Part(left, rows, self.table, None, None if self.births is None else self.births[rows])
+
+    def presence(self, keys: Sequence[Array], length: int) -> Array:
+        raise ValueError("a relation cannot be negated inside its own recursion")

@@ -1,0 +1,154 @@
+"""What the operators of a loop remember while it is evaluated from empty relations.
+
+The rounds of the outermost loop are visited in order, and none again. So of what changes in these rounds only
+the contents as of now are kept, in stores and groups like those outside of loops. What changes in the
+rounds of inner loops, too, has timelines whose entries are summed up over the outermost component.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from ...circuit import DeltaGroup, Distinct, Earlier, Group, Negate
+from ...loopparts import Gate, LoopParts, is_set, looked_up, reaches, unsteady
+from ...schema import Array
+from ..arrangements.store import Store
+from ..arrangements.views import EmptyView, StoreView, View, before
+from ..groups.grouping import GroupState
+from ..storage.batch import Batch, concat
+from ..storage.steps import Evaluator
+from .looprecording import LoopRecording
+from .looptimelines import NOTHING, LoopTimelines, Told
+
+
+class LoopContents:
+    """The contents of the parts of one loop, as of the time that is visited."""
+
+    def __init__(self, parts: LoopParts, evaluator: Evaluator, recorded: bool) -> None:
+        """`recorded`: what the parts tell is kept, to be maintained later."""
+        self.parts = parts
+        reach = reaches(parts)
+        plain = not any(isinstance(part.node, Negate) for part in parts.parts)  # no row has a negative weight
+        self._plain = [plain and each <= 1 for each in reach]
+        self._inner = LoopTimelines(parts, evaluator, [not each for each in self._plain], parts.lattice.inner)
+        self.joiners, self.gates = self._inner.joiners, self._inner.gates
+        self.recording = LoopRecording(parts, self.gates) if recorded else None
+        self._stores: dict[int, Store] = {}
+        self._groups: dict[int, GroupState] = {}
+        self._changed: dict[int, Store | GroupState] = {}
+        asked = looked_up(parts, self._without_members()) - _met_by_nothing(parts)
+        for at, part in enumerate(parts.parts):
+            if self._plain[at] and (at in asked or self._counts(at)):
+                self._stores[at] = Store(part.node.schema, is_set(parts, at))
+        for at, part in enumerate(parts.parts):
+            if self._plain[at] and isinstance(part.node, Group):
+                self._groups[at] = self._group_of(part.node, part.sources[0], evaluator)
+
+    def _without_members(self) -> set[int]:
+        """The groups that read no members."""
+        nodes = [part.node for part in self.parts.parts]
+        groups = {at: node for at, node in enumerate(nodes) if self._plain[at] and isinstance(node, Group)}
+        return {at for at, node in groups.items() if not _delta(node).reads_members}
+
+    def _counts(self, at: int) -> bool:
+        part = self.parts.parts[at]
+        return isinstance(part.node, Distinct) and not is_set(self.parts, part.sources[0])
+
+    def _group_of(self, node: Group, source: int, evaluator: Evaluator) -> GroupState:
+        given = self.parts.parts[source].node
+        net = isinstance(given, Distinct | Group)
+        members = self._stores[source] if _delta(node).reads_members else None
+        return GroupState(_delta(node), given.schema, members, evaluator.values, net)
+
+    # ------------------------------------------------------------- operators
+
+    def view(self, source: int, time: int, unseen: Batch | None) -> View:
+        """A part as it is from a time on, without a change at that time if one is given."""
+        if not self._plain[source]:
+            return self._inner.view(source, time, unseen)
+        store = self._stores.get(source)
+        if store is None:
+            return EmptyView()
+        counted = not is_set(self.parts, source)
+        return StoreView(store, counted) if unseen is None else before(store, counted, unseen)
+
+    def keep(self, at: int, time: int, change: Batch) -> None:
+        """Keeps what a part emits at a time."""
+        if self.recording is not None:
+            self.recording.tell(at, time, change)
+        store = self._stores.get(at)
+        if store is None:
+            self._inner.keep(at, time, change)
+        elif not self._counts(at):
+            self._changed[at] = store
+            store.add_counted(change, as_set=False)
+
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a distinct emits: `visits` are the rows that wait for this time."""
+        change = concat(changes, len(self.parts.parts[at].node.schema))
+        if self.recording is not None and change.length:
+            self.recording.ask(at, time, change)
+        if at not in self._stores:
+            return self._inner.distinct(at, time, [change] if change.length else [], visits)
+        if not change.length:
+            return NOTHING
+        store = self._changed[at] = self._stores[at]
+        told = store.add_counted(change, as_set=True)
+        return NOTHING._replace(change=change if _alike(told, change) else told)
+
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a group emits: `visits` are the keys that wait for this time."""
+        if at not in self._groups:
+            return self._inner.group(at, time, changes, visits)
+        change = concat(changes, len(self.parts.parts[self.parts.parts[at].sources[0]].node.schema))
+        if not change.length:
+            return NOTHING
+        group = self._changed[-at - 1] = self._groups[at]
+        return NOTHING._replace(change=group.change(change))
+
+    # ------------------------------------------------------------- rounds
+
+    def end_round(self) -> None:
+        """A round of the outermost loop is over."""
+        for each in self._changed.values():
+            each.commit()
+        self._changed.clear()
+        self._inner.settle()
+
+    def held(self, at: int) -> Batch | None:
+        """The contents of a part, if they are at hand."""
+        if at in self._groups:
+            return self._groups[at].contents()
+        return self._stores[at].batch() if at in self._stores and self._counts(at) else None
+
+    def holds(self, at: int) -> bool:
+        """Whether the contents of a part are at hand."""
+        return at in self._groups or (at in self._stores and self._counts(at))
+
+
+def _delta(node: Group) -> DeltaGroup:
+    return DeltaGroup(node.source, node.source, node.keys, node.aggregates, node.schema, node.text)
+
+
+def _met_by_nothing(parts: LoopParts) -> set[int]:
+    """The parts that are empty in round 0 and that joins read beside what does not change after it: when the
+    others change there is nothing to meet."""
+    late = {at for at, part in enumerate(parts.parts) if isinstance(part.node, Earlier | Gate)}
+    moving = unsteady(parts)
+    asked: set[int] = set()
+    for part in parts.parts:
+        for at, source in enumerate(part.sources):
+            others = part.sources[:at] + part.sources[at + 1 :]
+            if isinstance(part.node, Group) or moving.intersection(others):
+                asked.add(source)
+    return late - asked
+
+
+def _alike(one: Batch, other: Batch) -> bool:
+    """Whether two batches are the same, row by row: then one of them is enough to keep."""
+    if one.length != other.length or (one.weights is None) != (other.weights is None):
+        return False
+    weights = one.weights is None or np.array_equal(one.weights, other.weight_array())
+    return weights and all(np.array_equal(a, b) for a, b in zip(one.columns, other.columns, strict=True))

@@ -1,0 +1,375 @@
+"""The events of one epoch of a loop: every operator at every time at which it may emit something.
+
+An event is a part and a time at which it has something to do. Events are taken in the order of this key, for
+a part two loops deep:
+
+    round of the outer loop, place of the inner loop in it, round of the inner loop, place in the inner loop
+
+So whatever a part reads at a time has been told before the part is visited there, and all that a visit
+brings about comes later. See `engine.looptime`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from heapq import heappop, heappush
+from typing import Protocol
+
+import numpy as np
+
+from ... import interrupt, metering
+from ...circuit import Admit, Constant, Distinct, Earlier, Group, Import, Join, Negate, NodeId, Result, Sum
+from ...epoch import Epoch
+from ...labels import operator_of
+from ...loopparts import Gate, is_set
+from ...maintaining import Profile, Watch
+from ...schema import Array
+from ...settling import Changing
+from ...versions import Seen, versions
+from ..arrangements.timeline import TimelineBeforeView, TimelineView
+from ..arrangements.views import StoreView, View, before, meets_nothing
+from ..joins.join import Joiner
+from ..storage.batch import Batch, Gathering, concat, consolidate
+from ..storage.interner import encode_rows
+from ..storage.rows import some_changes
+from .loopgates import GateState
+from .loops import LoopRecursion
+from .loopsettling import Reach, Settling
+from .looptimelines import Told
+from .memories import Imported
+
+
+class Remembered(Protocol):
+    """What the operators of a loop remember: its timelines, or its contents while it is evaluated."""
+
+    joiners: dict[NodeId, Joiner]
+    gates: dict[int, GateState]
+
+    def view(self, source: int, time: int, unseen: Batch | None) -> View:
+        """A part as it is from a time on, without a change at that time if one is given."""
+
+    def keep(self, at: int, time: int, change: Batch) -> None:
+        """Keeps what a part emits at a time."""
+
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a distinct of no set emits: `visits` are the rows that wait for this time."""
+
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a group emits: `visits` are the keys that wait for this time."""
+
+    def holds(self, at: int) -> bool:
+        """Whether the contents of a part are at hand when the epoch ends, and its changes are not needed."""
+
+    def end_round(self) -> None:
+        """A round of the outermost loop is over."""
+
+
+_LOOKS = 32  # events after which maintaining is looked at
+
+
+class _Event:
+    """What a part finds at a time: changes of its sources, rows that it emits as they are, and keys to
+    visit."""
+
+    __slots__ = ("changes", "ready", "visits")
+
+    def __init__(self, slots: int) -> None:
+        self.changes: list[list[Batch]] = [[] for _ in range(slots)]
+        self.ready: list[Batch] = []
+        self.visits: list[Array] = []
+
+
+class LoopEpoch:
+    """The events of one epoch."""
+
+    def __init__(
+        self,
+        recursion: LoopRecursion,
+        memory: Remembered,
+        imports: Mapping[int, Imported],
+        epoch: Epoch[Batch],
+        reach: Reach,
+    ) -> None:
+        """`reach` says how far earlier epochs went, none of them if it is evaluated from empty relations."""
+        self._recursion, self._memory, self._imports, self._epoch = recursion, memory, imports, epoch
+        self._parts, self._lattice = recursion.parts, recursion.parts.lattice
+        self._nodes = [part.node for part in self._parts.parts]
+        self._heap: list[tuple[tuple[int, ...], int, int]] = []
+        self._events: dict[tuple[int, int], _Event] = {}
+        self._gathered: dict[int, Gathering] = {}  # the changes of relations of the outermost loop, by part
+        self._names: dict[int, list[tuple[int, str]]] = {}  # the relations that a part is, with their scopes
+        for number, scope in enumerate(self._parts.scopes):
+            for relation, at in scope.results.items():
+                self._names.setdefault(at, []).append((number, relation))
+                if not number and relation in recursion.relations and not memory.holds(at):
+                    self._gathered[at] = Gathering(len(self._nodes[at].schema))
+        self.settling = Settling(self._parts, epoch.limit, reach, self._shown)
+        self._distincts = {
+            at
+            for at, part in enumerate(self._parts.parts)
+            if isinstance(part.node, Distinct) and not is_set(self._parts, part.sources[0])
+        }
+        self.depths: list[
+            tuple[int, int]
+        ] = []  # the rounds of the outermost loop, with what was told in each
+
+    def _shown(self, changes: Mapping[str, Batch]) -> Changing:
+        schemas = {name: self._nodes[at].schema for at, each in self._names.items() for _, name in each}
+        return some_changes(self._recursion.evaluator.values, schemas, changes)
+
+    def run(self, first: bool, profile: Profile, watch: Watch) -> None:
+        """All events; `first`: from empty relations. Raises LoopLimit, LoopRepetition, RowFault, GivenUp."""
+        for source, at in self._parts.imports.items():
+            store, _, change = self._imports[source]
+            batch = store.batch() if first else change
+            if batch is not None and batch.length:
+                self._event(at, 0).ready.append(batch)
+        if first:
+            self._begin()
+        evaluator, lattice = self._recursion.evaluator, self._lattice
+        heap, events, parts = self._heap, self._events, self._parts.parts
+        measured = metering.inside()
+        outermost, told, seen = 0, 0, 0
+        while heap:
+            _, time, at = heappop(heap)
+            interrupt.check()
+            number = int(lattice.round(time, 0))
+            if number != outermost:
+                self.depths.append((outermost, told))
+                self._memory.end_round()
+                if not outermost:
+                    watch.seeded()
+                watch.reached = profile.reached(number)
+                watch.look()
+                outermost, told = number, 0
+                if self._epoch.progress is not None:
+                    self._epoch.progress(f"loop {self._recursion.node.name}", number, self._rows())
+            seen += 1
+            if not seen % _LOOKS:
+                watch.look()
+            evaluator.iteration = int(lattice.round(time, parts[at].depth - 1))
+            event = events.pop((at, time))
+            if measured is None:
+                out = self._visit(at, time, event)
+            else:
+                out = self._measured(at, time, event, measured)
+            if out is not None and out.length:
+                told += out.length
+                self._emit(at, time, out)
+        self.depths.append((outermost, told))
+
+    def changes(self, relation: str) -> Batch | None:
+        """The net change of a relation of the outermost loop, if it is not at hand."""
+        gathered = self._gathered.get(self._parts.results[relation])
+        total = None if gathered is None else gathered.total()
+        return None if total is None else consolidate(total)
+
+    def _begin(self) -> None:
+        for at, node in enumerate(self._nodes):
+            if isinstance(node, Constant) and node.rows:
+                values = self._recursion.evaluator.values
+                rows = Batch(encode_rows(values, node.schema, node.rows), len(node.rows))
+                self._event(at, 0).ready.append(rows)
+            elif isinstance(node, Join) and all(term.negated for term in node.terms):
+                self._event(at, 0)
+
+    def _rows(self) -> int:
+        return sum(gathered.rows for gathered in self._gathered.values())
+
+    # ------------------------------------------------------------- events
+
+    def _event(self, at: int, time: int) -> _Event:
+        """The event of a part at a time."""
+        found = self._events.get((at, time))
+        if found is None:
+            part = self._parts.parts[at]
+            found = self._events[at, time] = _Event(len(part.sources))
+            order: list[int] = []
+            for component, place in enumerate(part.place):
+                order += (int(self._lattice.round(time, component)), place)
+            heappush(self._heap, (tuple(order), time, at))
+        return found
+
+    def _emit(self, at: int, time: int, change: Batch) -> None:
+        """Gives the change of a part to its readers."""
+        self._memory.keep(at, time, change)
+        for number, relation in self._names.get(at, ()):
+            self.settling.told(number, relation, time, change)
+        if at in self._gathered:
+            self._gathered[at].extend([change])
+        for reader, slot in self._parts.readers[at]:
+            then = self._time_of(reader, time)
+            if then is not None:
+                self._event(reader, then).changes[slot].append(change)
+
+    def _time_of(self, reader: int, time: int) -> int | None:
+        """The time at which a part reads what its source emits at a time; None: it does not."""
+        node, lattice = self._nodes[reader], self._lattice
+        if isinstance(node, Earlier):
+            number = self._parts.parts[reader].scope
+            scope = self._parts.scopes[number]
+            then = int(lattice.round(time, scope.component)) + node.rounds
+            if scope.last is not None and then > scope.last:
+                return None
+            if then > lattice.most:
+                raise self.settling.beyond(number, lattice.most, {})
+            return time + node.rounds * lattice.unit(scope.component)
+        if isinstance(node, Result):
+            return int(lattice.within(time, self._parts.parts[reader].depth))
+        return time
+
+    def _later(self, at: int, time: int, times: Array, rows: Batch) -> list[Batch]:
+        """The part of rows that is of this time; the rest waits for its times."""
+        if not rows.length or (int(times.min()) == time and int(times.max()) == time):
+            return [rows]
+        now: list[Batch] = []
+        order = np.argsort(times, kind="stable")
+        cuts = np.flatnonzero(np.diff(times[order])) + 1
+        for some in np.split(order, cuts):
+            then = int(times[some[0]])
+            if then == time:
+                now.append(rows.take(some))
+            else:
+                self._event(at, then).ready.append(rows.take(some))
+        return now
+
+    # ------------------------------------------------------------- operators
+
+    def _measured(self, at: int, time: int, event: _Event, inside: metering.Inside) -> Batch | None:
+        taken = sum(batch.length for each in event.changes for batch in each)
+        since, node = metering.clock(), self._nodes[at]
+        out = self._visit(at, time, event)
+        if node.text:
+            until, length = metering.clock(), 0 if out is None else out.length
+            inside.derived += length if isinstance(node, Join) else 0
+            inside.add(operator_of(node), node.text, since, until, taken, length)
+        return out
+
+    def _visit(self, at: int, time: int, event: _Event) -> Batch | None:
+        """What a part emits at a time."""
+        node = self._nodes[at]
+        arity = len(node.schema)
+        match node:
+            case Join():
+                changes = [concat(each, 0) if each else None for each in event.changes]
+                return self._sum([*event.ready, *self._join(at, node, time, changes)], arity)
+            case Distinct() if at in self._distincts:
+                return self._told(at, self._memory.distinct(at, time, event.changes[0], event.visits))
+            case Group():
+                return self._told(at, self._memory.group(at, time, event.changes[0], event.visits))
+            case Admit():
+                change = self._sum(event.changes[0], arity)
+                return self._sum([*event.ready, *self._admit(at, node, time, change)], arity)
+            case Gate():
+                return self._sum([*event.ready, *self._gate(at, time, event)], arity)
+            case Negate():
+                change = self._sum(event.changes[0], arity)
+                return None if change is None else change.negated()
+            case Result():  # what came in some rounds may be gone in the last
+                return consolidate(concat(event.changes[0], arity))
+            case Sum() | Distinct() | Earlier() | Import() | Constant():
+                return self._sum([*event.ready, *(b for each in event.changes for b in each)], arity)
+            case _:
+                raise TypeError(f"{type(node).__name__} has no place in a loop")
+
+    def _sum(self, batches: Sequence[Batch], arity: int) -> Batch | None:
+        return concat(batches, arity) if batches else None
+
+    def _join(self, at: int, node: Join, time: int, changes: Sequence[Batch | None]) -> list[Batch]:
+        found: list[Batch] = []
+        sizes = [0 if change is None else change.length for change in changes]
+        unprompted = not any(sizes) and all(term.negated for term in node.terms)
+        for start, seen in versions(node.terms, sizes, unprompted):
+            views = self._views(at, start, seen, time, changes)
+            if meets_nothing(node.terms, views):
+                continue
+            timed: Batch | None = None
+            if start is not None:
+                change = changes[start]
+                assert change is not None
+                times = np.full(change.length, time, np.int64) if _have_times(views) else None
+                timed = Batch(change.columns, change.length, change.weights, times)
+            for derived in self._memory.joiners[at].run(start, timed, views):
+                plain = Batch(derived.columns, derived.length, derived.weights)
+                if derived.times is None:
+                    found.append(plain)
+                else:
+                    found += self._later(at, time, derived.times, plain)
+        return found
+
+    def _views(
+        self, at: int, start: int | None, seen: Seen, time: int, changes: Sequence[Batch | None]
+    ) -> list[View | None]:
+        views: list[View | None] = []
+        for k, source in enumerate(self._parts.parts[at].sources):
+            unseen = None if seen[k] else changes[k]
+            views.append(None if k == start else self._view(source, time, unseen))
+        return views
+
+    def _view(self, source: int, time: int, unseen: Batch | None) -> View:
+        node = self._nodes[source]
+        if isinstance(node, Import):
+            store, weighted, _ = self._imports[node.node]
+            return StoreView(store, weighted) if unseen is None else before(store, weighted, unseen)
+        return self._memory.view(source, time, unseen)
+
+    def _told(self, at: int, told: Told) -> Batch | None:
+        """What an operator emits; notes the keys to visit again."""
+        if len(told.again):
+            order = np.argsort(told.times, kind="stable")
+            cuts = np.flatnonzero(np.diff(told.times[order])) + 1
+            for some in np.split(order, cuts):
+                self._event(at, int(told.times[some[0]])).visits.append(told.again[some])
+        return told.change
+
+    def _admit(self, at: int, node: Admit, time: int, change: Batch | None) -> list[Batch]:
+        if change is None or not change.length:
+            return []
+        arity, number = len(node.schema), self._parts.target(self._parts.parts[at])
+        scope = self._parts.scopes[number]
+        now = int(self._lattice.round(time, scope.component))
+        ends = arity + node.since
+        last = max(int(column.max()) for column in change.columns[arity:])
+        if last <= (self._lattice.most if scope.last is None else scope.last):
+            self.settling.named[number] = max(self.settling.named[number], last)
+        since = np.full(change.length, now, np.int64)
+        for column in change.columns[arity:ends]:
+            since = np.maximum(since, column)
+        until = np.full(change.length, np.iinfo(np.int64).max)
+        for column in change.columns[ends : ends + node.until]:
+            until = np.minimum(until, column)
+        plain = Batch(tuple(change.columns[:arity]), change.length, change.weights)
+        found = self._at_rounds(at, time, number, since, plain, np.flatnonzero(since < until))
+        if node.until:
+            gone = np.flatnonzero(since < until)
+            found += self._at_rounds(at, time, number, until, plain.negated(), gone)
+        return found
+
+    def _at_rounds(
+        self, at: int, time: int, number: int, rounds: Array, rows: Batch, some: Array
+    ) -> list[Batch]:
+        """Rows each of which is of a round of a scope."""
+        scope, lattice = self._parts.scopes[number], self._lattice
+        if scope.last is not None:
+            some = some[rounds[some] <= scope.last]
+        if not len(some):
+            return []
+        rounds, rows = rounds[some], rows.take(some)
+        last = int(rounds.max())
+        if last > lattice.most:
+            raise self.settling.beyond(number, lattice.most, {})
+        now = int(lattice.round(time, scope.component))
+        return self._later(at, time, time + (rounds - now) * lattice.unit(scope.component), rows)
+
+    def _gate(self, at: int, time: int, event: _Event) -> list[Batch]:
+        found: list[Batch] = []
+        change = self._sum(event.changes[0], len(self._nodes[at].schema))
+        flag = sum(int(batch.weight_array().sum()) for batch in event.changes[1])
+        for then, batch in self._memory.gates[at].passed(time, change, flag):
+            (found if then == time else self._event(at, then).ready).append(batch)
+        return found
+
+
+def _have_times(views: Sequence[View | None]) -> bool:
+    """Whether a join with these gives rows at several times."""
+    return any(isinstance(view, TimelineView | TimelineBeforeView) for view in views)

@@ -1,0 +1,229 @@
+"""What the operators of a loop remember in product time: timelines, sums and gates. See `engine.looptime`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from ...circuit import DeltaGroup, Distinct, Group, Join, NodeId
+from ...loopparts import Gate, LoopParts, is_set, looked_up
+from ...schema import Array
+from ..arrangements.timeline import Timeline, TimelineBeforeView, TimelineView, forget_ghosts, mark
+from ..arrangements.views import View
+from ..joins.join import Joiner
+from ..kernels import adding
+from ..storage.arrays import grow
+from ..storage.batch import Batch, concat
+from ..storage.steps import Evaluator
+from ..storage.sweeping import Marks
+from ..storage.table import RowTable
+from .loopgates import GateState
+from .looprecording import LoopRecording
+from .loopsums import LoopSums, adds_up
+from .looptimeline import LoopGroup, LoopTimeline, Missing, missing_presence, missing_rows
+
+
+class Told(NamedTuple):
+    """What a distinct or a group emits at a time, and the keys to visit again, with the times."""
+
+    change: Batch | None
+    again: Array
+    times: Array
+
+
+NOTHING = Told(None, np.empty(0, np.int64), np.empty(0, np.int64))
+
+
+class LoopTimelines:
+    """The timelines of the parts of one loop. Without `components`, those bits of a time, entries are
+    summed up over the other components: that is all where none of them is visited again."""
+
+    def __init__(
+        self, parts: LoopParts, evaluator: Evaluator, kept: Sequence[bool] | None = None, components: int = -1
+    ) -> None:
+        """`kept` says for each part whether it has timelines here."""
+        self.parts, self._components = parts, components
+        self._timelines: dict[int, LoopTimeline] = {}  # of parts that are looked up
+        self._sums: dict[int, LoopTimeline] = {}  # of the sources of distincts, by distinct
+        self._told: dict[int, LoopTimeline] = {}  # of what distincts and groups tell
+        self._members: dict[int, LoopGroup] = {}
+        self._added: dict[int, LoopSums] = {}  # of groups that add up
+        self._keys: dict[int, RowTable] = {}  # of the other groups, of one epoch
+        self._scratch: Array = np.zeros(0, np.int8)
+        self.gates: dict[int, GateState] = {}
+        self.joiners: dict[NodeId, Joiner] = {}
+        self._make(evaluator, [True] * len(parts.parts) if kept is None else kept)
+
+    def _make(self, evaluator: Evaluator, kept: Sequence[bool]) -> None:
+        parts, lattice = self.parts, self.parts.lattice
+        every = parts.parts
+        added = {at for at, each in enumerate(every) if isinstance(each.node, Group) and self._adds_up(at)}
+        asked = looked_up(parts, added)
+        for at, part in enumerate(every):
+            node = part.node
+            if isinstance(node, Gate):
+                self.gates[at] = GateState(node, lattice)
+            elif isinstance(node, Join):
+                schemas = [every[source].node.schema for source in part.sources]
+                self.joiners[at] = Joiner(node, schemas, evaluator, lattice.join)
+            if not kept[at]:
+                continue
+            if isinstance(node, Distinct) and not is_set(parts, part.sources[0]):
+                self._sums[at] = LoopTimeline(node.schema, lattice)
+                self._told[at] = LoopTimeline(node.schema, lattice, self._sums[at].table)
+            elif isinstance(node, Group):
+                self._told[at] = LoopTimeline(node.schema, lattice)
+            if at in asked:
+                self._timelines[at] = self._told.get(at) or LoopTimeline(node.schema, lattice)
+        for at, told in self._told.items():
+            node, source = every[at].node, every[at].sources[0]
+            if at in added and isinstance(node, Group):
+                self._added[at] = LoopSums(node, every[source].node.schema, lattice, evaluator.values)
+            elif isinstance(node, Group):
+                group = DeltaGroup(
+                    node.source, node.source, node.keys, node.aggregates, node.schema, node.text
+                )
+                self._members[at] = LoopGroup(group, self._timelines[source], told, evaluator.values)
+
+    def _adds_up(self, at: int) -> bool:
+        part = self.parts.parts[at]
+        source = part.sources[0]
+        assert isinstance(part.node, Group)
+        return is_set(self.parts, source) and adds_up(part.node, self.parts.parts[source].node.schema)
+
+    def load(self, recording: LoopRecording) -> None:
+        """Adds what an evaluation told, which stays."""
+        for at, changes in recording.told.items():
+            added = [self._added[reader] for reader, _ in self.parts.readers[at] if reader in self._added]
+            timeline = self._told.get(at) or self._timelines.get(at)
+            if timeline is not None:
+                timeline.load(changes)
+            for time, batch in changes:
+                for sums in added:
+                    sums.add(batch, time)
+        for at, changes in recording.asked.items():
+            self._sums[at].load(changes)
+        self.gates = recording.gates
+        self.commit()
+
+    # ------------------------------------------------------------- operators
+
+    def view(self, source: int, time: int, unseen: Batch | None) -> View:
+        """A part as it is from a time on, without a change at that time if one is given."""
+        timeline = self._timelines[source]
+        return TimelineView(timeline, time) if unseen is None else TimelineBeforeView(timeline, time, unseen)
+
+    def keep(self, at: int, time: int, change: Batch) -> None:
+        """Keeps what a part emits at a time."""
+        if at in self._timelines and at not in self._told:
+            self._timelines[at].add(change, time & self._components)
+
+    def distinct(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a distinct emits: `visits` are the rows that wait for this time."""
+        sums = self._sums[at]
+        change = concat(changes, len(sums.schema))
+        if change.length:
+            visits = [*visits, sums.add(change, time & self._components)]
+        if not visits:
+            return NOTHING
+        rows = self._once(visits, sums.table.size)
+        return self._tell(at, time, missing_presence(sums, self._told[at], rows, time))
+
+    def group(self, at: int, time: int, changes: Sequence[Batch], visits: list[Array]) -> Told:
+        """What a group emits: `visits` are the keys that wait for this time."""
+        node, added = self.parts.parts[at].node, self._added.get(at)
+        assert isinstance(node, Group)
+        keys = self._keys.setdefault(at, RowTable(node.keys)) if added is None else added.keys
+        for change in changes:
+            if added is not None:
+                visits = [*visits, added.add(change, time & self._components)]
+            else:
+                visits = [*visits, keys.insert(change.columns[: node.keys], change.length)]
+        if not visits:
+            return NOTHING
+        groups = self._once(visits, keys.size)
+        if added is None:
+            return self._tell(at, time, self._members[at].missing(keys, groups, time))
+        new = added.results(groups, time)
+        left, times = added.later(groups, time)
+        columns = keys.columns_at(groups)
+        return self._tell(at, time, missing_rows(self._told[at], new, columns, time, groups[left], times))
+
+    def _once(self, visits: Sequence[Array], size: int) -> Array:
+        """Each number below a size once."""
+        if len(visits) == 1 and len(visits[0]) == 1:
+            return visits[0]
+        grow(self, "_scratch", size, 0)
+        found: Array = adding.first_seen(np.concatenate(visits), self._scratch)
+        return found
+
+    def _tell(self, at: int, time: int, missing: Missing) -> Told:
+        if not len(missing.rows):
+            return Told(None, missing.again, missing.times)
+        told = self._told[at]
+        told.add_rows(missing.rows, missing.change, time & self._components)
+        columns = told.table.columns_at(missing.rows)
+        return Told(Batch(columns, len(missing.rows), missing.change), missing.again, missing.times)
+
+    # ------------------------------------------------------------- epochs
+
+    def all_timelines(self) -> list[LoopTimeline]:
+        """The timelines, each once."""
+        every = (*self._timelines.values(), *self._told.values(), *self._sums.values())
+        return list({id(timeline): timeline for timeline in every}.values())
+
+    @property
+    def sums(self) -> Iterable[LoopSums]:
+        """What the groups add up to."""
+        return self._added.values()
+
+    def _by_table(self) -> Iterable[list[Timeline]]:
+        sharing: dict[int, list[Timeline]] = {}
+        for timeline in self.all_timelines():
+            sharing.setdefault(id(timeline.table), []).append(timeline)
+        return sharing.values()
+
+    def holds(self, at: int) -> bool:
+        """Never: the contents are not at hand."""
+        return False
+
+    def end_round(self) -> None:
+        """A round of the outermost loop is over: nothing to do."""
+
+    def settle(self) -> None:
+        """The changes so far stay. No visit may wait."""
+        self._keys.clear()
+        for timeline in self.all_timelines():
+            timeline.commit()
+        for sums in self._added.values():
+            sums.commit()
+        for sharing in self._by_table():
+            forget_ghosts(sharing)
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self.settle()
+        for gate in self.gates.values():
+            gate.commit()
+
+    def rollback(self) -> None:
+        """Takes back the changes since the last commit."""
+        self._keys.clear()
+        self._scratch = np.zeros(0, np.int8)
+        for timeline in self.all_timelines():
+            timeline.rollback()
+        for sums in self._added.values():
+            sums.rollback()
+        for gate in self.gates.values():
+            gate.rollback()
+
+    def mark(self, marks: Marks) -> None:
+        """Marks the ids in what is kept."""
+        for sharing in self._by_table():
+            mark(sharing, marks)
+        for sums in self._added.values():
+            sums.mark(marks)
+        for gate in self.gates.values():
+            gate.mark(marks)

@@ -1,0 +1,325 @@
+"""The state of a recursion over paths in process. See `engine.paths`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ... import interrupt
+from ...memory import reserve
+from ...paths import PLUS, START, PathPlan, Steps
+from ...schema import INLINE_LIMIT, Array
+from ..arrangements.store import Store
+from ..kernels import paths as kernels
+from ..storage.arrays import grow
+from ..storage.batch import Batch, consolidate
+from ..storage.sweeping import Marks
+from ..storage.table import RowTable
+from .steplists import StepLists, Stretches
+
+_NONE = kernels.NONE
+_FEW_GHOSTS = 4096  # keys and steps that are no more, and not worth a new beginning
+
+
+class Unsuitable(Exception):
+    """The values at hand need rounds: a step betters what it carries, or a sum may leave its range."""
+
+
+class Found(NamedTuple):
+    """What an epoch found: whether that is all rows (else, changes); of the best values; of the offers."""
+
+    whole: bool
+    best: Batch
+    offers: Batch | None
+
+
+class _Some(NamedTuple):
+    """Some steps, or changes of their weights."""
+
+    source: Array
+    target: Array
+    cost: Array
+    kind: Any  # of 8 bits
+    weight: Array
+
+    def take(self, rows: Array) -> _Some:
+        """Those at these positions."""
+        return _Some(*(column[rows] for column in self))
+
+
+class Paths:
+    """The steps, and the values and ranks of the keys. Key 0 is the start, better than any value.
+
+    After an epoch that was not committed, or that failed, everything is forgotten: the next one begins anew.
+    """
+
+    def __init__(self, plan: PathPlan, offers: bool) -> None:
+        """`offers`: what is offered is asked for, too."""
+        self.plan, self._offers = plan, offers
+        self.forget()
+
+    def forget(self) -> None:
+        """Forgets everything."""
+        self.begun = False
+        self.keys = RowTable(len(self.plan.keys))
+        self.source: Array = np.zeros(0, np.int32)
+        self.target: Array = np.zeros(0, np.int32)
+        self.cost: Array = np.zeros(0, np.int64)
+        self.kind: Array = np.zeros(0, np.int8)
+        self.weight: Array = np.zeros(0, np.int64)
+        self.used = self.gone = 0
+        self.value: Array = np.full(1, np.iinfo(np.int64).min)
+        self.rank: Array = np.zeros(1, np.int32)
+        self.old: Array = np.zeros(1, np.int64)
+        self.mark: Array = np.zeros(1, np.int8)
+        self.present = 0
+        self._top = np.iinfo(np.int64).min, 0  # of starts and bounds, and of sums: greatest so far
+        self._lists: StepLists | None = None
+        self._into: StepLists | None = None
+        self.state: object = None  # of the circuit of the steps, for what evaluates it
+        self.offered: Store | None = None
+
+    # ------------------------------------------------------------- epochs
+
+    def forget_ghosts(self) -> None:
+        """Forgets everything if most keys and steps are no more."""
+        steps = self.used - self.gone
+        if self.begun and self.used + self.keys.size > _FEW_GHOSTS + 3 * self.present + 2 * steps:
+            self.forget()
+
+    def run(self, given: Iterable[tuple[Steps, Batch]], static: bool) -> Found:
+        """One epoch, with these changes of steps; at first, with all steps. `static`: it is the only one.
+        Raises Unsuitable."""
+        whole = not self.begun
+        changed = self._together(given)
+        interrupt.check()
+        self._make_room()
+        touched = self._load(changed) if whole else self._change(changed)
+        self._check_range()
+        self.begun = True
+        nodes = touched[self.value[touched] != self.old[touched]]
+        offers = self._offered(changed, nodes, static) if self._offers else None
+        self.mark[touched] = 0
+        return Found(whole, self._best(nodes), offers)
+
+    def _load(self, steps: _Some) -> Array:
+        """The first steps. Returns the keys that have values."""
+        if len(steps.weight) and int(steps.weight.min()) < 0:
+            raise Unsuitable
+        self._append(steps)
+        self._lists = StepLists(steps.source, self._size)
+        begins = np.flatnonzero(steps.kind == START)
+        order = begins[np.argsort(steps.cost[begins], kind="stable")]
+        given = steps.cost[order]
+        return self._spread(np.empty(0, np.int64), given, np.zeros(len(order), np.int64), steps.target[order])
+
+    def _change(self, changed: _Some) -> Array:
+        """Changes of steps. Returns the keys whose values may have changed."""
+        lost = np.empty(0, np.int64)
+        gone = changed.take(np.flatnonzero(changed.weight < 0))
+        if len(gone.weight):
+            self._take_out(gone)
+            lost = kernels.withdraw(
+                *self._from(), *self._to(), *self._steps(), self.value, self.rank, self.old, self.mark,
+                np.unique(gone.target),
+            )  # fmt: skip
+        come = changed.take(np.flatnonzero(changed.weight > 0))
+        if len(come.weight):
+            self._insert(come)
+        given, ranks = kernels.best_offers(
+            lost, *self._to(), self.source, self.cost, self.kind, self.value, self.rank
+        )
+        carried = self.value[come.source]
+        new = _carried(come, carried)
+        new_ranks = np.where(new > carried, 0, self.rank[come.source] + 1)
+        better = np.flatnonzero((carried != _NONE) & (new < self.value[come.target]))
+        given = np.concatenate([given, new[better]])
+        ranks = np.concatenate([ranks, new_ranks[better]])
+        nodes = np.concatenate([lost, come.target[better]])
+        order = np.argsort(given, kind="stable")
+        order = order[given[order] != _NONE]
+        return self._spread(lost, given[order], ranks[order], nodes[order])
+
+    def _spread(self, lost: Array, given: Array, ranks: Array, nodes: Array) -> Array:
+        """Gives keys the values offered, and the keys after them theirs. Returns the keys touched."""
+        room = np.empty(max(64, len(lost) + len(given)), np.int64)
+        room[: len(lost)] = lost
+        touched, used = kernels.spread(
+            *self._from(), self.target, self.cost, self.kind, self.value, self.rank, self.old, self.mark,
+            room, len(lost), given, ranks, nodes,
+        )  # fmt: skip
+        found: Array = touched[:used]
+        self.present += int(np.count_nonzero(self.value[found] != _NONE))
+        self.present -= int(np.count_nonzero(self.old[found] != _NONE))
+        return found
+
+    def mark_ids(self, marks: Marks) -> None:
+        """Marks the ids in the keys."""
+        marks.rows(self.plan.keys, self.keys, None)
+        if self.offered is not None:
+            marks.rows(self.offered.schema, self.offered.table, None)
+
+    # ------------------------------------------------------------- steps
+
+    def _together(self, given: Iterable[tuple[Steps, Batch]]) -> _Some:
+        """The changes of the steps, with new keys numbered."""
+        parts = [
+            self._numbered(steps, batch if not self.begun else consolidate(batch))
+            for steps, batch in given
+            if batch.length
+        ]
+        if not parts:
+            empty = np.empty(0, np.int64)
+            return _Some(empty, empty, empty, np.empty(0, np.int8), empty)
+        return _Some(*map(np.concatenate, zip(*parts, strict=True)))
+
+    def _numbered(self, steps: Steps, batch: Batch) -> _Some:
+        """Rows of a node as steps. Raises Unsuitable."""
+        width = len(self.plan.keys)
+        if steps.kind == START:
+            source = np.zeros(batch.length, np.int64)
+        else:
+            source = self.keys.insert(batch.columns[:width], batch.length) + 1
+        target = self.keys.insert(batch.columns[-1 - width : -1], batch.length) + 1
+        cost = self._costs(steps, batch.columns[-1])
+        kind = np.full(batch.length, steps.kind, np.int8)
+        return _Some(source, target, cost, kind, batch.weight_array())
+
+    def _costs(self, steps: Steps, codes: Array) -> Array:
+        """The costs of steps, where less is better."""
+        if len(codes) and int(codes.max()) >= INLINE_LIMIT:
+            raise Unsuitable
+        if steps.kind != PLUS:
+            costs: Array = ~codes if self.plan.greatest else codes
+            if len(costs):
+                self._top = max(self._top[0], int(costs.max())), self._top[1]
+            return costs
+        if steps.low == 0:  # a difference wraps around
+            codes = np.where(codes > steps.high >> 1, codes - (steps.high + 1), codes)
+        costs = -codes if self.plan.greatest else codes
+        if len(costs):
+            if int(costs.min()) < 0:
+                raise Unsuitable
+            self._top = self._top[0], max(self._top[1], int(costs.max()))
+        return costs
+
+    @property
+    def _size(self) -> int:
+        """The number of keys, with the start."""
+        return self.keys.size + 1
+
+    def _make_room(self) -> None:
+        size = self._size
+        reserve(24 * (size - len(self.value)))
+        grow(self, "value", size, _NONE)
+        grow(self, "old", size, _NONE)
+        grow(self, "rank", size, 0)
+        grow(self, "mark", size, 0)
+
+    def _append(self, steps: _Some) -> Array:
+        """Gives steps ids. Returns them."""
+        start, self.used = self.used, self.used + len(steps.weight)
+        for name, column in zip(_Some._fields, steps, strict=True):
+            grow(self, name, self.used)
+            getattr(self, name)[start : self.used] = column
+        return np.arange(start, self.used, dtype=np.int64)
+
+    def _insert(self, steps: _Some) -> None:
+        ids = self._append(steps)
+        assert self._lists is not None
+        self._lists.insert(steps.source, ids, self._size)
+        if self._into is not None:
+            self._into.insert(steps.target, ids, self._size)
+
+    def _take_out(self, steps: _Some) -> None:
+        """Takes steps away. Raises Unsuitable if they are not there."""
+        gone, all_there = kernels.take_out(
+            *self._from(), *self._to(), *self._steps(), self.weight, *steps._replace(weight=-steps.weight)
+        )
+        if not all_there:
+            raise Unsuitable
+        self.gone += len(gone)
+        assert self._lists is not None
+        assert self._into is not None
+        self._lists.remove(self.source[gone].astype(np.int64), gone, self.used)
+        self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
+
+    def _from(self) -> Stretches:
+        assert self._lists is not None
+        return self._lists.stretches(self._size)
+
+    def _to(self) -> Stretches:
+        """The steps by the keys that they lead into; listed when first asked for."""
+        if self._into is None:
+            self._into = StepLists(self.target[: self.used].astype(np.int64), self._size)
+            gone = np.flatnonzero(self.weight[: self.used] == 0)
+            if len(gone):
+                self._into.remove(self.target[gone].astype(np.int64), gone, self.used)
+        return self._into.stretches(self._size)
+
+    def _steps(self) -> tuple[Array, Array, Array, Array]:
+        return self.source, self.target, self.cost, self.kind
+
+    def _check_range(self) -> None:
+        """Raises Unsuitable if a sum may leave its range in some round."""
+        sums = [steps for steps in self.plan.steps if steps.kind == PLUS]
+        start, dearest = self._top
+        if not sums or not dearest or not self.present:
+            return
+        most = min(~steps.low if self.plan.greatest else steps.high for steps in sums)
+        if start + (self._size + 1) * dearest <= most:
+            return
+        deepest = kernels.depth(*self._from(), self.target)
+        if start + (deepest + 1) * dearest > most:
+            raise Unsuitable
+
+    # ------------------------------------------------------------- what was found
+
+    def _best(self, nodes: Array) -> Batch:
+        """The changes of the best values of some keys."""
+        old, new = self.old[nodes], self.value[nodes]
+        gone, come = np.flatnonzero(old != _NONE), np.flatnonzero(new != _NONE)
+        values = np.concatenate([old[gone], new[come]])
+        signs = np.concatenate([np.full(len(gone), -1), np.ones(len(come), np.int64)]) if len(gone) else None
+        keys = np.concatenate([nodes[gone], nodes[come]])
+        return self._rows(keys, values, signs, self.plan.best_places)
+
+    def _rows(self, keys: Array, values: Array, weights: Array | None, places: Sequence[int]) -> Batch:
+        columns = [*self.keys.columns_at(keys - 1), ~values if self.plan.greatest else values]
+        return Batch(tuple(columns[place] for place in places), len(keys), weights)
+
+    def _offered(self, changed: _Some, nodes: Array, static: bool) -> Batch:
+        """The changes of what is offered."""
+        assert self.plan.offer_places is not None
+        before = self.value[changed.source]
+        marked = self.mark[changed.source] != 0
+        before[marked] = self.old[changed.source][marked]
+        there = np.flatnonzero(before != _NONE)
+        given = _carried(changed, before)[there]
+        to, values, weights = kernels.changed_offers(
+            nodes, *self._from(), self.target, self.cost, self.kind, self.weight, self.value, self.old
+        )
+        rows = self._rows(
+            np.concatenate([changed.target[there], to]),
+            np.concatenate([given, values]),
+            np.concatenate([changed.weight[there], weights]),
+            self.plan.offer_places,
+        )
+        if static:
+            return Batch(rows.columns, rows.length)
+        if self.offered is None:
+            schema = [*self.plan.keys, self.plan.value]
+            self.offered = Store(tuple(schema[place] for place in self.plan.offer_places), is_set=True)
+        change = self.offered.add_counted(consolidate(rows), as_set=True)
+        self.offered.commit()
+        return change
+
+
+def _carried(steps: _Some, before: Array) -> Array:
+    """What steps make of values."""
+    sums = np.where(before == _NONE, 0, np.where(steps.kind == START, 0, before)) + steps.cost
+    return np.where(
+        steps.kind == 0, sums, np.where(steps.kind == 1, np.maximum(before, steps.cost), steps.cost)
+    )

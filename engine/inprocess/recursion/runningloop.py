@@ -1,0 +1,171 @@
+"""One epoch of a loop: maintained in product time, or evaluated from empty relations."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from ...clock import work
+from ...epoch import Epoch
+from ...maintaining import Choice, Estimate, Import, Profile, Situation, Watch
+from ...settling import Changing, Unsettled
+from ..storage.batch import Batch, no_rows
+from .account import Account
+from .loopcontents import LoopContents
+from .loopepoch import LoopEpoch
+from .looprecording import LoopRecording
+from .loops import LoopRecursion
+from .loopsettling import no_reach
+from .looptimelines import LoopTimelines
+from .memories import Imported
+
+_UNSETTLED = "how it ends was to be looked into"
+_TRIAL = "what it changes was to be seen"
+_ROW = 3e-7  # seconds that a row of a recording takes to become one of timelines
+_SOON = 0.2  # of the seconds of an evaluation, that making timelines may take for a trial
+_DEARER = 4.0  # times that a row is dearer to maintain than to evaluate
+
+
+class RunningLoop:
+    """One epoch of a loop. See `schedule.Nested`: all rounds are one iteration."""
+
+    def __init__(
+        self, recursion: LoopRecursion, imports: Mapping[int, Imported], epoch: Epoch[Batch]
+    ) -> None:
+        self._recursion, self._imports, self._epoch = recursion, imports, epoch
+        self._timelines: LoopTimelines | None = None  # that were changed
+        self._contents: LoopContents | None = None
+        self._events: LoopEpoch | None = None
+        relations = recursion.relations
+        self._account = Account(recursion.maintaining, recursion.costs, relations, imports, epoch.number)
+
+    def seed(self, first: bool) -> None:
+        """All rounds."""
+        changed = self._account.situation.changed
+        if first or (changed and not self._maintained()):
+            self._evaluate()
+
+    def _choice(self) -> Choice:
+        if self._recursion.has_effects:
+            return self._account.settle("a rule has an effect")
+        choice = self._account.choose(self._recursion.is_ready)
+        if choice.maintain and choice.estimate is not None and self._is_dear_to_try(choice.estimate):
+            return self._account.refuse(_TRIAL)
+        return choice
+
+    def _is_dear_to_try(self, estimate: Estimate) -> bool:
+        """Whether an evaluation tells better than a trial whether to maintain: it shows what an epoch
+        changes in the rounds."""
+        recording = self._recursion.recording
+        if recording is None or estimate.known:
+            return False
+        return recording.rows * _ROW > _SOON * estimate.recompute
+
+    def _foresee(self, recorded: LoopRecording, rows: int) -> None:
+        """Learns what maintaining this epoch would have taken, and what it takes to prepare it: the less, the
+        longer it was worth while."""
+        recursion, situation = self._recursion, self._account.situation
+        seconds = recursion.costs.rate * (rows + situation.imported)
+        before = recursion.recording
+        if before is not None and situation.changed:
+            recursion.costs.foreseen(situation, _DEARER * seconds * recorded.differs(before))
+        later = Situation(rows, [Import(each.rows) for each in situation.imports])
+        recursion.costs.preparing_takes(later, recorded.rows * _ROW - seconds * recursion.evaluations)
+
+    def _maintained(self) -> bool:
+        """Whether the epoch is done in product time."""
+        choice = self._choice()
+        if not choice.maintain:
+            return False
+        ready, since = self._recursion.is_ready, work()
+        timelines = self._timelines = self._recursion.timelines()
+        if timelines is None:
+            self._account.give_up("no rounds are kept", None)
+            return False
+        if not ready:
+            self._account.prepared(since)
+        events = self._events_of(timelines)
+        try:
+            if self._account.goes_on(
+                lambda: events.run(False, self._recursion.costs.profile, choice.watch), timelines.rollback
+            ):
+                self._events = events
+                return True
+        except Unsettled:  # an evaluation tells how
+            self._account.give_up(_UNSETTLED, None)
+            timelines.rollback()
+        except MemoryError:
+            self._recursion.forget()
+            self._timelines = None
+            raise
+        self._timelines = None
+        return False
+
+    def _evaluate(self) -> None:
+        recorded = not self._epoch.static and (
+            self._recursion.maintaining.mode != "never" or self._recursion.has_effects
+        )
+        self._account.begin_anew()
+        contents = self._contents = LoopContents(self._recursion.parts, self._recursion.evaluator, recorded)
+        self._events = self._events_of(contents)
+        self._events.run(True, Profile(), Watch())
+
+    def _events_of(self, memory: LoopTimelines | LoopContents) -> LoopEpoch:
+        before = self._recursion.reach if memory is self._timelines else no_reach(self._recursion.parts)
+        return LoopEpoch(self._recursion, memory, self._imports, self._epoch, before)
+
+    def next_iteration(self) -> int | None:
+        return None
+
+    def iterate(self, time: int) -> None:
+        raise AssertionError("all rounds of a loop are one iteration")
+
+    def changing(self) -> Changing:
+        return ()
+
+    def rows(self) -> int:
+        return 0
+
+    def finish(self) -> dict[str, Batch | None]:
+        recursion, events = self._recursion, self._events
+        recursion.evaluator.iteration = 0
+        changes: dict[str, Batch | None] = {}
+        if events is not None and self._contents is not None:
+            found = {name: self._evaluated(name, events, self._contents) for name in recursion.relations}
+            rows = sum(batch.length for batch in found.values())
+            self._account.evaluated(rows, events.depths)
+            changes |= {name: recursion.replace(name, batch) for name, batch in found.items()}
+            self._account.compared(rows)
+            if self._contents.recording is not None:
+                self._foresee(self._contents.recording, rows)
+        else:
+            for name in recursion.relations if events is not None else ():
+                assert events is not None
+                changes[name] = recursion.change(name, events.changes(name))
+            self._account.maintained()
+        self._account.finish()
+        return {name: changes.get(name) for name in recursion.schemas}
+
+    def _evaluated(self, name: str, events: LoopEpoch, contents: LoopContents) -> Batch:
+        """The contents of a relation that was evaluated."""
+        held = contents.held(self._recursion.parts.results[name])
+        return held or events.changes(name) or no_rows(self._recursion.schemas[name])
+
+    def commit(self) -> None:
+        """The epoch's changes stay."""
+        self._account.close()
+        self._recursion.commit()
+        if self._events is not None:
+            self._recursion.reach = self._events.settling.reach
+        if self._contents is not None:
+            recording = self._contents.recording
+            if recording is not None:
+                recording.commit()
+            self._recursion.evaluated(recording, self._contents.joiners)
+        elif self._timelines is not None:
+            self._timelines.commit()
+
+    def rollback(self) -> None:
+        """Takes the epoch back, finished or not."""
+        self._recursion.rollback()
+        if self._timelines is not None:
+            self._timelines.rollback()

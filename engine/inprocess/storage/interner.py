@@ -1,0 +1,286 @@
+"""Interning: values that are not a machine word become dense ids, one numbering a domain."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ...schema import INLINE_LIMIT, Array, Column, Kind, Schema
+from .sharing import building
+
+if TYPE_CHECKING:
+    from .batch import Batch
+    from .sweeping import Bools, Marks
+
+_FEW = 32  # values that Python handles sooner than NumPy does
+_FLOAT = struct.Struct("<d")
+_WORD = struct.Struct("<q")
+NAN_BITS = _WORD.unpack(_FLOAT.pack(float("nan")))[0]
+
+
+class _Forgotten:
+    """Stands at an id that no value has."""
+
+    def __repr__(self) -> str:
+        return "<forgotten>"
+
+
+_FORGOTTEN = _Forgotten()
+
+
+class Interner:
+    """The values of one domain by id, and back. `sweeping` says when a value is forgotten; its id is then
+    `free` for another. The last sweep read `read` codes and left `kept` values; -1: there was none."""
+
+    __slots__ = ("_count", "_later", "free", "ids", "kept", "read", "values")
+
+    def __init__(self) -> None:
+        self.ids: dict[Any, int] = {}
+        self.values: list[Any] = []
+        self.free: list[int] = []
+        self.kept, self.read = 0, -1
+        self._later: Callable[[], Iterable[Any]] | None = None
+        self._count = 0  # of the values that are read later
+
+    def restore(self, count: int, free: list[int], read: Callable[[], Iterable[Any]]) -> None:
+        """Makes an empty interner one of so many values, which `read` gives when they are first needed, in
+        the order of their ids, without those that are free."""
+        del self.ids, self.values
+        self.free, self.kept, self._count, self._later = free, count, count, read
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(self, name: str) -> Any:
+            if name not in ("ids", "values"):
+                raise AttributeError(name)
+            with building:
+                if self._later is not None:
+                    self._read_now(self._later)
+            return getattr(self, name)
+
+    @property
+    def is_unread(self) -> bool:
+        """Whether the values are to be read later."""
+        return self._later is not None
+
+    def read_now(self) -> None:
+        """Reads the values that are to be read later."""
+        if self._later is not None:
+            self._read_now(self._later)
+
+    def _read_now(self, read: Callable[[], Iterable[Any]]) -> None:
+        given, free = iter(read()), {*self.free}
+        values = [_FORGOTTEN if at in free else next(given) for at in range(self._count + len(free))]
+        ids = {value: at for at, value in enumerate(values)} if not free else None
+        if ids is None:
+            ids = {value: at for at, value in enumerate(values) if at not in free}
+        self.values, self.ids, self._later = values, ids, None
+
+    def __len__(self) -> int:
+        return self._count if self._later is not None else len(self.ids)
+
+    def listed(self) -> list[Any]:
+        """The values in the order of their ids, without those that are free."""
+        return [value for value in self.values if value is not _FORGOTTEN] if self.free else self.values
+
+    def id(self, value: Any) -> int:
+        """The id of a value, a new one the first time."""
+        found = self.ids.get(value)
+        if found is None:
+            if self.free:
+                found = self.ids[value] = self.free.pop()
+                self.values[found] = value
+            else:
+                found = self.ids[value] = len(self.values)
+                self.values.append(value)
+        return found
+
+    def keep(self, used: Bools) -> None:
+        """Forgets all values but those of these ids, as an array of bools."""
+        ends = np.flatnonzero(used)
+        top = int(ends[-1]) + 1 if len(ends) else 0
+        freed = np.flatnonzero(~used)
+        values, ids, before = self.values, self.ids, len(self.ids)
+        for at in freed.tolist():
+            if values[at] is not _FORGOTTEN:
+                del ids[values[at]]
+                values[at] = _FORGOTTEN
+        del values[top:]
+        self.free = freed[freed < top][::-1].tolist()  # the least is given first, so that the end stays free
+        if 2 * len(ids) < before:
+            self.ids = dict(ids)  # a dictionary gives room back only when it is copied
+
+
+def float_bits(value: float) -> int:
+    """The bit pattern of a double, with one NaN and no negative zero."""
+    if value != value or value == 0.0:
+        return NAN_BITS if value != value or value else 0
+    return int(_WORD.unpack(_FLOAT.pack(value))[0])
+
+
+class Values:
+    """All interned values of a runtime; an `Encoder` for columns of every kind.
+
+    `nan` is the value that stands for NaN in rows, so that decoded rows compare as the language says.
+    """
+
+    def __init__(self, nan: float = float("nan")) -> None:
+        self._domains: dict[str, Interner] = {}
+        self._held: WeakKeyDictionary[Batch, Schema] = WeakKeyDictionary()
+        self._nan = nan
+
+    def domain(self, name: str) -> Interner:
+        """The interner of a domain."""
+        found = self._domains.get(name)
+        if found is None:
+            found = self._domains[name] = Interner()
+        return found
+
+    def domains(self) -> Iterable[tuple[str, Interner]]:
+        """All domains by name."""
+        return self._domains.items()
+
+    def forget_all(self) -> None:
+        """Forgets all values."""
+        self._domains.clear()
+        self._held.clear()
+
+    def settle(self) -> None:
+        """Takes the values of the first epoch for used, until a sweep finds out."""
+        for each in self._domains.values():
+            each.kept = len(each)
+
+    def hold(self, schema: Schema, batch: Batch) -> None:
+        """The values of a batch are not forgotten while it is alive: it goes beyond the epoch."""
+        if self._domains and batch.length:
+            self._held[batch] = schema
+
+    def mark_held(self, marks: Marks) -> None:
+        """Marks the ids in the batches that are held."""
+        for batch, schema in list(self._held.items()):
+            marks.columns(schema, batch.columns)
+
+    def encode(self, kind: Kind, domain: str, value: Any) -> int:
+        """The int64 of one value."""
+        if kind is Kind.OBJECT:
+            with building:  # array code asks for its constants
+                return self.domain(domain).id(value)
+        if kind is Kind.FLOAT:
+            return float_bits(value)
+        if kind is Kind.BOOL:
+            return 1 if value else 0
+        if -INLINE_LIMIT <= value < INLINE_LIMIT:
+            return int(value)
+        return INLINE_LIMIT + self.domain(domain).id(value)
+
+    def decode(self, kind: Kind, domain: str, code: int) -> Any:
+        """The value of one int64."""
+        return self.decode_column(Column("", kind, domain), np.array([code], np.int64))[0]
+
+    def encode_column(self, column: Column, values: Iterable[Any], length: int) -> Array:
+        """The int64s of a column of values."""
+        kind = column.kind
+        if kind is Kind.OBJECT:
+            one = self.domain(column.domain).id
+            return np.fromiter(map(one, values), np.int64, length)
+        if kind is Kind.INT:
+            listed = values if isinstance(values, list) else list(values)
+            if length <= _FEW:
+                if not length or (min(listed) >= -INLINE_LIMIT and max(listed) < INLINE_LIMIT):
+                    return np.array(listed, np.int64)
+                return np.array([self.encode(kind, column.domain, v) for v in listed], np.int64)
+            try:
+                out = np.array(listed, np.int64)
+            except OverflowError:
+                pass
+            else:
+                if int(out.min()) >= -INLINE_LIMIT and int(out.max()) < INLINE_LIMIT:
+                    return out
+            values = listed
+        return np.fromiter((self.encode(kind, column.domain, v) for v in values), np.int64, length)
+
+    def decode_column(self, column: Column, codes: Array) -> list[Any]:
+        """The values of a column of int64s."""
+        kind = column.kind
+        if kind is Kind.OBJECT:
+            values = self.domain(column.domain).values
+            return [values[i] for i in codes.tolist()]
+        if kind is Kind.BOOL:
+            return [bool(v) for v in codes.tolist()]
+        if kind is Kind.FLOAT:
+            return [self._nan if v != v else v for v in codes.view(np.float64).tolist()]
+        plain = codes.tolist()
+        if plain and (int(codes.max()) if len(plain) > _FEW else max(plain)) >= INLINE_LIMIT:
+            values = self.domain(column.domain).values
+            return [values[v - INLINE_LIMIT] if v >= INLINE_LIMIT else v for v in plain]
+        return plain  # type: ignore[no-any-return]
+
+    def encode_input(self, column: Column, data: Any) -> Array:
+        """A column given as an array, a list of values, or a pair (dictionary, codes)."""
+        if isinstance(data, tuple):
+            dictionary, codes = data
+            return self.encode_column(column, dictionary, len(dictionary))[codes]
+        if isinstance(data, np.ndarray) and column.kind is not Kind.OBJECT:
+            return self._encode_array(column, data)
+        listed = data.tolist() if isinstance(data, np.ndarray) else list(data)
+        return self.encode_column(column, listed, len(listed))
+
+    def _encode_array(self, column: Column, data: np.ndarray[Any, Any]) -> Array:
+        if column.kind is Kind.FLOAT:
+            doubles = np.array(data, np.float64)
+            doubles[doubles == 0.0] = 0.0
+            codes = doubles.view(np.int64)
+            codes[np.isnan(doubles)] = NAN_BITS
+            return codes
+        if data.dtype == np.uint64 or data.dtype == object:
+            return self.encode_column(column, data.tolist(), len(data))
+        codes = np.array(data, np.int64)  # of our own: contiguous and writable, the one form kernels take
+        if codes.size and (int(codes.min()) < -INLINE_LIMIT or int(codes.max()) >= INLINE_LIMIT):
+            return self.encode_column(column, codes.tolist(), len(codes))
+        return codes
+
+    def order_keys(self, column: Column, codes: Array) -> Array:
+        """Int64s that sort as the values of the column do."""
+        if column.kind is Kind.FLOAT:
+            keys = np.where(codes < 0, codes ^ np.int64(0x7FFFFFFFFFFFFFFF), codes)
+            keys[codes == NAN_BITS] = np.iinfo(np.int64).max
+            return keys
+        wide = column.kind is Kind.INT and codes.size and int(codes.max()) >= INLINE_LIMIT
+        if column.kind is Kind.OBJECT or wide:
+            unique, inverse = np.unique(codes, return_inverse=True)
+            values = self.decode_column(column, unique)
+            rank = np.empty(len(unique), np.int64)
+            rank[np.array(sorted(range(len(values)), key=values.__getitem__), np.int64)] = np.arange(
+                len(values)
+            )
+            return rank[inverse]
+        return codes
+
+
+def encode_rows(
+    values: Values, schema: Sequence[Column], rows: Sequence[tuple[Any, ...]]
+) -> tuple[Array, ...]:
+    """Columns from rows of Python values."""
+    listed = zip(*rows, strict=True) if rows else [()] * len(schema)
+    return tuple(values.encode_column(c, list(v), len(rows)) for c, v in zip(schema, listed, strict=True))
+
+
+def decode_rows(
+    values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int
+) -> list[tuple[Any, ...]]:
+    """Rows of Python values from columns."""
+    if not schema:
+        return [()] * length
+    return list(zip(*(values.decode_column(c, a) for c, a in zip(schema, columns, strict=True)), strict=True))
+
+
+def order_of(values: Values, schema: Sequence[Column], columns: Sequence[Array], length: int) -> Array:
+    """The permutation that sorts rows by value, first column first."""
+    if not schema:
+        return np.arange(length, dtype=np.int64)
+    keys = [values.order_keys(c, a) for c, a in zip(schema, columns, strict=True)]
+    return np.lexsort(keys[::-1]) if len(keys) > 1 else np.argsort(keys[0], kind="stable")

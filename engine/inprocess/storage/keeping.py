@@ -1,0 +1,210 @@
+"""Arrays and tables of a state as bytes, and back.
+
+An array of integers is written as its distances from the least one, in as few bytes as the greatest of them
+takes, and read late. A table is its columns and its layout: the ids of rows are their places.
+
+What is to be kept is first frozen, which takes little time, and then written, which may go on while the state
+changes. The rows of a table stay as they are below its size, so that a frozen table refers to them; an array
+whose items change is copied, as narrow as it is written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Protocol, TypeAlias
+
+import numpy as np
+
+from ...memory import reserve
+from ...schema import Array
+from .layout import Layout, PackedField
+from .table import RowTable
+
+Kept: TypeAlias = Any
+"""What JSON can hold: numbers, texts, lists, and objects."""
+Frozen: TypeAlias = Any
+"""The same, with parts where arrays are that are not written yet."""
+Still: TypeAlias = AbstractContextManager[Any]
+"""While it is entered, a state does not change."""
+
+_CHUNK = 1 << 17
+_IN_CACHE = 1 << 15
+_WORD = np.dtype(np.int64).str
+_FORMS = ((8, "u1"), (16, "u2"), (32, "u4"))
+
+
+class Sink(Protocol):
+    """Takes the bytes of a part of a state, one after another."""
+
+    def put(self, data: bytes) -> None:
+        """Takes bytes."""
+
+    @property
+    def size(self) -> int:
+        """The number of bytes so far."""
+
+
+class Source(Protocol):
+    """Gives the bytes of a part of a state."""
+
+    def read(self, start: int, size: int) -> Iterable[bytes]:
+        """The bytes from a place on, in pieces that come one after another."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """An array of integers, or of bytes, that is to be written: `read` gives the items from one place to
+    another, inside `Still`. `bounds` are the least and the greatest, if they are known."""
+
+    length: int
+    kind: str
+    read: Callable[[int, int], np.ndarray[Any, Any]]
+    bounds: tuple[int, int] | None = None
+
+
+def part_of(array: np.ndarray[Any, Any], copied: bool = False) -> Part:
+    """An array as a part; `copied`: as it is now, whatever becomes of it."""
+    if not copied or not len(array):
+        return Part(len(array), array.dtype.str, lambda start, stop: array[start:stop])
+    kind, least, most = array.dtype.str, int(array.min()), int(array.max())
+    form, base = _form(kind, least, most)
+    narrow = np.empty(len(array), form)
+    for at in range(0, len(array), _CHUNK):
+        some = array[at : at + _CHUNK]
+        narrow[at : at + _CHUNK] = some - base if base else some
+
+    def read(start: int, stop: int) -> np.ndarray[Any, Any]:
+        wide = narrow[start:stop].astype(kind)
+        return wide + base if base else wide
+
+    return Part(len(array), kind, read, (least, most))
+
+
+def _form(kind: str, least: int, most: int) -> tuple[str, int]:
+    """The type of the items as they are written, and what is taken from each."""
+    form = next((name for bits, name in _FORMS if (most - least) >> bits == 0), "")
+    return form or kind.lstrip("<>|="), least if form else 0
+
+
+def written(frozen: Frozen, sink: Sink, still: Still) -> Kept:
+    """Writes the parts of what is frozen."""
+    match frozen:
+        case Part():
+            return _written(frozen, sink, still)
+        case dict():
+            return {name: written(each, sink, still) for name, each in frozen.items()}
+        case list():
+            return [written(each, sink, still) for each in frozen]
+    return frozen
+
+
+def keep_array(array: np.ndarray[Any, Any], sink: Sink) -> Kept:
+    """Writes an array that does not change. Returns where it is, and how."""
+    return _written(part_of(array), sink, nullcontext())
+
+
+def _written(part: Part, sink: Sink, still: Still) -> Kept:
+    start, length, kind = sink.size, part.length, part.kind
+    least, most = part.bounds or _bounds(part, still)
+    if least == most:
+        return [start, length, kind, "", least]
+    form, base = _form(kind, least, most)
+    for at in range(0, length, _CHUNK):
+        with still:
+            some = part.read(at, min(at + _CHUNK, length))
+            data = (some - base if base else some).astype(f"<{form}").tobytes()
+        sink.put(data)
+    return [start, length, kind, form, base]
+
+
+def _bounds(part: Part, still: Still) -> tuple[int, int]:
+    """The least and the greatest item; 0 if there are none."""
+    found: list[int] = []
+    for at in range(0, part.length, _CHUNK):
+        with still:
+            some = part.read(at, min(at + _CHUNK, part.length))
+            found += int(some.min()), int(some.max())
+    return min(found, default=0), max(found, default=0)
+
+
+def read_array(kept: Kept, source: Source) -> Array:
+    """The array that was written."""
+    start, length, kind, form, base = kept
+    reserve(length * np.dtype(kind).itemsize)
+    if not form:
+        return np.full(length, base, kind)
+    found = np.empty(length, kind)
+    width, at, rest = np.dtype(form).itemsize, 0, b""
+    for piece in source.read(start, length * width):
+        data = rest + piece if rest else piece
+        count = len(data) // width
+        part = np.frombuffer(data, f"<{form}", count)
+        np.add(part, base, out=found[at : at + count], casting="unsafe", dtype=np.int64)
+        at, rest = at + count, data[count * width :]
+    if at != length or rest:
+        raise ValueError("an array is not as long as it was")
+    return found
+
+
+def later_array(kept: Kept, source: Source) -> Callable[[], Array]:
+    """Reads an array when it is called."""
+    return partial(read_array, kept, source)
+
+
+@dataclass(frozen=True, slots=True)
+class LaterColumn:
+    """A column of a table that was written, to be read. See `table.ReadColumn`."""
+
+    kept: Kept
+    source: Source
+
+    def read(self) -> Array:
+        return read_array(self.kept, self.source)
+
+    def add_to(self, words: Array, field: PackedField, is_first: bool) -> None:
+        start, length, _, form, base = self.kept
+        base -= field.offset
+        if not form:
+            if is_first:
+                words.fill(base << field.shift)
+            else:
+                words |= base << field.shift
+            return
+        width, at, rest = np.dtype(form).itemsize, 0, b""
+        for piece in self.source.read(start, length * width):
+            data = rest + piece if rest else piece
+            count = len(data) // width
+            part = np.frombuffer(data, f"<{form}", count)
+            for low in range(0, count, _IN_CACHE):
+                some = part[low : low + _IN_CACHE].astype(np.int64)
+                some += base
+                some <<= field.shift
+                into = words[at + low : at + low + len(some)]
+                if is_first:
+                    into[:] = some
+                else:
+                    into |= some
+            at, rest = at + count, data[count * width :]
+        if at != length or rest:
+            raise ValueError("an array is not as long as it was")
+
+
+def frozen_table(table: RowTable) -> Frozen:
+    """The rows that a table has now."""
+    layout, size = table.layout, table.size
+    fields = None if layout is None else [[f.offset, f.width, f.shift] for f in layout.fields]
+    columns = [Part(size, _WORD, partial(table.column, position)) for position in range(table.arity)]
+    return {"size": size, "layout": fields, "columns": columns}
+
+
+def restore_table(table: RowTable, kept: Mapping[str, Any], source: Source) -> None:
+    """Puts rows into an empty table. They are read when the table first needs them."""
+    if not kept["size"]:
+        return
+    layout = None
+    if kept["layout"] is not None:
+        layout = Layout(tuple(PackedField(*field) for field in kept["layout"]))
+    table.restore(kept["size"], layout, [LaterColumn(each, source) for each in kept["columns"]])

@@ -1,0 +1,123 @@
+"""Layouts: how the columns of a row are packed into one word of at most 62 bits."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+
+from ...schema import Array
+from ..kernels import packing
+from .lazycolumns import LazyColumns
+
+WORD = 62  # bits of a packed word; words are never negative
+_FEW = 32  # values that Python compares sooner than NumPy does
+
+
+@dataclass(frozen=True, slots=True)
+class PackedField:
+    """The bits of a column in the word: its values are offset .. offset + 2^width - 1."""
+
+    offset: int
+    width: int
+    shift: int
+
+    @property
+    def mask(self) -> int:
+        """The bits of the field, unshifted."""
+        return (1 << self.width) - 1
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """A field for each column of a row."""
+
+    fields: tuple[PackedField, ...]
+
+    def pack(self, columns: Sequence[Array], length: int) -> tuple[Array, int]:
+        """The words of the rows, -1 for a row that does not fit, and the number of values that do not fit."""
+        if length == 1:
+            return self._pack_one(columns)
+        words = np.zeros(length, np.int64)
+        misfits = 0
+        for field, column in zip(self.fields, columns, strict=True):
+            misfits += packing.pack(words, column, field.offset, field.width, field.shift)
+        return words, misfits
+
+    def _pack_one(self, columns: Sequence[Array]) -> tuple[Array, int]:
+        """`pack` of one row, for which calling kernels would take longer."""
+        word = misfits = 0
+        for field, column in zip(self.fields, columns, strict=True):
+            value = int(column[0]) - field.offset
+            if misfits or value < 0 or value >> field.width:
+                misfits += 1
+            else:
+                word |= value << field.shift
+        return np.array([-1 if misfits else word], np.int64), misfits
+
+    def column(self, words: Array, position: int) -> Array:
+        """One column of packed words."""
+        field = self.fields[position]
+        return packing.unpack(words, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+
+    def column_at(self, words: Array, rows: Array, position: int) -> Array:
+        """One column of the words at the given row ids."""
+        field = self.fields[position]
+        return packing.unpack_at(words, rows, field.offset, field.mask, field.shift)  # type: ignore[no-any-return]
+
+    def ranges(self) -> list[tuple[int, int]]:
+        """The least and greatest value that each column can hold."""
+        return [(f.offset, f.offset + f.mask) for f in self.fields]
+
+
+class PackedColumns(LazyColumns):
+    """The columns of packed words."""
+
+    def __init__(self, layout: Layout, words: Array) -> None:
+        super().__init__()
+        self.layout, self.words = layout, words
+
+    def __len__(self) -> int:
+        return len(self.layout.fields)
+
+    def unpack(self, position: int) -> Array:
+        return self.layout.column(self.words, position)
+
+
+def fit(ranges: Sequence[tuple[int, int]]) -> Layout | None:
+    """A layout for columns with these least and greatest values; None where 62 bits are too few.
+
+    Bits to spare are shared out, so that values may outgrow the range without a repack.
+    """
+    return _fitted(tuple(ranges))
+
+
+@lru_cache(maxsize=256)
+def _fitted(ranges: tuple[tuple[int, int], ...]) -> Layout | None:
+    needed = [max(1, (high - low).bit_length()) for low, high in ranges]
+    spare = WORD - sum(needed)
+    if spare < 0:
+        return None
+    fields = []
+    shift = 0
+    for position, ((low, high), bits) in enumerate(zip(ranges, needed, strict=True)):
+        share = spare // (len(ranges) - position)
+        spare -= share
+        width = bits + share
+        if low >= 0 and high < (1 << width):
+            offset = 0
+        else:
+            offset = max(low - (((1 << width) - 1 - (high - low)) // 2), -(1 << 63))
+        fields.append(PackedField(offset, width, shift))
+        shift += width
+    return Layout(tuple(fields))
+
+
+def bounds(column: Array) -> tuple[int, int]:
+    """The least and greatest value of a column that is not empty."""
+    if len(column) <= _FEW:
+        values = column.tolist()
+        return min(values), max(values)
+    return int(column.min()), int(column.max())

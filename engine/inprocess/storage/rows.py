@@ -1,0 +1,148 @@
+"""Rows and changes that the runtime returns: in value order, decoded when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ...schema import Array, Kind, Schema
+from ...settling import SHOWN, Changing
+from .batch import FEW, Batch, consolidate
+from .interner import Values, decode_rows, order_of
+
+
+class ArrayRows:
+    """Rows of Python values in value order, decoded when first read."""
+
+    def __init__(self, values: Values, schema: Schema, batch: Batch) -> None:
+        self.schema = schema
+        self._values = values
+        self._batch = batch
+        self._ordered: Batch | None = None
+        self._decoded: list[tuple[Any, ...]] | None = None
+        values.hold(schema, batch)
+
+    @property
+    def batch(self) -> Batch:
+        """The rows as columns, in no order."""
+        return self._batch
+
+    def _in_order(self) -> Batch:
+        if self._ordered is None:
+            batch = self._batch
+            if 1 < batch.length <= FEW and all(column.kind is not Kind.FLOAT for column in self.schema):
+                self._order_few()
+            elif batch.length > 1:
+                batch = batch.take(order_of(self._values, self.schema, batch.columns, batch.length))
+            self._ordered = self._ordered or batch
+        return self._ordered
+
+    def _order_few(self) -> None:
+        """Puts few rows in order by their values, as Python compares them."""
+        batch = self._batch
+        rows = decode_rows(self._values, self.schema, batch.columns, batch.length)
+        order = sorted(range(batch.length), key=rows.__getitem__)
+        self._ordered = batch.take(np.array(order, np.int64))
+        self._decoded = [rows[k] for k in order]
+
+    @property
+    def weights(self) -> list[int] | None:
+        """The weight of each row; None: all 1."""
+        ordered = self._in_order()
+        return None if ordered.weights is None else ordered.weights.tolist()
+
+    def columns(self) -> list[list[Any]]:
+        """The values column by column."""
+        ordered = self._in_order()
+        return [self._values.decode_column(c, a) for c, a in zip(self.schema, ordered.columns, strict=True)]
+
+    def codes(self) -> Sequence[Array]:
+        """The columns as int64 arrays, in value order."""
+        return self._in_order().columns
+
+    def __len__(self) -> int:
+        return self._batch.length
+
+    def __iter__(self) -> Iterator[tuple[Any, ...]]:
+        ordered = self._in_order()
+        if self._decoded is not None:
+            return iter(self._decoded)
+        return iter(decode_rows(self._values, self.schema, ordered.columns, ordered.length))
+
+
+class ArrayDelta:
+    """The consolidated change of a relation in one epoch, decoded when first read.
+
+    A `last` change may read the runtime's state when it is read itself: no later epoch alters it.
+    """
+
+    def __init__(self, values: Values, schema: Schema, batch: Batch, last: bool) -> None:
+        self._values, self._schema = values, schema
+        self._batch: Batch | None = batch
+        self._consolidated: ArrayRows | None = None
+        if last:
+            values.hold(schema, batch)
+        else:
+            self._rows  # noqa: B018 (read now)
+
+    @property
+    def _rows(self) -> ArrayRows:
+        if self._consolidated is None:
+            assert self._batch is not None
+            self._consolidated = ArrayRows(self._values, self._schema, consolidate(self._batch))
+            self._batch = None
+        return self._consolidated
+
+    def settle(self) -> None:
+        """Reads the change now, if it was not read: the runtime's state is about to change."""
+        batch = self._rows.batch
+        if batch.weights is None:
+            self._rows.codes()
+
+    @property
+    def batch(self) -> Batch:
+        """The change as the runtime's columns, consolidated, in no order."""
+        return self._rows.batch
+
+    @property
+    def rows(self) -> list[tuple[Any, ...]]:
+        """The rows that changed, in value order."""
+        return list(self._rows)
+
+    @property
+    def weights(self) -> list[int]:
+        """The change of each row's weight."""
+        weights = self._rows.weights
+        return [1] * len(self._rows) if weights is None else weights
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+class LaterDelta(ArrayDelta):
+    """A change that is made when it is first read."""
+
+    def __init__(self, make: Callable[[], ArrayDelta]) -> None:
+        self._make = make
+
+    @property
+    def _rows(self) -> ArrayRows:
+        return self._made._rows
+
+    @cached_property
+    def _made(self) -> ArrayDelta:
+        return self._make()
+
+
+def some_changes(values: Values, schemas: Mapping[str, Schema], changes: Mapping[str, Batch]) -> Changing:
+    """A few rows of the change of each relation, the least in value order."""
+    found = []
+    for name, schema in schemas.items():
+        if name in changes:
+            delta = ArrayDelta(values, schema, changes[name], True)
+            pairs = zip(delta.rows[:SHOWN], delta.weights[:SHOWN], strict=True)
+            found += [(name, row, weight) for row, weight in pairs]
+    return found

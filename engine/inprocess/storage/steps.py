@@ -1,0 +1,148 @@
+"""Row steps over columns: array code where an expression has it, its scalar function otherwise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from ...circuit import EPOCH, ITERATION, WEIGHT
+from ...interrupt import immediate
+from ...schema import Array, Column, Kind, NotVectorised, RowExpr, RowFault, ready
+from .batch import Batch, consolidate
+from .interner import Values
+from .sharing import alone
+from .table import RowTable
+
+Variables = dict[str, tuple[Column, Array]]
+
+_REPEATS = 64  # rows from which looking for equal inputs pays
+
+
+class Evaluator:
+    """Evaluates row expressions over columns of variables, in an `epoch` and, inside a recursion, an
+    `iteration`. While it is `silent`, for what was evaluated before, effects are left out. While it is
+    `measured`, the steps of joins are timed; those from few rows count as often as `weight` says."""
+
+    def __init__(self, values: Values) -> None:
+        self.values = values
+        self.epoch = 0
+        self.iteration = 0
+        self.silent = False
+        self.measured = False
+        self.weight = 0
+
+    def column(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
+        """The expression's value on each row. Raises RowFault where user code fails."""
+        arrays = [variables[name][1] for name in expr.inputs]
+        if expr.arrays is not None:
+            try:
+                out: Array = expr.arrays(self.values, *arrays)
+                return out if len(out) == length else np.full(length, out[0], np.int64)
+            except NotVectorised:
+                pass
+        alone()
+        unique, inverse = self._unique(expr, arrays, length)
+        if inverse is None:
+            results = self._scalar(expr, variables, unique, length, rule)
+            return self.values.encode_column(expr.column, results, len(results))
+        results = self._scalar(expr, variables, unique, len(unique[0]) if unique else 1, rule)
+        return self.values.encode_column(expr.column, results, len(results))[inverse]
+
+    def condition(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> Array:
+        """An array of bools, true for each row for which the expression is true."""
+        true: Array = self.column(expr, variables, length, rule) != 0
+        return true
+
+    def effect(
+        self, expr: RowExpr, variables: Variables, weights: Array, times: Array | None, rule: str
+    ) -> None:
+        """Evaluates the expression on each row, also on equal ones, but for those that cancel out. A row that
+        comes from a time inside a recursion is of the iteration after it."""
+        if self.silent:
+            return
+        iterations = np.full(len(weights), self.iteration) if times is None else times + 1
+        arrays = (*(array for _, array in variables.values()), iterations)
+        rows = Batch(arrays, len(weights), weights)
+        if len(weights) and int(weights.min()) < 0 < int(weights.max()):
+            rows = consolidate(rows)
+        now = {WEIGHT: rows.weight_array(), EPOCH: np.full(rows.length, self.epoch)}
+        now[ITERATION] = rows.columns[-1]
+        known = {name: (column, rows.columns[k]) for k, (name, (column, _)) in enumerate(variables.items())}
+        known |= {name: (Column(name, Kind.INT, ""), array) for name, array in now.items()}
+        self._scalar(expr, known, [known[name][1] for name in expr.inputs], rows.length, rule)
+
+    def elements(self, expr: RowExpr, variables: Variables, length: int, rule: str) -> tuple[Array, Array]:
+        """Every (position, element) of the expression's collection on each row."""
+        arrays = [variables[name][1] for name in expr.inputs]
+        unique, inverse = self._unique(expr, arrays, length)
+        count = length if inverse is None else (len(unique[0]) if unique else 1)
+        lists = self._scalar(expr, variables, unique, count, rule, tuple)
+        sizes = np.fromiter(map(len, lists), np.int64, count)
+        flat = self.values.encode_column(
+            expr.column, [element for one in lists for element in one], int(sizes.sum())
+        )
+        if inverse is None:
+            return np.repeat(np.arange(length), sizes), flat
+        starts = np.cumsum(sizes) - sizes
+        left = np.repeat(np.arange(length), sizes[inverse])
+        ends = np.cumsum(sizes[inverse])
+        within = np.arange(len(left)) - np.repeat(ends - sizes[inverse], sizes[inverse])
+        return left, flat[np.repeat(starts[inverse], sizes[inverse]) + within]
+
+    def faulty(self, expr: RowExpr, variables: Variables, length: int, wrap: Any = None) -> Array:
+        """The places of the rows on which the expression fails. `wrap`: what is done with its value."""
+        function, found = ready(expr.scalar), list[int]()
+        with immediate():
+            for place, row in enumerate(self._rows(expr, variables, length)):
+                try:
+                    function(*row) if wrap is None else wrap(function(*row))
+                except MemoryError:
+                    raise
+                except Exception:
+                    found.append(place)
+        return np.array(found, np.int64)
+
+    def _rows(self, expr: RowExpr, variables: Variables, length: int) -> Iterable[tuple[Any, ...]]:
+        """The values that an expression reads, row by row."""
+        decode, read = self.values.decode_column, [variables[name] for name in expr.inputs]
+        return zip(*[decode(*each) for each in read], strict=True) if read else [()] * length
+
+    def _unique(self, expr: RowExpr, arrays: list[Array], length: int) -> tuple[list[Array], Array | None]:
+        """The distinct input rows and the position among them of each row, where calls may be saved."""
+        if expr.effect:
+            return arrays, None
+        if not arrays:
+            return [], np.zeros(length, np.int64)
+        if length < _REPEATS:
+            return arrays, None
+        table = RowTable(len(arrays))
+        inverse = table.insert(arrays, length)
+        return list(table.columns()), inverse
+
+    def _scalar(
+        self,
+        expr: RowExpr,
+        variables: Variables,
+        arrays: list[Array],
+        length: int,
+        rule: str,
+        wrap: Any = None,
+    ) -> list[Any]:
+        read = {name: (variables[name][0], a) for name, a in zip(expr.inputs, arrays, strict=True)}
+        function = ready(expr.scalar)
+        results: list[Any] = []
+        append = results.append
+        rows = self._rows(expr, read, length)
+        row: tuple[Any, ...] = ()
+        try:
+            with immediate():
+                for row in rows:
+                    append(function(*row) if wrap is None else wrap(function(*row)))
+        except MemoryError:
+            raise
+        except Exception as fault:
+            valuation = dict(zip(expr.inputs, row, strict=True))
+            raise RowFault(str(fault) or type(fault).__name__, rule, expr.origin, valuation) from fault
+        return results

@@ -1,0 +1,406 @@
+"""Row tables: the distinct rows ever seen of a relation or a key, numbered from 0 as they come."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from ...derived import Derived
+from ...memory import reserve
+from ...schema import Array
+from ..kernels import hashing
+from . import sharedinsertion, sharing
+from .arrays import LARGE, grow, lengthen
+from .layout import Layout, PackedColumns, PackedField, bounds, fit
+from .unread import Unread, read_later
+
+if TYPE_CHECKING:
+    from .derivedcolumns import DerivedValues
+
+_FIRST_BITS = 6
+_FULL = 0.66  # slots are doubled beyond this load
+_PART = 1 << 19  # rows that are numbered in a part
+
+
+class Locate(Protocol):
+    """Finds rows of a table while its slots are not numbered."""
+
+    def __call__(self, columns: Sequence[Array], words: Array) -> Array | None:
+        """The ids of packed rows, given their columns and words, -1 for rows that the table does not hold.
+        None: the slots are to be numbered."""
+
+    def forget(self) -> None:
+        """Forgets what is known of rows."""
+
+
+class ReadColumn(Protocol):
+    """A column that is read when it is needed."""
+
+    def read(self) -> Array:
+        """The column."""
+
+    def add_to(self, words: Array, field: PackedField, is_first: bool) -> None:
+        """Adds the column to the words of packed rows, which have nothing yet if it `is_first`."""
+
+
+class RowTable(Unread):
+    """Assigns dense ids to distinct rows of int64 columns.
+
+    Rows are packed in one word each while the columns' ranges allow it, and are otherwise kept as
+    they are. Ids are given in order of arrival and stay: a table only grows, but for `truncate`.
+    """
+
+    def __init__(self, arity: int) -> None:
+        self.arity = arity
+        self.size = 0
+        self._layout: Layout | None = fit([(0, 0)] * arity) if arity else Layout(())
+        self._untouched = True
+        self._words: Array = np.empty(16, np.int64)
+        self._wide: Array = np.empty((0, arity), np.int64)
+        self._bits = _FIRST_BITS
+        self._slots: Array = np.full(1 << _FIRST_BITS, -1, np.int64)
+        self._ids: Array | None = None  # at each slot, the id; built when an id is first asked for
+        self._begun: tuple[Any, int] | None = None  # the ids at the slots of so many rows
+        self.locate: Locate | None = None  # finds ids while the slots are not numbered
+        self.derived: dict[Derived, DerivedValues] = {}  # columns computed of those of the row
+
+    def restore(self, size: int, layout: Layout | None, columns: Sequence[ReadColumn]) -> None:
+        """Makes an empty table one of so many distinct rows, which are read when they are first needed.
+        `layout` None: rows are wide, unless they have no columns."""
+        self.size, self._untouched = size, False
+        self._layout = layout if self.arity else Layout(())
+        self._bits = _FIRST_BITS
+        while int((1 << self._bits) * _FULL) < size + 16:
+            self._bits += 1
+        if self._layout is None:
+            self._words = np.empty(0, np.int64)
+            read_later(self, "_wide", lambda: _stack([each.read() for each in columns], size))
+        else:
+            read_later(self, "_words", partial(self._packed, columns))
+        read_later(self, "_slots", self._entered)
+
+    def _packed(self, columns: Sequence[ReadColumn]) -> Array:
+        """The words of columns."""
+        assert self._layout is not None
+        reserve(8 * self.size)
+        words = np.empty(self.size, np.int64) if columns else np.zeros(self.size, np.int64)
+        for number, (field, column) in enumerate(zip(self._layout.fields, columns, strict=True)):
+            column.add_to(words, field, number == 0)
+        return words
+
+    def _entered(self) -> Array:
+        """The slots of the rows."""
+        reserve(8 << self._bits)
+        slots = np.full(1 << self._bits, -1, np.int64)
+        if self._layout is None:
+            hashing.rehash_rows(slots, self._bits, self._wide, self.size)
+        else:
+            hashing.rehash_words(slots, self._bits, self._words, self.size)
+        return slots
+
+    def read_ahead(self) -> None:
+        """Reads the rows, and enters them into the slots, if that is to be done later."""
+        if self.size and self._layout is not None:
+            self._words, self._slots  # noqa: B018 (read now)
+
+    # ------------------------------------------------------------- reading
+
+    def column(self, position: int, start: int = 0, stop: int | None = None) -> Array:
+        """One column of the rows start .. stop, in order of id."""
+        stop = self.size if stop is None else stop
+        reserve(8 * (stop - start))
+        if self._layout is None:
+            return np.ascontiguousarray(self._wide[start:stop, position])
+        return self._layout.column(self._words[start:stop], position)
+
+    def column_at(self, rows: Array, position: int) -> Array:
+        """One column of the rows with these ids."""
+        reserve(8 * len(rows))
+        if self._layout is None:
+            column: Array = self._wide[rows, position]
+            return column
+        return self._layout.column_at(self._words, rows, position)
+
+    def columns(self, start: int = 0, stop: int | None = None) -> tuple[Array, ...]:
+        """All columns of the rows start .. stop."""
+        return tuple(self.column(k, start, stop) for k in range(self.arity))
+
+    def columns_at(self, rows: Array) -> tuple[Array, ...]:
+        """All columns of the rows with these ids."""
+        return tuple(self.column_at(rows, k) for k in range(self.arity))
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the rows and their slots."""
+        arrays = (vars(self).get(name) for name in ("_words", "_wide", "_slots", "_ids"))
+        return sum(int(array.nbytes) for array in arrays if array is not None)
+
+    @property
+    def layout(self) -> Layout | None:
+        """How rows are packed; None: rows are wide, or the table has not had any yet."""
+        return None if self._untouched and self.arity else self._layout
+
+    @property
+    def words(self) -> Array:
+        """The packed rows by id; refer to it in passing only, for it may have to grow where it lies."""
+        return self._words
+
+    def slots(self) -> tuple[Array, int]:
+        """The hash set of the packed rows, and the number of bits of a place in it."""
+        return self._slots, self._bits
+
+    def numbered_slots(self) -> tuple[Array, Array, int]:
+        """The hash set of the packed rows, the id at each place, and the number of bits of a place."""
+        return self._slots, self._numbered(), self._bits
+
+    def find(self, columns: Sequence[Array], length: int) -> Array:
+        """The ids of rows; -1 for a row that the table does not hold."""
+        reserve(16 * length)
+        if self.size == 0:
+            return np.full(length, -1, np.int64)
+        if self._layout is None:
+            return hashing.find_rows(self._slots, self._bits, self._wide, _stack(columns, length))  # type: ignore[no-any-return]
+        words, _ = self._layout.pack(columns, length)
+        located = self._located(columns, words)
+        if located is not None:
+            return located
+        return hashing.find_words(self._slots, self._numbered(), self._bits, words)  # type: ignore[no-any-return]
+
+    def holds(self, columns: Sequence[Array], length: int) -> Array:
+        """Whether the table holds each of some rows."""
+        if self.size == 0 or self._layout is None or self._ids is not None:
+            return self.find(columns, length) >= 0  # type: ignore[return-value]
+        words, _ = self._layout.pack(columns, length)
+        return hashing.contains_words(self._slots, self._bits, words)  # type: ignore[no-any-return]
+
+    # ------------------------------------------------------------- inserting
+
+    def insert(self, columns: Sequence[Array], length: int) -> Array:
+        """The ids of rows, new ones for rows not seen before."""
+        reserve(16 * length)
+        out = np.empty(length, np.int64)
+        if length == 0:
+            return out
+        words = self._fit(columns, length)
+        at = 0
+        if words is None:
+            wide = _stack(columns, length)
+            while True:
+                room = self._room(length - at)
+                grow(self, "_wide", self.size + min(room, length - at))
+                at, self.size = hashing.number_new_rows(
+                    self._slots, self._bits, wide, self._wide, self.size, out, at, min(room, length - at)
+                )
+                if at == length:
+                    return out
+        located = self._located(columns, words)
+        if located is not None:
+            return self._with_new(located, words)
+        ids = self._numbered()
+        while True:
+            room = min(self._room(length - at), length - at)
+            if self._ids is not ids:
+                ids = self._numbered()
+            grow(self, "_words", self.size + room)
+            at, self.size = hashing.number_new_words(
+                self._slots, ids, self._bits, words, self._words, self.size, out, at, room
+            )
+            if at == length:
+                return out
+
+    def insert_new(self, columns: Sequence[Array], length: int) -> None:
+        """Adds the rows that the table does not hold yet: they get the next ids, in order."""
+        if length == 0:
+            return
+        reserve(8 * length)
+        words = self._fit(columns, length)
+        if words is None or self._ids is not None:
+            self.insert(columns, length)
+            return
+        self._insert_words(words)
+
+    def _insert_words(self, words: Array) -> None:
+        length = len(words)
+        at = 0
+        while at < length:
+            room = min(self._room(length - at), length - at)
+            grow(self, "_words", self.size + room)
+            # Nothing else may refer to the arrays when they grow.
+            if sharedinsertion.pays(self._slots, room):
+                stop = at + min(room, sharedinsertion.PIECE)
+                found = self._insert_shared(words[at:stop])
+                at = stop
+            else:
+                at, found = hashing.insert_words(
+                    self._slots, self._bits, words, self._words[self.size :], at, room
+                )
+            self.size += found
+
+    def _located(self, columns: Sequence[Array], words: Array) -> Array | None:
+        """The ids of rows, -1 for new ones, if they can be found without numbers at the slots."""
+        return None if self._ids is not None or self.locate is None else self.locate(columns, words)
+
+    def _with_new(self, located: Array, words: Array) -> Array:
+        """The ids of rows of which some are new. These are inserted."""
+        new = np.flatnonzero(located < 0)
+        if len(new):
+            before = self.size
+            self._insert_words(words[new])
+            places = {word: before + at for at, word in enumerate(self._words[before : self.size].tolist())}
+            located[new] = [places[word] for word in words[new].tolist()]
+        return located
+
+    def _insert_shared(self, words: Array) -> int:
+        try:
+            new = self._words[self.size :]
+            return sharedinsertion.insert_shared(self._slots, self._bits, words, new)
+        except BaseException:
+            self._rehash(self._bits)
+            raise
+
+    def truncate(self, size: int) -> None:
+        """Forgets the rows with ids from `size` on."""
+        if size < self.size:
+            self.size, self._begun = size, None
+            if self.locate is not None:
+                self.locate.forget()
+            try:
+                self._shorten()
+            except MemoryError:
+                self._enter_again()
+            for column in self.derived.values():
+                column.truncate(size)
+
+    def _shorten(self) -> None:
+        """Enters all rows again, with less room where there is far too much."""
+        most = max(16, 2 * self.size)
+        if len(self._slots) <= 16 * most:
+            self._enter_again()
+            return
+        words, wide = self._words[:most].copy(), self._wide[:most].copy()
+        bits = max(_FIRST_BITS, int(most / _FULL).bit_length())
+        slots, self._ids = np.full(1 << bits, -1, np.int64), None
+        self._words, self._wide, self._slots, self._bits = words, wide, slots, bits
+        self._enter()
+
+    # ------------------------------------------------------------- layout and slots
+
+    def _fit(self, columns: Sequence[Array], length: int) -> Array | None:
+        """The packed words of new rows, after making the layout wide enough; None for wide rows."""
+        if self._layout is None:
+            return None
+        if isinstance(columns, PackedColumns) and columns.layout is self._layout:
+            return columns.words
+        if not self._untouched or not self.arity:
+            words, misfits = self._layout.pack(columns, length)
+            if not misfits:
+                return words
+        self._widen([bounds(column) for column in columns])
+        if self._layout is None:
+            return None
+        words, misfits = self._layout.pack(columns, length)
+        assert not misfits, "a layout too narrow for its rows"
+        return words
+
+    def _widen(self, ranges: list[tuple[int, int]]) -> None:
+        old = self._layout
+        assert old is not None
+        if self.size:
+            held = [bounds(self.column(k)) for k in range(self.arity)]
+            ranges = [(min(a, c), max(b, d)) for (a, b), (c, d) in zip(ranges, held, strict=True)]
+        columns, layout = self.columns(), fit(ranges)
+        if layout is not None:
+            self._words[: self.size] = layout.pack(columns, self.size)[0]
+        else:
+            self._wide = _stack(columns, self.size) if self.size else np.empty((16, self.arity), np.int64)
+            self._words, self._ids = np.empty(0, np.int64), None
+        self._layout, self._untouched = layout, False
+        self._enter_again()
+
+    def _room(self, wanted: int) -> int:
+        """The number of rows that may come before the slots are too full; grows the slots first if it is 0.
+
+        `wanted` is the greatest number that may come: growth is by four while that is far more.
+        """
+        room = int(len(self._slots) * _FULL) - self.size
+        if room < min(wanted, 16):
+            bits = self._bits + (2 if self._bits < 20 else 1)
+            while int((1 << bits) * _FULL) < self.size + 16 or (
+                (1 << (bits + 2)) * _FULL < self.size + wanted
+            ):
+                bits += 1
+            self._spread(bits)
+            room = int(len(self._slots) * _FULL) - self.size
+        return room
+
+    def _spread(self, bits: int) -> None:
+        """More slots for the same rows. Large ones are spread where they lie."""
+        self._begun = None
+        held = len(self._slots)
+        if self._layout is None or held < LARGE or self._ids is not None:
+            self._rehash(bits)
+            return
+        displaced = hashing.most_displaced(self._slots, self._bits)
+        if 2 * displaced >= held:
+            self._rehash(bits)
+            return
+        lengthen(self, "_slots", 1 << bits, -1)
+        hashing.spread_words(self._slots, self._bits, bits, 2 * displaced + 1)
+        self._bits = bits
+
+    def _rehash(self, bits: int) -> None:
+        self._begun = None
+        reserve(8 << bits)
+        self._slots = np.full(1 << bits, -1, np.int64)
+        self._bits, numbered, self._ids = bits, self._ids is not None, None
+        self._enter()
+        if numbered:
+            self._numbered()
+
+    def _enter(self) -> None:
+        """Enters all rows into empty slots."""
+        if self._layout is None:
+            hashing.rehash_rows(self._slots, self._bits, self._wide, self.size)
+        else:
+            hashing.rehash_words(self._slots, self._bits, self._words, self.size)
+
+    def _enter_again(self) -> None:
+        """Enters all rows into the slots, emptied. Takes no memory, so that it cannot fail."""
+        self._begun = None
+        self._slots.fill(-1)
+        self._enter()
+        if self._ids is not None:
+            hashing.number_words(self._slots, self._ids, self._bits, self._words, 0, self.size)
+
+    def number_some(self) -> None:
+        """Goes on to build the ids at the slots, by a part of the rows."""
+        ids, done = self._begun or (np.empty(len(self._slots), np.int32), 0)
+        part = max(_PART, self.size // 32)
+        stop = min(done + part, self.size)
+        hashing.number_words(self._slots, ids, self._bits, self._words, done, stop)
+        self._begun = ids, stop
+        if stop == self.size:
+            self._ids, self._begun = ids, None
+
+    def _numbered(self) -> Array:
+        """The ids at the slots, built on first demand."""
+        if self._ids is None:
+            with sharing.building:
+                if self._ids is None:
+                    reserve(4 * len(self._slots))
+                    ids: Any = np.empty(len(self._slots), np.int32)
+                    sharedinsertion.number(self._slots, ids, self._bits, self._words, self.size)
+                    self._ids, self._begun = ids, None
+        assert self._ids is not None
+        return self._ids
+
+
+def _stack(columns: Sequence[Array], length: int) -> Array:
+    reserve(8 * length * len(columns))
+    wide = np.empty((length, len(columns)), np.int64)
+    for k, column in enumerate(columns):
+        wide[:, k] = column
+    return wide
