@@ -40,8 +40,8 @@ class ByRounds:
     replay: Replay
     _trees: dict[tuple[Fact, int], Tree] = field(default_factory=dict)  # each of one round
     _heights: dict[tuple[Fact, int], float] = field(default_factory=dict)
-    _within: dict[tuple[int, int], float] = field(default_factory=dict)  # of the trees of one round
-    _made: dict[tuple[int, int, int], Tree] = field(default_factory=dict)
+    _within: dict[tuple[Tree, int], float] = field(default_factory=dict)  # of the trees of one round
+    _made: dict[tuple[Tree, int, int], Tree] = field(default_factory=dict)
 
     def prove(self, facts: Iterable[Fact]) -> dict[Fact, float]:
         """The heights of the proofs of rows of the last round."""
@@ -154,7 +154,7 @@ class ByRounds:
         return None if since is None or since == number else ((name, row), since)
 
     def _height(self, tree: Tree, number: int) -> float:
-        key = id(tree), number
+        key = tree, number
         if key not in self._within:
             self._within[key] = self._measured(tree, number)
         return self._within[key]
@@ -179,7 +179,7 @@ class ByRounds:
             return self._finished(self._trees[fact, since], since, depth)
         if tree.kind == "fact" and tree.rule is None:
             return self._around(tree, depth)
-        key = id(tree), number, depth
+        key = tree, number, depth
         if key not in self._made:
             self._made[key] = self._shown(tree, number, depth, self._height(tree, number))
         return self._made[key]
@@ -280,10 +280,10 @@ def _rows(items: Iterable[Item]) -> Iterator[Tree]:
 
 def _rows_below(tree: Tree) -> Iterator[Tree]:
     """The rows in a tree, each once."""
-    seen, pending = set[int](), [tree]
+    seen, pending = set[Tree](), [tree]
     while pending:
         each = pending.pop()
-        if id(each) not in seen:
-            seen.add(id(each))
+        if each not in seen:
+            seen.add(each)
             yield each
             pending += _rows(each.body)

@@ -246,7 +246,7 @@ class Changes:
         for group, strange in side.strange:
             _, show = side.members(group)
             shown = [show(each) for each in strange[:SHOWN_MEMBERS]]
-            side.own[id(group)] = shown
+            side.own[group] = shown
             other.asked += [item for each in shown for item in each.body]
         side.strange = []
 
@@ -272,14 +272,14 @@ class Changes:
 
     def _regroup(self, group: Group, side: Side) -> None:
         """Looks for the members that a group has in one state and not in the other."""
-        if id(group) in side.groups:
+        if group in side.groups:
             return
         members, show = side.members(group)
         now, then = _apart(members, group), _apart(group.whole.members, group)
         come = [each for key, each in now.items() if key not in then]
         gone = [each for key, each in then.items() if key not in now]
         shown = [show(each) for each in come[:SHOWN_MEMBERS]]
-        side.groups[id(group)] = GroupMembers(group, shown, _count(now), len(come), len(gone))
+        side.groups[group] = GroupMembers(group, shown, _count(now), len(come), len(gone))
         other = self._other(side)
         other.strange.append((group, gone))
         other.asked += [item for each in shown for item in each.body]
@@ -335,8 +335,8 @@ class Changes:
     def _group(self, group: Group, side: Side) -> Regrouped:
         other, came = self._other(side), side is self._now
         count = _count(_apart(group.whole.members, group))
-        of_other = other.groups.get(id(group), GroupMembers(group, [], 0, 0, count))
-        own = side.own.get(id(group), group.members)
+        of_other = other.groups.get(group, GroupMembers(group, [], 0, 0, count))
+        own = side.own.get(group, group.members)
         members = [self._member(each, came, side) for each in own]
         members += [self._member(each, not came, other) for each in of_other.shown]
         counts = (of_other.count, count) if came else (count, of_other.count)

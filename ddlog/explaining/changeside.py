@@ -31,8 +31,8 @@ class Side:
         self.proofs: dict[Spot, Tree] = {}
         self.holds: dict[Spot, bool] = {}
         self.found: dict[Spot, list[Spot]] = {}  # rows that patterns match
-        self.groups: dict[int, GroupMembers] = {}  # of the other side's proofs
-        self.own: dict[int, Sequence[ShownMember]] = {}  # members of its groups that the other side lacks
+        self.groups: dict[Group, GroupMembers] = {}  # of the other side's proofs
+        self.own: dict[Group, Sequence[ShownMember]] = {}  # members of its groups that the other side lacks
         self.strange: list[tuple[Group, list[Member]]] = []  # the same, still to be looked at
         self.wanted: dict[Spot, None] = {}  # proofs that are still to be looked for
         self.asked: list[Item] = []  # items of the other side's proofs that are still to be looked at

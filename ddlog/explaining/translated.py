@@ -93,16 +93,16 @@ class InSql:
 
     def __init__(self, program: CheckedProgram) -> None:
         self._program, self._words = program, Words(program)
-        self._bodies: dict[int, tuple[Tree, _Body]] = {}  # of trees, which stay alive by it
-        self._trees: dict[int, tuple[Tree, Tree]] = {}
+        self._bodies: dict[Tree, _Body] = {}
+        self._trees: dict[Tree, Tree] = {}
 
     # ------------------------------------------------------------- proofs
 
     def tree(self, tree: Tree) -> Tree:
         """A proof tree."""
-        if id(tree) not in self._trees:
-            self._trees[id(tree)] = tree, self._tree(tree)
-        return self._trees[id(tree)][1]
+        if tree not in self._trees:
+            self._trees[tree] = self._tree(tree)
+        return self._trees[tree]
 
     def _tree(self, tree: Tree) -> Tree:
         if tree.rule is None:
@@ -134,12 +134,12 @@ class InSql:
                     yield item
 
     def _body_of(self, tree: Tree) -> _Body:
-        if id(tree) not in self._bodies:
+        if tree not in self._bodies:
             assert tree.rule is not None
             body = self._body(tree.body, tree.variables, tree.rule)
             self._computed(body, tree.variables, tree.rule)
-            self._bodies[id(tree)] = tree, body
-        return self._bodies[id(tree)][1]
+            self._bodies[tree] = body
+        return self._bodies[tree]
 
     def _body(self, items: Sequence[Item], variables: Mapping[str, Any], rule: Rule) -> _Body:
         body = self._begun(variables, rule)

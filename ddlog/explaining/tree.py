@@ -23,7 +23,7 @@ DEPTH = 10
 """The depth to which a tree goes if nobody says."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Tree:
     """A row, and why it holds. `kind`: a row that is given is a "fact", as is one of a fact of the program;
     other rows are by a "rule", or by a rule with a "group"; a "cut" goes on where the tree does not. A
@@ -84,7 +84,7 @@ class ShownMember:
         return ", ".join(filter(None, ("decides" if self.decides else "", often)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Group:
     """A group, with some of its `count` members, and how many `more` there are; `whole` has all. `noun` says
     what a member is. `rounds`: the round in which it was made, if it is one, of the loop with the relation

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import ddlog
 from ddlog.engine.reference import evaluate
 from ddlog.explaining.absence import Found, Missing, NoRow
-from ddlog.explaining.byrounds import decisive
+from ddlog.explaining.byrounds import decisive, with_loops
 from ddlog.explaining.changes import Changed, Excluded, Part, Regrouped, Same
 from ddlog.explaining.derivations import Derivations
 from ddlog.explaining.tree import Absent, Tree
@@ -178,6 +178,32 @@ def _check_missing(missing: Missing, states: list[Contents]) -> None:
             case Found(relation, pattern, _, found, rounds):
                 assert found
                 assert all(r in _at(states, relation, rounds) and fits(pattern, r) for r in found)
+
+
+PASSED_ON = """
+input relation Num(a: bit<4>, number: bigint)
+loop Some rounds 5 {
+    output relation A(x: bit<4>)
+    output relation G(x: bit<4>)
+    A(x) :- Num(x, n), round == n.
+    G(x) :- Num(x, _), round == 0.
+    G(x) :- A(x).
+    G(x) :- G-1(x).
+}
+"""
+
+
+def test_trees_of_rounds_asked_for_one_by_one() -> None:
+    """Each tree is of its own row, however many were made and forgotten before."""
+    with ddlog.compile(PASSED_ON).session() as session:
+        session.insert("Num", *product(range(16), (2, 4)))
+        session.commit()
+        rounds = with_loops(Derivations(SessionHeld(session.state))).rounds_in("G")
+        assert rounds is not None
+        for number, x in product(range(6), range(16)):
+            tree = rounds.tree_of_round(("G", (x,)), number, 3)
+            below = [each.row[0] for each in tree.body if isinstance(each, Tree)]
+            assert tree.kind == "rule" and set(below) == {x}
 
 
 def _states(text: str, session: Session) -> tuple[list[Contents], Contents]:
