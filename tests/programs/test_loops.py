@@ -13,6 +13,7 @@ import networkx as nx
 import pytest
 
 import ddlog
+from ddlog.engine import interrupt, memory
 
 Facts = dict[str, set[tuple[int, ...]]]
 NODES = 9
@@ -385,3 +386,40 @@ def test_a_recursion_in_a_loop_beyond_the_limit() -> None:
         assert "<program>:2:5: a recursion in a loop still changes after 20 rounds: Up" in str(raised.value)
         assert "\n        loop Outer rounds 2 {\n" in str(raised.value)
         assert {n for (n,) in session["Up"]} == {48, 49, 50}
+
+
+LONG_BODY = """
+input relation Base(x: u32)
+input relation Tick(x: u32, round: u32)
+loop Blinking rounds 100 {{
+    relation Round(n: u32)
+    initial Round(0).
+    Round(n + 1) :- Round-1(n).
+    relation On(x: u32)
+    On(x) :- Base(x), Round(n), Tick(x, n).
+    output relation Seen(x: u32)
+    Seen(x) :- {body}.
+    Seen(x) :- Seen-1(x).
+}}
+"""
+
+
+@pytest.mark.parametrize("terms", [12, 26])
+def test_a_long_body_whose_rows_come_and_go(terms: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A row that changes at k times gives its valuations k times, not k ** terms; Ctrl-C is looked for."""
+    text = LONG_BODY.format(body=", ".join(["On(x)"] * terms))
+    looks: list[None] = []
+    monkeypatch.setattr(interrupt, "check", lambda: looks.append(None))
+    limit = (memory.resident() or 0) + (1 << 30)
+    with ddlog.compile(text).session(maintain="always", memory_limit=limit) as session:
+        session.insert_rows("Tick", [(x, 10 * k) for x in range(2) for k in range(10)])
+        session.insert("Base", (1,))
+        session.commit()
+        session.insert("Base", (0,))
+        assert session.commit()["Seen"] == [((0,), 1)]
+        if terms == 26:
+            assert "by +Base" in str(session.why_change("Seen(0)"))
+        looks.clear()
+        session.delete("Base", (0,))
+        assert session.commit()["Seen"] == [((0,), -1)]
+        assert len(looks) > terms

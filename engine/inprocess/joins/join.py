@@ -340,7 +340,8 @@ class Joiner:
         keys = [] if known else [rows.variables[v][1] for v in test.keys]
         if isinstance(test, Exclude):
             if isinstance(view, TimelineView | TimelineBeforeView):
-                return rows.take_times(*view.absence(keys, rows.length), test.keep, self._later)
+                out = rows.take_times(*view.absence(keys, rows.length), test.keep, self._later)
+                return self._summed(rows, out)
             return rows.take(np.flatnonzero(view.presence(keys, rows.length) == 0), test.keep)
         groups, total = known or view.groups(test.positions, keys, rows.length)
         return self._joined(test, rows, view.expand(test.positions, groups, total), test.keep)
@@ -565,7 +566,16 @@ class Joiner:
             if times is not None:
                 out.times = times if out.times is None else self._later(out.times, times)
             found.append(out)
-        return found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
+        joined = found[0] if len(found) == 1 else append([f for f in found if f.length] or found[:1])
+        return self._summed(rows, joined)
+
+    def _summed(self, rows: Valuation, grown: Valuation) -> Valuation:
+        """What a term makes of rows. If they are many, equal valuations at one time are summed up: n terms
+        whose rows change at k times would give k^n."""
+        if grown.times is None or not self._mergeable or grown.length <= max(rows.length, merging.TIMED):
+            return grown
+        interrupt.check()
+        return merging.summed(grown)
 
     def _step(self, planned: RunStep, rows: Valuation) -> Valuation:
         step, rule = planned.step, self.node.text

@@ -3,7 +3,7 @@
     R(x) :- A(x, y), B(y, z), C(z, w).        50 rows a key:  A ── 50 ──> (x, z) ── 50 ──> x
 
 A variable that nothing later needs leaves many equal rows behind, and all that comes after is done for each
-of them. There are two remedies, which keep the sum of weights of each row:
+of them. There are three remedies, which keep the sum of weights of each row:
 
 - A look-up that binds nothing that is needed is not expanded: each row gets the number of its matches as a
   factor of its weight.
@@ -30,6 +30,7 @@ MANY = 1 << 17  # rows that may be worth summing up
 MOST = 1 << 28  # rows that are summed up together, and
 LEFT = 1 << 23  # rows that may be left of them
 PIECE = 1 << 20  # rows of them that are made at once
+TIMED = 1 << 8  # rows with times that are summed up without a look at a sample
 SAMPLE = 1 << 13  # rows of them that are looked at first
 LEAST_GAIN = 2.0  # rows for each that is left
 LEAST_FANOUT = 2.0  # of the look-up that follows
@@ -115,6 +116,13 @@ class Merger:
             kept, weights = table.columns_at(left), self._weights[left]
         variables = {name: (c, kept[k]) for k, (name, (c, _)) in enumerate(like.variables.items())}
         return Valuation(variables, len(kept[0]), weights, None if like.times is None else kept[-1])
+
+
+def summed(rows: Valuation) -> Valuation:
+    """Rows with times, of which equal ones at one time are one."""
+    merger = Merger(as_set=False)
+    merger.add(rows)
+    return merger.rows()
 
 
 def _columns(rows: Valuation) -> list[Array]:
