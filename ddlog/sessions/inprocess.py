@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -14,22 +14,12 @@ from ..errors.diagnostics import DDlogError
 from ..errors.options import OptionNeeded
 from ..lowering.lower import lower_query
 from ..lowering.records import query_in_columns
-from ..types import TypeDef
 from ..values.layouts import Layouts
 from ..values.rows import Row
 from .gaps import Ability, HostKind, refused
 from .host import FactSource, Host, LocatedFacts
 from .incoming import IncomingRows, file_rows, is_frame, table_rows
-from .pending import (
-    KeyedBatches,
-    KeyedChanges,
-    MultisetChanges,
-    PendingChanges,
-    SetChanges,
-    StoredByKey,
-    StreamChanges,
-    key_places,
-)
+from .pending import KeyedChanges, PendingChanges, Stored, StoredByKey, primary_key, unkeyed_changes
 from .program import Program
 from .records import RecordColumns, RecordRuntime, with_records
 
@@ -87,18 +77,10 @@ class InProcessHost:
         return _NO_FAILURES
 
     def pending(self, declared: Relation) -> PendingChanges:
-        if declared.kind == "stream":
-            return StreamChanges(declared, self.runtime)
-        if declared.kind == "multiset":
-            return MultisetChanges(declared, self.runtime, self.runtime)
-        if declared.key is None:
-            return SetChanges(declared, self.runtime)
-        key_of = self._program.key_function(declared)
-        show, places = show_key(declared, self._typedefs), key_places(declared)
-        if places:
-            return KeyedBatches(declared, self.runtime, key_of, show, places)
-        stored = StoredByKey(declared.name, self.runtime, key_of)
-        return KeyedChanges(declared, self.runtime, key_of, show, stored)
+        key = primary_key(self._program, declared)
+        if key is not None:
+            return KeyedChanges(StoredByKey(declared, self.runtime, key))
+        return unkeyed_changes(Stored(declared, self.runtime))
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if is_frame(table):
@@ -188,10 +170,3 @@ class InProcessHost:
 
     def close(self) -> None:
         pass
-
-
-def show_key(declared: Relation, typedefs: Mapping[str, TypeDef]) -> Callable[[Any], str]:
-    """A function from a primary key of a relation to its text."""
-    assert declared.key is not None
-    of = declared.key.result
-    return lambda key: values.show(key, of, typedefs)

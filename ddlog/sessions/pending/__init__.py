@@ -1,14 +1,25 @@
-"""The pending changes of the input relations in a transaction, kept legal as they come. A file for each kind
-of relation."""
+"""The pending changes of input relations in a transaction, kept legal as they come: of a set, a bag, a keyed
+relation and a stream. What a relation holds (`Present`) is looked up in process, and queried on Spark."""
 
+from collections.abc import Callable
+
+from .bags import BagChanges as BagChanges
 from .keyed import KeyedChanges as KeyedChanges
-from .keyed import RowsByKey as RowsByKey
-from .keyed import StoredByKey as StoredByKey
-from .keyedbatches import KeyedBatches as KeyedBatches
-from .keyedbatches import key_places as key_places
-from .multisets import MultisetChanges as MultisetChanges
-from .protocol import PendingChanges as PendingChanges
-from .protocol import RunLog as RunLog
-from .protocol import SignedBatch as SignedBatch
+from .keyed import PresentByKey as PresentByKey
+from .keys import PrimaryKey as PrimaryKey
+from .keys import key_places as key_places
+from .keys import primary_key as primary_key
+from .present import Present as Present
+from .present import SignedBatch as SignedBatch
+from .runs import PendingChanges as PendingChanges
 from .sets import SetChanges as SetChanges
+from .stored import Stored as Stored
+from .stored import StoredByKey as StoredByKey
 from .streams import StreamChanges as StreamChanges
+
+
+def unkeyed_changes(present: Present) -> PendingChanges:
+    """The changes of an input relation that is not checked by key, none so far."""
+    kinds: dict[str, Callable[[Present], PendingChanges]]
+    kinds = {"relation": SetChanges, "multiset": BagChanges, "stream": StreamChanges}
+    return kinds[present.relation.kind](present)

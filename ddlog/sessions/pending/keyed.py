@@ -1,4 +1,5 @@
-"""Pending changes of a relation with a primary key: the row of each touched key, before and now.
+"""Pending changes of a relation with a primary key: batches that are legal as they are, and then the new row
+of each touched key.
 
 Inserting a present key, and deleting an absent key or another row than the present one, are errors.
 """
@@ -6,116 +7,94 @@ Inserting a present key, and deleting an absent key or another row than the pres
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from typing import Any, Protocol
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 from ...core import Relation
-from ...engine.runtime import Batch, Runtime
+from ...engine.runtime import Batch
 from ...errors.changes import DifferentValue, KeyExists, KeyMissing
 from ...errors.diagnostics import DDlogError
 from ...values.rows import Row
-from .protocol import SignedBatch
-
-_DEAR = 64  # rows that are read in the time of a look-up
-_Change = tuple[Hashable, bool, Row | None]
+from .keys import PrimaryKey
+from .present import SignedBatch
 
 
-class RowsByKey(Protocol):
-    """The rows of a relation with a primary key as of the last commit."""
+class PresentByKey(Protocol):
+    """What a relation with a primary key holds, as of the last commit and the batches taken since."""
+
+    relation: Relation
+    key: PrimaryKey
+    by_query: bool
+    taken: list[SignedBatch]
+
+    def batch(self, rows: Sequence[Row], alone: bool = False) -> Batch:
+        """See `Present`."""
+
+    def everything(self) -> Batch:
+        """See `Present`."""
+
+    def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
+        """A batch to insert or to delete as the transaction can take it; None: its rows have to be changed
+        one by one. `again`: present rows may come again, and have no effect. Raises DDlogError."""
+
+    def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
+        """Takes a legal batch."""
+
+    def untake(self, count: int) -> None:
+        """Leaves so many of the batches that were taken."""
+
+    def learn(self, keys: Iterable[Hashable]) -> None:
+        """Has many rows looked up at once."""
 
     def get(self, key: Hashable) -> Row | None:
         """The row with a key; None if the key is absent."""
 
     def keys(self) -> Iterable[Hashable]:
-        """All keys."""
+        """All keys, and maybe others. Not asked by query."""
 
-    def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
-        """Takes in the changes of a commit: the new row of each key, or None if the key is absent now."""
+    def settle(self, changed: Mapping[Hashable, Row | None] | None) -> None:
+        """Ends the transaction. `changed` has the new row of each key that it changed beside the batches;
+        None if it is forgotten."""
 
 
-class StoredByKey:
-    """All rows by key, read from the runtime when first asked for, and kept up to date. Where the columns at
-    `places` are the key, rows are looked up one by one until reading them all would have been cheaper."""
+class _Touch(NamedTuple):
+    """A key before a change of its row: whether the transaction knew the key, and as what."""
 
-    def __init__(
-        self, name: str, runtime: Runtime, key_of: Callable[[Row], Hashable], places: Sequence[int] = ()
-    ) -> None:
-        self._name, self._runtime, self._key_of, self._places = name, runtime, key_of, places
-        self._rows: dict[Hashable, Row] | None = None
-        self._found: dict[Hashable, Row | None] = {}  # of this transaction
-        self._asked = 0
+    key: Hashable
+    known: bool
+    row: Row | None
 
-    @property
-    def is_read(self) -> bool:
-        """Whether all rows are held."""
-        return self._rows is not None
 
-    def get(self, key: Any) -> Row | None:
-        if self._rows is not None or not self._places:
-            return self._all().get(key)
-        if key not in self._found:
-            self._asked += 1
-            if self._asked * _DEAR > self._runtime.size(self._name):
-                return self._all().get(key)
-            parts = key if len(self._places) > 1 else (key,)
-            rows = self._runtime.find(self._name, dict(zip(self._places, parts, strict=True)))
-            self._found[key] = rows[0] if rows else None
-        return self._found[key]
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    """The transaction before a batch came."""
 
-    def keys(self) -> Iterable[Hashable]:
-        return self._all()
-
-    def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
-        self._found = {}
-        if self._rows is None:
-            return
-        for key, row in changed.items():
-            if row is None:
-                self._rows.pop(key, None)
-            else:
-                self._rows[key] = row
-
-    def forget(self) -> None:
-        """Drops the rows, which are read again when they are next asked for."""
-        self._rows, self._found = None, {}
-
-    def _all(self) -> dict[Hashable, Row]:
-        if self._rows is None:
-            self._rows = {self._key_of(row): row for row in self._runtime.rows(self._name)}
-        return self._rows
+    now: dict[Hashable, Row | None]
+    taken: int
 
 
 class KeyedChanges:
-    """The new row of each touched key. `show_key` gives the text of a key for messages."""
+    """The new row of each key that was touched after the batches."""
 
-    def __init__(
-        self,
-        relation: Relation,
-        runtime: Runtime,
-        key_of: Callable[[Row], Hashable],
-        show_key: Callable[[Any], str],
-        stored: RowsByKey,
-    ) -> None:
-        self._relation, self._runtime = relation, runtime
-        self._key_of, self._show_key = key_of, show_key
-        self._stored = stored
+    def __init__(self, present: PresentByKey) -> None:
+        self._present, self._key_of = present, present.key.of
         self._now: dict[Hashable, Row | None] = {}
-        self._log: list[Any] = []  # changes, and what subclasses put there
+        self._log: list[_Touch | _Taken] = []
 
     def insert(self, rows: Sequence[Row]) -> None:
+        self._learn(rows)
         for row in rows:
             key = self._key_of(row)
             if self.get(key) is not None:
-                raise DDlogError([KeyExists(self._relation.name, self._show_key(key))])
+                raise self._fault(KeyExists, key)
             self._set(key, row)
 
     def delete(self, rows: Sequence[Row]) -> None:
+        self._learn(rows)
         for row in rows:
             key = self._key_of(row)
-            present = self.get(key)
-            if present is None:
-                raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
-            if present != row:
-                raise DDlogError([DifferentValue(self._relation.name, self._show_key(key))])
+            if self._row_of(key) != row:
+                raise self._fault(DifferentValue, key)
             self._set(key, None)
 
     def upsert(self, rows: Sequence[Row]) -> None:
@@ -134,59 +113,96 @@ class KeyedChanges:
         changed = change(self._row_of(key))
         new_key = self._key_of(changed)
         if new_key != key and self.get(new_key) is not None:
-            raise DDlogError([KeyExists(self._relation.name, self._show_key(new_key))])
+            raise self._fault(KeyExists, new_key)
         self._set(key, None)
         self._set(new_key, changed)
 
     def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        for row in rows():
-            if self.get(self._key_of(row)) != row:  # loading a present row again has no effect
-                self.insert([row])
+        if not self._take(batch, 1, rows, True):
+            for row in rows():
+                if self.get(self._key_of(row)) != row:
+                    self.insert([row])
 
     def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
-        (self.insert if sign > 0 else self.delete)(list(rows()))
+        if not self._take(batch, sign, rows, False):
+            (self.insert if sign > 0 else self.delete)(list(rows()))
 
     def clear(self) -> None:
-        for key in [*self._stored.keys(), *self._now]:
+        if self._present.by_query:
+            self._settle_rows()
+            self._present.take(self._present.everything(), -1, tuple)
+            return
+        for key in [*self._present.keys(), *self._now]:
             if self.get(key) is not None:
                 self._set(key, None)
 
     def get(self, key: Hashable) -> Row | None:
         """The row with a key, as the transaction sees it; None if the key is absent."""
-        return self._now[key] if key in self._now else self._stored.get(key)
+        return self._now[key] if key in self._now else self._present.get(key)
 
     def batches(self) -> list[SignedBatch]:
-        before = {key: self._stored.get(key) for key in self._now}
-        gone = [row for key, row in before.items() if row is not None and self._now[key] != row]
-        come = [row for key, row in self._now.items() if row is not None and before[key] != row]
-        signed = ((gone, -1), (come, 1))
-        return [(self._runtime.batch(self._relation.name, rows), sign) for rows, sign in signed if rows]
+        taken = self._present.taken
+        return [*taken, *((batch, sign) for batch, sign, _ in self._signed(not taken))]
 
     def mark(self) -> int:
         return len(self._log)
 
     def undo(self, mark: int) -> None:
         while len(self._log) > mark:
-            self._take_back(self._log.pop())
-
-    def _take_back(self, change: _Change) -> None:
-        key, known, row = change
-        if known:
-            self._now[key] = row
-        else:
-            del self._now[key]
+            match self._log.pop():
+                case _Taken(now, taken):
+                    self._now = now
+                    self._present.untake(taken)
+                case _Touch(key, True, row):
+                    self._now[key] = row
+                case _Touch(key):
+                    del self._now[key]
 
     def settle(self, committed: bool) -> None:
-        if committed:
-            self._stored.settle(self._now)
+        self._present.settle(self._now if committed else None)
         self._now, self._log = {}, []
+
+    def _take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]], again: bool) -> bool:
+        """Takes a batch as it is, if all of its changes are legal."""
+        if self._now and not self._present.by_query:
+            return False
+        self._settle_rows()
+        legal = self._present.legal(batch, sign, again)
+        if legal is not None:
+            self._present.take(legal, sign, rows)
+        return legal is not None
+
+    def _settle_rows(self) -> None:
+        """Makes batches of the changes of single rows, before another batch."""
+        self._log.append(_Taken(self._now, len(self._present.taken)))
+        if self._now:
+            for batch, sign, rows in self._signed(False):
+                self._present.take(batch, sign, rows.copy)
+            self._now = {}
+
+    def _signed(self, alone: bool) -> list[tuple[Batch, int, list[Row]]]:
+        """The changes of single rows as batches. `alone`: the transaction has no others."""
+        self._present.learn(self._now)
+        before = {key: self._present.get(key) for key in self._now}
+        gone = [row for key, row in before.items() if row is not None and self._now[key] != row]
+        come = [row for key, row in self._now.items() if row is not None and before[key] != row]
+        return [
+            (self._present.batch(rows, alone), sign, rows) for rows, sign in ((gone, -1), (come, 1)) if rows
+        ]
+
+    def _learn(self, rows: Sequence[Row]) -> None:
+        if self._present.by_query:
+            self._present.learn([self._key_of(row) for row in rows])
 
     def _row_of(self, key: Hashable) -> Row:
         present = self.get(key)
         if present is None:
-            raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
+            raise self._fault(KeyMissing, key)
         return present
 
     def _set(self, key: Hashable, row: Row | None) -> None:
-        self._log.append((key, key in self._now, self._now.get(key)))
+        self._log.append(_Touch(key, key in self._now, self._now.get(key)))
         self._now[key] = row
+
+    def _fault(self, kind: type[KeyExists | KeyMissing | DifferentValue], key: Hashable) -> DDlogError:
+        return DDlogError([kind(self._present.relation.name, self._present.key.show(key))])

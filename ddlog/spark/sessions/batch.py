@@ -3,25 +3,22 @@ a query over them."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ... import values
 from ...core import Relation
-from ...engine.runtime import Batch
 from ...engine.schema import RowFault
 from ...engine.settling import Unsettled
 from ...engine.spark.batch.queries import is_one_query
 from ...engine.spark.batch.runtime import BatchRuntime
 from ...errors.diagnostics import DDlogError
-from ...errors.sessions import NoFurtherChanges
 from ...sessions.faults import diagnosed, never_settled
 from ...sessions.incoming import IncomingRows, is_frame
-from ...sessions.pending import RunLog, SignedBatch, key_places
+from ...sessions.pending import PendingChanges, Present, SetChanges, key_places
 from ...sessions.program import Program
-from ...values.rows import Row
 from ..files.listing import SparkFacts
 from ..files.read import FactReader
 from ..files.write import TABLE, write_frame
@@ -80,8 +77,10 @@ class BatchHost(SparkHost):
     def operators(self) -> list[str]:
         return []
 
-    def pending(self, declared: Relation) -> Loaded:
-        return Loaded()
+    def pending(self, declared: Relation) -> PendingChanges:
+        return SetChanges(
+            Present(declared, self.runtime)
+        )  # nothing was there before, and nothing is looked at
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):
@@ -127,28 +126,3 @@ class BatchHost(SparkHost):
     def explained(self, relation: str) -> str:
         with self._failing():
             return self.runtime.explained(relation)
-
-
-class Loaded(RunLog):
-    """The batches that a relation is loaded with. Nothing was there before, and nothing is looked at."""
-
-    def __init__(self) -> None:
-        self._runs = list[tuple[Batch, int]]()
-
-    def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        self._runs.append((batch, 1))
-
-    def insert(self, rows: Sequence[Row]) -> None:
-        raise DDlogError([NoFurtherChanges()])
-
-    def delete(self, rows: Sequence[Row]) -> None:
-        raise DDlogError([NoFurtherChanges()])
-
-    def clear(self) -> None:
-        """Nothing is there."""
-
-    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
-        raise DDlogError([NoFurtherChanges()])
-
-    def batches(self) -> list[SignedBatch]:
-        return list(self._runs)

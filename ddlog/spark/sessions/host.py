@@ -25,8 +25,7 @@ from ...lowering.lower import lower_query
 from ...sessions.gaps import Ability, HostKind, check_offered
 from ...sessions.host import FactSource, Host, LocatedFacts
 from ...sessions.incoming import IncomingRows, file_rows, is_frame, table_rows
-from ...sessions.inprocess import show_key
-from ...sessions.pending import MultisetChanges, PendingChanges, StreamChanges
+from ...sessions.pending import KeyedChanges, PendingChanges, primary_key, unkeyed_changes
 from ...sessions.program import Program
 from ...types import Bit, Signed
 from ...values.rows import Row
@@ -38,7 +37,7 @@ from ..types.codec import SparkCodec
 from .changefeed import net_change
 from .connect import is_connect, open_session
 from .failures import lost_rows, spark_failures
-from .pending import SparkKeyedChanges, SparkMultisetChanges, SparkSetChanges
+from .pending import Queried, QueriedByKey
 from .presented import WEIGHT, presented, weight_name
 
 if TYPE_CHECKING:
@@ -127,17 +126,11 @@ class SparkHost:
         self.runtime.close()  # the Spark session goes on
 
     def pending(self, declared: Relation) -> PendingChanges:
-        program, runtime = self._program, self.runtime
-        if declared.kind == "stream":
-            return StreamChanges(declared, runtime)
-        if declared.kind == "multiset":
-            # Without columns there is nothing that a query could group or join by, and one weight to look up.
-            changes = SparkMultisetChanges if declared.columns else MultisetChanges
-            return changes(declared, runtime)
-        if declared.key is None:
-            return SparkSetChanges(declared, runtime)
-        key_of, key = program.key_function(declared), program.key_expression(declared)
-        return SparkKeyedChanges(declared, runtime, key_of, show_key(declared, self._typedefs), key)
+        key = primary_key(self._program, declared)
+        if key is not None:
+            expression = self._program.key_expression(declared)
+            return KeyedChanges(QueriedByKey(declared, self.runtime, key, expression))
+        return unkeyed_changes(Queried(declared, self.runtime))
 
     def incoming(self, declared: Relation, table: Any) -> IncomingRows:
         if not is_frame(table):

@@ -1,5 +1,4 @@
-"""Pending changes of input relations whose rows stay on Spark. A file for each kind of relation."""
+"""What input relations hold on Spark, as their pending changes ask for it."""
 
-from .keyed import SparkKeyedChanges as SparkKeyedChanges
-from .multisets import SparkMultisetChanges as SparkMultisetChanges
-from .sets import SparkSetChanges as SparkSetChanges
+from .keyed import QueriedByKey as QueriedByKey
+from .queried import Queried as Queried

@@ -1,4 +1,4 @@
-"""Pending changes of a relation with a primary key on Spark.
+"""What a relation with a primary key holds on Spark.
 
 Tables are checked by queries over the present rows. Single rows are checked by their keys: a small relation
 is kept by key on the driver, in a large one the touched keys are looked up.
@@ -7,7 +7,7 @@ is kept by key on the driver, in a large one the touched keys are looked up.
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from ....core import Relation
@@ -17,11 +17,13 @@ from ....engine.spark.numbered import all_differ_by
 from ....engine.spark.table import Table
 from ....errors.changes import DifferentValue, KeyExists, KeyMissing
 from ....errors.diagnostics import DDlogError
-from ....sessions.pending import KeyedChanges, SignedBatch, StoredByKey, key_places
+from ....sessions.pending import PrimaryKey, StoredByKey
 from ....values.rows import Row
-from .present import Keys, Present
+from .queried import Queried
 
 if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
     from ....engine.spark.runtime import SparkRuntime
 
 FEW = 200_000
@@ -29,186 +31,118 @@ FEW = 200_000
 changed."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Settled:
-    """A mark in the log of changes by key, where a batch came: the changes before it, and the batches."""
+class QueriedByKey(Queried):
+    """The rows of a relation with a primary key, the column `k` of queries. See `PresentByKey`."""
 
-    now: dict[Hashable, Row | None]
-    batches: int
+    def __init__(
+        self, relation: Relation, runtime: SparkRuntime, key: PrimaryKey, expression: RowExpr
+    ) -> None:
+        super().__init__(relation, runtime)
+        assert relation.key is not None
+        self.key, self._column = key, expression.column
+        names = [parameter.name for parameter in relation.key.parameters]
+        inputs = [f"c{names.index(name)}" for name in expression.inputs]
+        compiled = runtime.expressions.value(expression, inputs)
+        self._sql = f"{compiled.text}.v" if compiled.udf else compiled.text
+        self._here = StoredByKey(relation, runtime, replace(key, places=()))
+        self._known: dict[Hashable, Row | None] = {}  # rows that were looked up after the batches
 
+    def batch(self, rows: Sequence[Row], alone: bool = False) -> Batch:
+        batch = super().batch(rows)
+        if alone and isinstance(batch, Table):
+            batch.checked = True  # the commit need not look
+        return batch
 
-class PresentByKey:
-    """The rows of a relation with a primary key as the batches of the transaction leave them. See
-    `RowsByKey`."""
-
-    def __init__(self, present: Present, keys: Keys, key_of: Callable[[Row], Hashable]) -> None:
-        self._present, self._keys, self._key_of = present, keys, key_of
-        self._here = StoredByKey(present.relation.name, present.runtime, key_of)
-        self._known: dict[Hashable, Row | None] = {}
-        self._seen = 0  # number of batches when `_known` was begun
+    # ------------------------------------------------------------- single rows
 
     def get(self, key: Hashable) -> Row | None:
         if self._is_small():
             return self._here.get(key)
-        self._learn([key])
+        self.learn([key])
         return self._known[key]
 
     def keys(self) -> Iterable[Hashable]:
-        return self._here.keys() if not self._present.batches else self._all()
+        return self._here.keys()
 
     def learn(self, keys: Iterable[Hashable]) -> None:
-        """Looks up the rows with many keys at once."""
-        if not self._is_small():
-            self._learn(keys)
+        asked = [] if self._is_small() else [key for key in dict.fromkeys(keys) if key not in self._known]
+        if asked:
+            self._known.update(dict.fromkeys(asked))
+            self._known.update({self.key.of(row): row for row in self._rows(asked)})
 
-    def settle(self, changed: Mapping[Hashable, Row | None]) -> None:
-        self._known.clear()
-        if self._present.batches:
+    def settle(self, changed: Mapping[Hashable, Row | None] | None) -> None:
+        if self.taken and changed is not None:
             self._here.forget()
         else:
             self._here.settle(changed)
-
-    def forget_batches(self) -> None:
-        """Drops the rows that were looked up: the batches have changed."""
-        self._known.clear()
+        self.untake(0)
 
     def _is_small(self) -> bool:
-        return not self._present.batches and self._present.size() <= FEW
+        return not self.taken and self._runtime.size(self.relation.name) <= FEW
 
-    def _learn(self, keys: Iterable[Hashable]) -> None:
-        if self._seen != len(self._present.batches):
-            self._known.clear()
-            self._seen = len(self._present.batches)
-        asked = [key for key in dict.fromkeys(keys) if key not in self._known]
-        if not asked:
-            return
-        self._known.update(dict.fromkeys(asked))
-        self._known.update({self._key_of(row): row for row in self._keys.rows(asked)})
+    def _rows(self, keys: Sequence[Any]) -> list[Row]:
+        """The present rows with some keys."""
+        import pyarrow as pa
 
-    def _all(self) -> list[Hashable]:
-        return [self._key_of(row) for row in self._present.collected(self._present.frame())]
+        wanted = pa.table({"k": self._runtime.codec.encode(self._column, list(keys))})
+        with self._configured():
+            asked = self._runtime.spark.createDataFrame(wanted).hint("broadcast")
+            return self._collected(self._keyed(self._frame()).join(asked, "k", "left_semi"))
 
+    # ------------------------------------------------------------- batches
 
-class SparkKeyedChanges(KeyedChanges):
-    """The new row of each touched key, after the batches of the tables that came before."""
+    def take(self, batch: Batch, sign: int, rows: Callable[[], Iterable[Row]]) -> None:
+        self.taken.append((batch, sign))
+        self._known.clear()
 
-    def __init__(
-        self,
-        relation: Relation,
-        runtime: SparkRuntime,
-        key_of: Callable[[Row], Hashable],
-        show_key: Callable[[Any], str],
-        key: RowExpr,
-    ) -> None:
-        self._present = Present(relation, runtime)
-        self._keys = Keys(self._present, key)
-        self._rows = PresentByKey(self._present, self._keys, key_of)
-        super().__init__(relation, runtime, key_of, show_key, self._rows)
+    def untake(self, count: int) -> None:
+        del self.taken[count:]
+        self._known.clear()
 
-    def insert(self, rows: Sequence[Row]) -> None:
-        self._rows.learn([self._key_of(row) for row in rows])
-        super().insert(rows)
-
-    def delete(self, rows: Sequence[Row]) -> None:
-        self._rows.learn([self._key_of(row) for row in rows])
-        super().delete(rows)
-
-    def load(self, batch: Batch, rows: Callable[[], Iterable[Row]]) -> None:
-        self._settle_rows()
-        present, columns = self._present, self._present.columns
-        if present.is_empty() and self._keys_differ(batch):
-            self._append(batch, 1)
-            return
-        with present.configured():
-            new = batch.frame.select(*columns).distinct()
-            new = new.join(present.frame().select(*columns), columns, "left_anti")
-            fresh = present.batch(new)
-            self._check_new(fresh)
-        self._append(fresh, 1)
-
-    def change(self, batch: Batch, rows: Callable[[], Iterable[Row]], sign: int) -> None:
-        self._settle_rows()
-        with self._present.configured():
+    def legal(self, batch: Batch, sign: int, again: bool) -> Batch | None:
+        is_empty = not self.taken and not self._runtime.size(self.relation.name)
+        if again and is_empty and self._keys_differ(batch):
+            return batch
+        with self._configured():
+            if again:
+                new = batch.frame.select(*self._columns).distinct()
+                there = self._frame().select(*self._columns)
+                batch = self._batch_of(new.join(there, self._columns, "left_anti"))
             (self._check_new if sign > 0 else self._check_present)(batch)
-        self._append(batch, sign)
+        return batch
 
-    def clear(self) -> None:
-        self._settle_rows()
-        with self._present.configured():
-            everything = self._present.everything()
-        self._append(everything, -1)
-
-    def batches(self) -> list[SignedBatch]:
-        self._rows.learn(self._now)
-        signed = super().batches()
-        for batch, _ in signed:
-            if isinstance(batch, Table) and not self._present.batches:
-                batch.checked = True  # these rows change the relation: the commit need not look
-        return [*self._present.batches, *signed]
-
-    def undo(self, mark: int) -> None:
-        while len(self._log) > mark:
-            last: Any = self._log[-1]
-            if isinstance(last, _Settled):
-                self._log.pop()
-                self._now = last.now
-                del self._present.batches[last.batches :]
-                self._rows.forget_batches()
-            else:
-                super().undo(len(self._log) - 1)
-
-    def settle(self, committed: bool) -> None:
-        super().settle(committed)
-        self._present.batches.clear()
-        self._rows.forget_batches()
-
-    def _settle_rows(self) -> None:
-        """Turns the changes of single rows into batches, before the batch of a table."""
-        log: list[Any] = self._log
-        log.append(_Settled(self._now, len(self._present.batches)))
-        self._rows.learn(self._now)
-        signed = super().batches()
-        self._now = {}
-        self._present.batches += signed
-        self._rows.forget_batches()
-
-    def _append(self, batch: Batch, sign: int) -> None:
-        self._present.batches.append((batch, sign))
-        self._rows.forget_batches()
+    def _keyed(self, frame: DataFrame) -> DataFrame:
+        """The rows of a frame with their keys."""
+        return frame.selectExpr("*", f"{self._sql} AS k")
 
     def _check_new(self, batch: Batch) -> None:
         """Raises DDlogError for a key that a batch has twice, or that is present."""
-        new = self._keys.of(batch.frame.select(*self._present.columns))
-        twice = new.groupBy("k").count().where("count > 1")
-        key = self._keys.first(twice)
-        if key is None:
-            present = self._keys.of(self._present.frame()).select("k")
-            key = self._keys.first(new.join(present, "k", "left_semi"))
-        if key is not None:
-            raise DDlogError([KeyExists(self._relation.name, self._show_key(key))])
-
-    def _keys_differ(self, batch: Batch) -> bool:
-        """Whether no two rows of a batch have the same key."""
-        places = key_places(self._relation)
-        if isinstance(batch, Table) and batch.local is not None and places:
-            runtime = self._present.runtime
-            schema = runtime.schema(self._relation.name)
-            keys = batch.local.select([f"c{place}" for place in places])
-            return all_differ_by(runtime.codec, [schema[place] for place in places], keys)
-        with self._present.configured():
-            keys = self._keys.of(batch.frame.select(*self._present.columns))
-            return self._keys.first(keys.groupBy("k").count().where("count > 1")) is None
+        new = self._keyed(batch.frame.select(*self._columns))
+        self._refuse(KeyExists, new.groupBy("k").count().where("count > 1"))
+        self._refuse(KeyExists, new.join(self._keyed(self._frame()).select("k"), "k", "left_semi"))
 
     def _check_present(self, batch: Batch) -> None:
         """Raises DDlogError for a row of a batch that is not present, or that the batch has twice."""
-        columns = self._present.columns
-        gone = self._keys.of(batch.frame.select(*columns))
-        present = self._keys.of(self._present.frame().select(*columns))
-        key = self._keys.first(gone.join(present, "k", "left_anti"))
-        if key is None:
-            key = self._keys.first(gone.groupBy("k").count().where("count > 1"))
-        if key is not None:
-            raise DDlogError([KeyMissing(self._relation.name, self._show_key(key))])
-        key = self._keys.first(gone.join(present, columns, "left_anti"))
-        if key is not None:
-            raise DDlogError([DifferentValue(self._relation.name, self._show_key(key))])
+        gone = self._keyed(batch.frame.select(*self._columns))
+        present = self._keyed(self._frame().select(*self._columns))
+        self._refuse(KeyMissing, gone.join(present, "k", "left_anti"))
+        self._refuse(KeyMissing, gone.groupBy("k").count().where("count > 1"))
+        self._refuse(DifferentValue, gone.join(present, self._columns, "left_anti"))
+
+    def _refuse(self, kind: type[KeyExists | KeyMissing | DifferentValue], frame: DataFrame) -> None:
+        """Raises DDlogError for a key of a frame, if it has rows."""
+        rows = frame.selectExpr("k").limit(1).toArrow()
+        if rows.num_rows:
+            key = self._runtime.codec.decode(self._column, rows.column(0))[0]
+            raise DDlogError([kind(self.relation.name, self.key.show(key))])
+
+    def _keys_differ(self, batch: Batch) -> bool:
+        """Whether no two rows of a batch have the same key."""
+        places = self.key.places
+        if isinstance(batch, Table) and batch.local is not None and places:
+            schema = self._runtime.schema(self.relation.name)
+            keys = batch.local.select([f"c{place}" for place in places])
+            return all_differ_by(self._runtime.codec, [schema[place] for place in places], keys)
+        with self._configured():
+            keys = self._keyed(batch.frame.select(*self._columns))
+            return not keys.groupBy("k").count().where("count > 1").limit(1).toArrow().num_rows

@@ -1,0 +1,58 @@
+"""The primary key of a relation, as pending changes need it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeGuard
+
+from ... import values
+from ...core import Block, Declare, Expr, GetField, MakeStruct, MakeTuple, Relation, Var, VarPattern
+from ...types import TypeDef
+from ...values.rows import Row
+
+if TYPE_CHECKING:
+    from ..program import Program
+
+
+@dataclass(frozen=True, slots=True)
+class PrimaryKey:
+    """`of` computes the key of a row, `show` gives its text for messages, and `places` are those of the
+    columns that it is; none where it is another function of the row."""
+
+    of: Callable[[Row], Hashable]
+    show: Callable[[Any], str]
+    places: tuple[int, ...]
+
+
+def primary_key(program: Program, declared: Relation) -> PrimaryKey | None:
+    """The primary key by which changes of a relation are checked, if there is one."""
+    if declared.key is None or declared.kind != "relation":
+        return None
+    show = partial(_text, declared.key.result, program.checked.typedefs)
+    return PrimaryKey(program.key_function(declared), show, key_places(declared))
+
+
+def _text(type: Any, typedefs: Mapping[str, TypeDef], key: Any) -> str:
+    return values.show(key, type, typedefs)
+
+
+def key_places(declared: Relation) -> tuple[int, ...]:
+    """The places of the columns that are a relation's primary key, in the order of the key; none where it is
+    another function of the row."""
+    body = None if declared.key is None else declared.key.body
+    if not isinstance(body, Block):
+        return ()
+    match body.items:
+        case (Declare(VarPattern(row), MakeStruct()), key):
+            names = [column.name for column in declared.columns]
+            parts = key.items if isinstance(key, MakeTuple) else (key,)
+            fields = [each.name for each in parts if _is_field(each, row)]
+            if len(fields) == len(parts) == len(set(fields)) and set(fields) <= set(names):
+                return tuple(names.index(name) for name in fields)
+    return ()
+
+
+def _is_field(part: Expr, row: str) -> TypeGuard[GetField]:
+    return isinstance(part, GetField) and isinstance(part.arg, Var) and part.arg.name == row
